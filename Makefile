@@ -1,0 +1,59 @@
+# The front door: every target sets up what it needs. The build itself is CMake's; see CMakePresets.json.
+
+PREFIX       ?= /usr/local
+JOBS         ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+BENCH_ARGS   ?=
+
+configure = cmake --preset release -DKITH_BUILD_TESTS=$(1) -DKITH_BUILD_BENCH=$(2) >/dev/null
+build     = cmake --build --preset release -j $(JOBS) --target
+
+.PHONY: help demo test bench lint format fuzz install clean
+
+help:
+	@echo "make demo      build the library and the command line tool, and show a search"
+	@echo "make test      everything that must hold: tests, sanitizers, short fuzzing, lint"
+	@echo "               STAGES=\"release asan tsan fuzz lint\" selects"
+	@echo "make bench     measure; BENCH_ARGS are handed on"
+	@echo "make lint      formatting and static analysis"
+	@echo "make format    format the sources"
+	@echo "make fuzz      fuzz every reader for FUZZ_SECONDS (default 60)"
+	@echo "make install   into PREFIX (default /usr/local)"
+	@echo "make clean     remove build/"
+
+demo:
+	@scripts/setup.sh build
+	@$(call configure,OFF,OFF)
+	@$(build) kith_cli
+	@build/release/cli/kith demo
+
+test:
+	@scripts/setup.sh build test
+	@scripts/test.sh $(STAGES)
+
+bench:
+	@scripts/setup.sh build bench
+	@$(call configure,OFF,ON)
+	@$(build) kith_bench
+	@build/release/bench/kith_bench $(BENCH_ARGS)
+
+lint:
+	@scripts/setup.sh build lint
+	@scripts/lint.sh
+
+format:
+	@scripts/setup.sh lint
+	@scripts/sources.sh | xargs clang-format-14 -i
+
+fuzz:
+	@scripts/setup.sh build fuzz
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+install:
+	@scripts/setup.sh build
+	@$(call configure,OFF,OFF)
+	@$(build) all
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+clean:
+	@rm -rf build

@@ -1,0 +1,36 @@
+// data.hpp: the points of a row. Uniform points are those of `kith gen --kind uniform` with the seeds below, so that
+// anybody can make the same files.
+#pragma once
+
+#include <cstdint>
+
+#include "kith/matrix.hpp"
+#include "row.hpp"
+
+namespace kith::bench {
+
+inline constexpr std::uint64_t kBaseSeed = 1;
+inline constexpr std::uint64_t kQuerySeed = 2;
+
+// Tight clusters: uniform centres, and points within kClusterRadius of them in every coordinate. At d = 128 the squared
+// distance of neighbours is about 1e-6 and a squared norm about 43: float32 cannot tell neighbours apart by norms and
+// products.
+inline constexpr std::uint64_t kCentreSeed = 3;
+inline constexpr std::int64_t kClusters = 100;
+inline constexpr double kClusterRadius = 1e-4;
+
+// What a row works on.
+template <Element T>
+struct Problem {
+  RowSpec row;
+  int threads = 1;
+  Matrix<T> base;
+  Matrix<T> own_queries;  // empty when the queries are the base
+
+  const Matrix<T>& queries() const { return row.self ? base : own_queries; }
+};
+
+template <Element T>
+Problem<T> make_problem(const RowSpec& row, int threads);
+
+}  // namespace kith::bench

@@ -1,0 +1,125 @@
+// kith_bench: measures searches against ceilings and peers in one run. docs/benchmarks.md says how to read it.
+// Exit code  0 when every answer was right, 1 when one was not or the run failed, 2 for wrong usage.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+
+#include "environment.hpp"
+#include "harness.hpp"
+#include "json.hpp"
+#include "suites/suites.hpp"
+#include "table.hpp"
+
+namespace kith::bench {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> suites = {"search"};
+  std::string filter;
+  std::string json_path;
+  int threads = 0;  // 0: all cores this process may use
+  int rounds = 0;   // 0: kRounds, or kQuickRounds
+  bool quick = false;
+  bool list = false;
+};
+
+constexpr int kRounds = 7;
+constexpr int kQuickRounds = 2;
+constexpr int kUsageError = 2;
+
+std::vector<std::string> suite_names() {
+  std::vector<std::string> names;
+  for (const Suite& suite : all_suites()) names.push_back(suite.name);
+  return names;
+}
+
+void define(CLI::App& app, Arguments& arguments) {
+  app.add_option("suite", arguments.suites, "What to run (default: search)")->check(CLI::IsMember(suite_names()));
+  app.add_flag("--list", arguments.list, "Print the rows and leave");
+  app.add_option("--filter", arguments.filter, "Only rows whose name or description contains this");
+  app.add_option("--repeats", arguments.rounds, fmt::format("Rounds (default: {})", kRounds))
+      ->check(CLI::PositiveNumber);
+  app.add_option("--threads", arguments.threads, "Threads of every contender (default: all cores)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--json", arguments.json_path, "Also write the results to this file");
+  app.add_flag("--quick", arguments.quick, "Small problems, to test the benchmark itself");
+}
+
+std::vector<RowSpec> select_rows(const Arguments& arguments) {
+  std::vector<RowSpec> rows;
+  for (const Suite& suite : all_suites()) {
+    const auto& wanted = arguments.suites;
+    if (std::find(wanted.begin(), wanted.end(), suite.name) == wanted.end()) continue;
+    for (const RowSpec& row : suite.rows) {
+      const bool matches = row.name.find(arguments.filter) != std::string::npos ||
+                           describe(row).find(arguments.filter) != std::string::npos;
+      if (matches) rows.push_back(arguments.quick ? shrink(row) : row);
+    }
+  }
+  return rows;
+}
+
+void write_json(const std::string& path, const nlohmann::ordered_json& json) {
+  std::ofstream file(path);
+  file << json.dump(2) << '\n';
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("cannot write {}", path));
+}
+
+// Whether every answer was right.
+bool run(const Arguments& arguments, const std::vector<RowSpec>& rows) {
+  const Environment environment = inspect_environment();
+  const int threads = arguments.threads > 0 ? arguments.threads : environment.machine.usable_cores;
+  const int rounds = arguments.rounds > 0 ? arguments.rounds : arguments.quick ? kQuickRounds : kRounds;
+  fmt::print("{}", format_header(environment, threads, rounds));
+  std::vector<RowResult> results;
+  for (const RowSpec& row : rows) {
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "{} ...\r", row.name);
+    results.push_back(run_row(row, threads, rounds));
+    fmt::print("{}", format_row(results.back()));
+    std::fflush(stdout);
+  }
+  fmt::print("{}", format_summary(results));
+  if (!arguments.json_path.empty())
+    write_json(arguments.json_path, to_json(environment, threads, rounds, arguments.quick, results));
+  return std::none_of(results.begin(), results.end(), [](const RowResult& result) { return result.wrong(); });
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App app("Measures Kith against ceilings of the machine and against peers", "kith_bench");
+  Arguments arguments;
+  define(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  const std::vector<RowSpec> rows = select_rows(arguments);
+  if (rows.empty()) {
+    fmt::print(stderr, "kith_bench: no row contains '{}'; --list shows them\n", arguments.filter);
+    return kUsageError;
+  }
+  if (arguments.list) {
+    for (const RowSpec& row : rows) fmt::print("{}", format_spec(row));
+    return 0;
+  }
+  return run(arguments, rows) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace kith::bench
+
+int main(int argc, char** argv) {
+  try {
+    return kith::bench::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kith_bench: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,46 @@
+#include "row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kith::bench {
+
+const char* to_string(DataKind data) {
+  return data == DataKind::uniform ? "uniform" : "clustered";
+}
+
+Role role_of(Kind kind) {
+  switch (kind) {
+    case Kind::kith:
+    case Kind::kith_sqeuclidean:
+    case Kind::kith_graph: return Role::exact;
+    case Kind::heap_baseline:
+    case Kind::faiss:
+    case Kind::faiss_blas:
+    case Kind::nanoflann: return Role::peer;
+    case Kind::gemm:
+    case Kind::read: return Role::ceiling;
+  }
+  return Role::peer;
+}
+
+std::string describe(const RowSpec& row) {
+  const std::string queries = row.self ? "all" : std::to_string(row.queries);
+  return fmt::format("{} × {} × {}, k = {}, {}, {}, {}", queries, row.base_rows, row.dims, row.k, to_string(row.metric),
+                     to_string(row.dtype), to_string(row.data));
+}
+
+RowSpec shrink(RowSpec row) {
+  constexpr std::int64_t kQueries = 40;
+  constexpr std::int64_t kBaseRows = 3000;
+  constexpr std::int64_t kSelfRows = 500;
+  constexpr std::int64_t kNeighbors = 100;
+  row.base_rows = std::min(row.base_rows, row.self ? kSelfRows : kBaseRows);
+  row.queries = row.self ? row.base_rows : std::min(row.queries, kQueries);
+  row.k = std::min(row.k, kNeighbors);
+  row.bars.clear();
+  return row;
+}
+
+}  // namespace kith::bench

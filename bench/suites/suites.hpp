@@ -1,0 +1,23 @@
+// suites.hpp: the rows there are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "row.hpp"
+
+namespace kith::bench {
+
+struct Suite {
+  std::string name;
+  std::string about;
+  std::vector<RowSpec> rows;
+};
+
+Suite search_suite();
+
+inline std::vector<Suite> all_suites() {
+  return {search_suite()};
+}
+
+}  // namespace kith::bench

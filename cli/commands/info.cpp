@@ -1,0 +1,122 @@
+// kith info: what this build has and this machine is, or what a file holds.
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/json.hpp"
+#include "cli/machine.hpp"
+#include "cli/options.hpp"
+#include "cli/sizes.hpp"
+#include "cli/stdout.hpp"
+#include "kith/io.hpp"
+#include "kith/kith.hpp"
+
+namespace kith::cli {
+namespace {
+
+struct Settings {
+  std::string file;
+  InputSettings files;
+};
+
+Json names_per_backend(std::vector<std::string> (*names_of)(Backend)) {
+  Json result = Json::object();
+  for (const Backend backend : available_backends()) result[to_string(backend)] = names_of(backend);
+  return result;
+}
+
+Json describe_build() {
+  const Machine machine = inspect_machine();
+  Json object = json_object("info");
+  object["backends"] = Json::array();
+  for (const Backend backend : available_backends()) object["backends"].push_back(to_string(backend));
+  object["methods"] = names_per_backend(method_names);
+  object["distances"] = names_per_backend(distance_names);
+  object["selects"] = names_per_backend(select_names);
+  object["metrics"] = metric_names();
+  object["formats"] = io::format_names();
+  object["cpu"] = {{"model", machine.cpu_model},
+                   {"cores", machine.cores},
+                   {"usable_cores", machine.usable_cores},
+                   {"simd_targets", machine.simd_targets}};
+  object["memory"] = {{"total_bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}};
+  object["devices"] = Json::array({{{"backend", "cpu"}, {"name", machine.cpu_model}}});
+  return object;
+}
+
+std::string words(const Json& list) {
+  return fmt::format("{}", fmt::join(list.get<std::vector<std::string>>(), " "));
+}
+
+void print_build(const Json& build) {
+  std::string text = fmt::format("kith {}\nbackends    {}\n", version(), words(build["backends"]));
+  for (const auto& [backend, names] : build["methods"].items()) {
+    text += fmt::format("{}\n", backend);
+    text += fmt::format("  methods   {}\n  distance  {}\n  select    {}\n", words(names),
+                        words(build["distances"][backend]), words(build["selects"][backend]));
+  }
+  const Json& cpu = build["cpu"];
+  text += fmt::format("metrics     {}\nformats     {}\n", words(build["metrics"]), words(build["formats"]));
+  text += fmt::format("cpu         {}, {} of {} cores\nsimd        {}\n", cpu["model"].get<std::string>(),
+                      cpu["usable_cores"].get<int>(), cpu["cores"].get<int>(), words(cpu["simd_targets"]));
+  text +=
+      fmt::format("memory      {}, {} available\n", format_bytes(build["memory"]["total_bytes"].get<std::int64_t>()),
+                  format_bytes(build["memory"]["available_bytes"].get<std::int64_t>()));
+  write_stdout(text);
+}
+
+Json describe_file(const Settings& settings) {
+  const io::FileInfo info = io::describe(settings.file, settings.files.load_options("", {}));
+  Json object = json_object("info");
+  object["file"] = settings.file;
+  object["format"] = to_string(info.format);
+  object["arrays"] = Json::array();
+  for (const io::ArrayInfo& array : info.arrays) {
+    Json entry = {{"name", array.name},
+                  {"dtype", to_string(array.type)},
+                  {"rank", array.rank},
+                  {"rows", array.rows},
+                  {"cols", array.cols}};
+    if (!array.problem.empty()) entry["problem"] = array.problem;
+    object["arrays"].push_back(entry);
+  }
+  object["columns"] = info.columns;
+  object["attributes"] = info.attributes;
+  return object;
+}
+
+void print_file(const Json& file) {
+  std::string text = fmt::format("{}: {}\n", file["file"].get<std::string>(), file["format"].get<std::string>());
+  for (const Json& array : file["arrays"]) {
+    const std::string name = array["name"].get<std::string>();
+    text += fmt::format("  {}{} rows × {} cols, {}", name.empty() ? "" : name + ": ",
+                        format_integer(array["rows"].get<std::int64_t>()),
+                        format_integer(array["cols"].get<std::int64_t>()), array["dtype"].get<std::string>());
+    text +=
+        array.contains("problem") ? fmt::format(" (not readable: {})\n", array["problem"].get<std::string>()) : "\n";
+  }
+  if (!file["columns"].empty()) text += fmt::format("  columns: {}\n", words(file["columns"]));
+  for (const auto& [name, value] : file["attributes"].items()) {
+    text += fmt::format("  {} = {}\n", name, value.get<std::string>());
+  }
+  write_stdout(text);
+}
+
+void run(const Settings& settings, const Context& context) {
+  const bool about_file = !settings.file.empty();
+  const Json object = about_file ? describe_file(settings) : describe_build();
+  if (context.json) return print_json(object);
+  about_file ? print_file(object) : print_build(object);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Context& context) {
+  auto [command, settings] = add_command<Settings>(
+      app, context, "info", "What this build and machine have; with a file, what the file holds", run);
+  add_file(*command, "file", settings->file, "Describe this file instead: format, arrays, shapes");
+  add_input_options(*command, context, settings->files);
+  add_general_options(*command, context, "Print a JSON object");
+}
+
+}  // namespace kith::cli

@@ -1,0 +1,115 @@
+// kith search: the k nearest base points of each query.
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/message.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/points.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/search_input.hpp"
+#include "cli/signals.hpp"
+#include "cli/table.hpp"
+#include "kith/kith.hpp"
+
+namespace kith::cli {
+namespace {
+
+struct Settings {
+  SearchInput input;
+  std::int64_t k = 0;
+  SearchSettings search;
+  OutputSettings output;
+  std::string ids_path;
+  std::string distances_path;
+  ReportSettings report;
+
+  // Whether ids and distances go together to --output, be it stdout.
+  bool has_joint_output() const { return !output.output.empty() || (ids_path.empty() && distances_path.empty()); }
+};
+
+void check_outputs(const Settings& settings, const Context& context) {
+  if (settings.has_joint_output()) check_output(settings.output, Shape::table, context);
+  for (const std::string& path : {settings.ids_path, settings.distances_path}) {
+    if (!path.empty()) check_output(path, "auto", Shape::array);
+  }
+}
+
+template <class D>
+std::vector<io::Output> outputs_of(const Settings& settings, const Neighbors<D>& neighbors) {
+  const auto ids = io::Array::borrow(neighbors.ids.data(), neighbors.queries, neighbors.k);
+  const auto distances = io::Array::borrow(neighbors.distances.data(), neighbors.queries, neighbors.k);
+  std::vector<io::Output> outputs;
+  if (!settings.ids_path.empty()) outputs.push_back({settings.ids_path, {{"ids", ids}}, {}});
+  if (!settings.distances_path.empty()) outputs.push_back({settings.distances_path, {{"distances", distances}}, {}});
+  if (settings.has_joint_output() && !settings.output.as_text()) {
+    outputs.push_back(settings.output.with({{"ids", ids}, {"distances", distances}}));
+  }
+  return outputs;
+}
+
+template <Element T>
+Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, Options options) {
+  const InterruptScope scope;
+  ProgressBar bar("searching", "distances");
+  options.progress = bar.callback();
+  Neighbors<DistanceOf<T>> neighbors = search(base, queries, k, options);
+  throw_if_interrupted();
+  return neighbors;
+}
+
+template <class D>
+void deliver_neighbors(const Settings& settings, const Context& context, const Neighbors<D>& neighbors) {
+  if (settings.report.stats) print_to_stderr(describe(neighbors.report) + "\n");
+  Answer answer;
+  answer.json = json_object("search");
+  answer.json["plan"] = to_json(neighbors.report.plan);
+  answer.json["report"] = to_json(neighbors.report);
+  answer.add_to_json = [&](Json& json) {
+    json["ids"] = rows_to_json(neighbors.ids, neighbors.queries, neighbors.k);
+    json["distances"] = rows_to_json(neighbors.distances, neighbors.queries, neighbors.k);
+  };
+  answer.print_text = [&] {
+    print_ranked("query", "distance", neighbors.queries, neighbors.k, neighbors.ids, neighbors.distances);
+  };
+  answer.as_text = settings.has_joint_output() && settings.output.as_text();
+  answer.outputs = outputs_of(settings, neighbors);
+  deliver(answer, context);
+}
+
+void run(const Settings& settings, const Context& context) {
+  const Options options = settings.search.options();
+  check_outputs(settings, context);
+  io::Array base = settings.input.load_base();
+  io::Array queries = settings.input.load_queries();
+  match_queries(base, queries);
+  io::visit_points(base, [&](auto base_view) {
+    using T = typename decltype(base_view)::value_type;
+    if (settings.report.explain && !context.json) {
+      print_plan(explain({base.rows(), queries.rows(), base.cols(), settings.k, dtype_of<T>()}, options));
+    }
+    deliver_neighbors(settings, context, run_search(base_view, queries.view<T>(), settings.k, options));
+  });
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, Context& context) {
+  auto [command, settings] =
+      add_command<Settings>(app, context, "search", "The k nearest base points of each query", run);
+  add_search_input(*command, context, settings->input);
+  add_k(*command, settings->k, "Neighbours of each query, from 1 to the number of base points");
+  add_search_options(*command, context, settings->search);
+  add_output_options(*command, context, settings->output, "npz, h5, csv, json with arrays ids and distances");
+  add_file(*command, "--ids", settings->ids_path, "Write the ids alone, as npy, ivecs, ibin, csv, ...")
+      ->group("Output");
+  add_file(*command, "--distances", settings->distances_path,
+           "Write the distances alone, as npy, fvecs, fbin, csv, ...")
+      ->group("Output");
+  add_report_options(*command, settings->report);
+  add_general_options(*command, context, "Print one JSON object on stdout: plan, report, and the answer or its files");
+}
+
+}  // namespace kith::cli

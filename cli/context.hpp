@@ -1,0 +1,54 @@
+// What the commands share while the command line is taken apart.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kith::cli {
+
+struct Context {
+  const CLI::App* app = nullptr;  // the whole tree, for completion
+  bool quiet = false;
+  bool json = false;
+  // The values an option takes, where they can be listed: for suggestions and completion.
+  std::map<const CLI::Option*, std::vector<std::string>> choices;
+  // What the chosen command does, called after a successful parse.
+  std::function<void()> run;
+};
+
+// A subcommand and what its options are read into.
+template <class Settings>
+struct Command {
+  CLI::App* app;
+  std::shared_ptr<Settings> settings;
+};
+
+// `run` is called with the settings after a successful parse.
+template <class Settings>
+Command<Settings> add_command(CLI::App& parent, Context& context, const std::string& name,
+                              const std::string& description, void (*run)(const Settings&, const Context&)) {
+  Command<Settings> command{parent.add_subcommand(name, description)->group("Commands"), std::make_shared<Settings>()};
+  command.app->callback([settings = command.settings, &context, run] {
+    context.run = [settings, &context, run] { run(*settings, context); };
+  });
+  return command;
+}
+
+// --quiet and --json, last in the help.
+void add_general_options(CLI::App& command, Context& context, const std::string& json_description);
+
+// An option whose value is one of `names`, or anything else that `parse` takes without throwing kith::Error (aliases).
+// The help lists the names after the description.
+CLI::Option* add_choice(CLI::App& command, Context& context, const std::string& option_name, std::string& value,
+                        const std::vector<std::string>& names, const std::function<void(const std::string&)>& parse,
+                        const std::string& description);
+
+// An option that names a file.
+CLI::Option* add_file(CLI::App& command, const std::string& option_name, std::string& value,
+                      const std::string& description);
+
+}  // namespace kith::cli

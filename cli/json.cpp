@@ -1,0 +1,62 @@
+#include "cli/json.hpp"
+
+#include "cli/stdout.hpp"
+#include "kith/version.hpp"
+
+namespace kith::cli {
+
+Json json_object(const std::string& command) {
+  return {{"schema_version", kSchemaVersion}, {"command", command}, {"version", version()}};
+}
+
+Json to_json(const Plan& plan) {
+  const Problem& problem = plan.problem;
+  Json alternatives = Json::array();
+  for (const Plan::Alternative& alternative : plan.alternatives) {
+    alternatives.push_back({{"distance", alternative.distance}, {"seconds", alternative.seconds}});
+  }
+  return {{"problem",
+           {{"base_rows", problem.base_rows},
+            {"queries", problem.queries},
+            {"dims", problem.dims},
+            {"k", problem.k},
+            {"dtype", to_string(problem.dtype)}}},
+          {"metric", to_string(plan.metric)},
+          {"backend", to_string(plan.backend)},
+          {"method", to_string(plan.method)},
+          {"distance", plan.distance},
+          {"select", plan.select},
+          {"threads", plan.threads},
+          {"query_block", plan.query_block},
+          {"base_tile", plan.base_tile},
+          {"base_splits", plan.base_splits},
+          {"candidates", plan.candidates},
+          {"workspace_bytes", plan.workspace_bytes},
+          {"budget_bytes", plan.budget_bytes},
+          {"seconds", plan.seconds},
+          {"reason", plan.reason},
+          {"alternatives", alternatives}};
+}
+
+Json to_json(const SearchReport& report) {
+  const Problem& problem = report.plan.problem;
+  const auto queries = static_cast<double>(problem.queries);
+  const auto distances = queries * static_cast<double>(problem.base_rows);
+  // Dividing by a time of zero gives an infinity, which prints as null.
+  return {{"seconds", report.seconds},
+          {"finalists", report.finalists},
+          {"queries_per_second", queries / report.seconds},
+          {"distances_per_second", distances / report.seconds}};
+}
+
+// A path need not be UTF-8; what is not is printed as U+FFFD.
+constexpr auto kReplace = Json::error_handler_t::replace;
+
+void print_json(const Json& object) {
+  write_stdout(object.dump(2, ' ', false, kReplace) + "\n");
+}
+void print_json_line(const Json& object) {
+  write_stdout(object.dump(-1, ' ', false, kReplace) + "\n");
+}
+
+}  // namespace kith::cli

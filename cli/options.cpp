@@ -1,0 +1,204 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/sizes.hpp"
+#include "kith/error.hpp"
+#include "kith/matrix.hpp"
+
+namespace kith::cli {
+namespace {
+
+constexpr const char* kSearchGroup = "Search";
+constexpr const char* kInputGroup = "Input";
+constexpr const char* kOutputGroup = "Output";
+
+const std::vector<std::string> kHeaderNames = {"auto", "present", "absent"};
+
+// The names that any backend of this build has, `auto` first.
+template <class NamesOf>
+std::vector<std::string> names_of_all_backends(NamesOf names_of) {
+  std::vector<std::string> names;
+  for (const Backend backend : available_backends()) {
+    for (const std::string& name : names_of(backend)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+void require_name(const std::string& what, const std::string& name, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("unknown {} '{}'; known are {}", what, name, fmt::join(names, ", ")));
+}
+
+void add_stage(CLI::App& command, Context& context, const std::string& what, std::string& value,
+               const std::vector<std::string>& names, const std::string& description) {
+  add_choice(
+      command, context, "--" + what, value, names, [=](const std::string& name) { require_name(what, name, names); },
+      description)
+      ->group(kSearchGroup);
+}
+
+io::Header parse_header(const std::string& name) {
+  require_name("header", name, kHeaderNames);
+  return name == "present" ? io::Header::present : name == "absent" ? io::Header::absent : io::Header::automatic;
+}
+
+std::vector<std::string> formats_with_auto() {
+  std::vector<std::string> names = io::format_names();
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
+}  // namespace
+
+Options SearchSettings::options() const {
+  Options options;
+  options.metric = parse_metric(metric);
+  if (p) {
+    if (options.metric.kind != MetricKind::minkowski) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("--p = {} but --metric is {}; only minkowski has a p", *p, to_string(options.metric)));
+    }
+    options.metric.p = *p;
+  }
+  options.backend = parse_backend(backend);
+  options.method = parse_method(method);
+  options.distance = distance;
+  options.select = select;
+  options.threads = threads;
+  options.memory_budget = memory;
+  options.check_finite = !no_check_finite;
+  return options;
+}
+
+void add_backend(CLI::App& command, Context& context, std::string& backend) {
+  const std::vector<std::string> names = {"auto", "cpu", "cuda", "emulated"};
+  add_choice(
+      command, context, "--backend", backend, names, [](const std::string& name) { parse_backend(name); },
+      "Where it runs")
+      ->group(kSearchGroup);
+}
+
+void add_threads(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "CPU threads; 0 = all that this process may use")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 16).description(""))
+      ->group(kSearchGroup);
+}
+
+void add_memory(CLI::App& command, std::int64_t& memory) {
+  command
+      .add_option_function<std::string>(
+          "--memory",
+          [&memory](const std::string& text) {
+            try {
+              memory = parse_size(text);
+            } catch (const Error& e) {
+              throw CLI::ValidationError("--memory", e.what());
+            }
+          },
+          "Workspace beyond input and output, such as 256MiB or 1GB; default: a quarter of what is free")
+      ->type_name("SIZE")
+      ->group(kSearchGroup);
+}
+
+void add_search_options(CLI::App& command, Context& context, SearchSettings& settings) {
+  add_choice(
+      command, context, "--metric", settings.metric, metric_names(),
+      [](const std::string& name) { parse_metric(name); }, "Distance")
+      ->group(kSearchGroup);
+  command.add_option("--p", settings.p, "Exponent of --metric minkowski, at least 1; inf is allowed")
+      ->type_name("P")
+      ->group(kSearchGroup);
+  const std::vector<std::string> methods = {"auto", "brute", "two-stage", "fused", "triangle", "shifted-sort"};
+  add_choice(
+      command, context, "--method", settings.method, methods, [](const std::string& name) { parse_method(name); },
+      "How neighbours are found")
+      ->group(kSearchGroup);
+  add_backend(command, context, settings.backend);
+  add_stage(command, context, "distance", settings.distance, names_of_all_backends(distance_names),
+            "Force the distance stage");
+  add_stage(command, context, "select", settings.select, names_of_all_backends(select_names),
+            "Force the selection stage");
+  add_threads(command, settings.threads);
+  add_memory(command, settings.memory);
+  command.add_flag("--no-check-finite", settings.no_check_finite, "Do not look for NaN and Inf in the input first")
+      ->group(kSearchGroup);
+}
+
+void add_select_method(CLI::App& command, Context& context, std::string& method) {
+  add_stage(command, context, "method", method, names_of_all_backends(select_names), "How values are selected");
+}
+
+void add_k(CLI::App& command, std::int64_t& k, const std::string& description) {
+  command.add_option("-k", k, description)->type_name("N")->required()->group(kSearchGroup);
+}
+
+CLI::Option* add_dtype(CLI::App& command, Context& context, std::string& dtype, const std::vector<std::string>& names,
+                       const std::string& description) {
+  return add_choice(
+      command, context, "--dtype", dtype, names, [=](const std::string& name) { require_name("dtype", name, names); },
+      description);
+}
+
+void add_report_options(CLI::App& command, ReportSettings& settings) {
+  command.add_flag("--explain", settings.explain, "Print the plan on stderr (with --json: in the object), then run it")
+      ->group("General");
+  command.add_flag("--stats", settings.stats, "Print what was done on stderr: time, rate, finalists")->group("General");
+}
+
+io::LoadOptions InputSettings::load_options(std::string array, std::vector<std::string> default_arrays) const {
+  io::LoadOptions options;
+  options.format = io::parse_format(format);
+  options.array = std::move(array);
+  options.default_arrays = std::move(default_arrays);
+  options.columns = columns;
+  options.header = parse_header(header);
+  return options;
+}
+
+CLI::Option* add_format(CLI::App& command, Context& context, const std::string& option_name, std::string& format,
+                        const std::string& description) {
+  // The names are many and three options have them: the help points to where they are listed.
+  return add_choice(
+             command, context, option_name, format, formats_with_auto(),
+             [](const std::string& name) { io::parse_format(name); }, "")
+      ->description(description + "; 'kith info' lists the formats")
+      ->group(kInputGroup);
+}
+
+void add_input_options(CLI::App& command, Context& context, InputSettings& settings) {
+  add_format(command, context, "--format", settings.format, "Format of the input, default by extension or content");
+  command.add_option("--columns", settings.columns, "csv and ply: the columns to read, by name or number, as a,b,c")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kInputGroup);
+  add_choice(
+      command, context, "--header", settings.header, kHeaderNames, [](const std::string& name) { parse_header(name); },
+      "csv: whether the first row names the columns")
+      ->group(kInputGroup);
+}
+
+io::Output OutputSettings::with(io::NamedArrays arrays) const {
+  io::SaveOptions options;
+  options.format = io::parse_format(format);
+  options.compress = compress;
+  return {to_stdout() ? "-" : output, std::move(arrays), std::move(options)};
+}
+
+void add_output_options(CLI::App& command, Context& context, OutputSettings& settings, const std::string& formats) {
+  add_file(command, "-o,--output", settings.output, "Where the answer goes: " + formats + "; - or none: stdout")
+      ->group(kOutputGroup);
+  add_format(command, context, "--output-format", settings.format, "Format of the output, default by extension")
+      ->group(kOutputGroup);
+  command.add_flag("--compress", settings.compress, "npz and hdf5: deflate")->group(kOutputGroup);
+}
+
+}  // namespace kith::cli

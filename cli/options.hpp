@@ -1,0 +1,76 @@
+// Options that several commands have, and what they stand for in the library.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.hpp"
+#include "kith/io.hpp"
+#include "kith/options.hpp"
+
+namespace kith::cli {
+
+// --metric … --no-check-finite
+struct SearchSettings {
+  std::string metric = "euclidean";
+  std::optional<double> p;
+  std::string method = "auto";
+  std::string backend = "auto";
+  std::string distance = "auto";
+  std::string select = "auto";
+  int threads = 0;
+  std::int64_t memory = 0;
+  bool no_check_finite = false;
+
+  Options options() const;
+};
+
+void add_search_options(CLI::App& command, Context& context, SearchSettings& settings);
+void add_k(CLI::App& command, std::int64_t& k, const std::string& description);
+void add_threads(CLI::App& command, int& threads);
+void add_memory(CLI::App& command, std::int64_t& memory);
+void add_backend(CLI::App& command, Context& context, std::string& backend);
+// --method of topk: a selection stage.
+void add_select_method(CLI::App& command, Context& context, std::string& method);
+CLI::Option* add_dtype(CLI::App& command, Context& context, std::string& dtype, const std::vector<std::string>& names,
+                       const std::string& description);
+
+// --explain and --stats
+struct ReportSettings {
+  bool explain = false;
+  bool stats = false;
+};
+
+void add_report_options(CLI::App& command, ReportSettings& settings);
+
+// --format, --columns, --header: how input files are read.
+struct InputSettings {
+  std::string format = "auto";
+  std::vector<std::string> columns;
+  std::string header = "auto";
+
+  io::LoadOptions load_options(std::string array, std::vector<std::string> default_arrays) const;
+};
+
+CLI::Option* add_format(CLI::App& command, Context& context, const std::string& option_name, std::string& format,
+                        const std::string& description);
+void add_input_options(CLI::App& command, Context& context, InputSettings& settings);
+
+// --output, --output-format, --compress: where the answer goes.
+struct OutputSettings {
+  std::string output;
+  std::string format = "auto";
+  bool compress = false;
+
+  bool to_stdout() const { return output.empty() || output == "-"; }
+  // Whether the answer is printed for people (or as JSON) because it goes to stdout and no format was asked for.
+  bool as_text() const { return to_stdout() && format == "auto"; }
+  // The file, or stdout, with what goes into it.
+  io::Output with(io::NamedArrays arrays) const;
+};
+
+void add_output_options(CLI::App& command, Context& context, OutputSettings& settings, const std::string& formats);
+
+}  // namespace kith::cli

@@ -1,0 +1,104 @@
+#include "cli/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/stdout.hpp"
+#include "kith/error.hpp"
+
+namespace kith::cli {
+namespace {
+
+using io::Format;
+
+bool holds(Format format, Shape shape) {
+  switch (format) {
+    case Format::npz:
+    case Format::hdf5:
+    case Format::json: return true;
+    case Format::csv:
+    case Format::groundtruth: return shape != Shape::named;
+    default: return shape == Shape::array;
+  }
+}
+
+std::string formats_for(Shape shape) {
+  std::vector<std::string> names;
+  for (const std::string& name : io::format_names()) {
+    if (holds(io::parse_format(name), shape)) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void require_writable_folder(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  if (access(folder.c_str(), W_OK) != 0) {
+    throw Error(ErrorCode::cannot_write, fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+}
+
+}  // namespace
+
+void check_output(const std::string& path, const std::string& format_name, Shape shape) {
+  Format format = io::parse_format(format_name);
+  if (format == Format::automatic) format = io::format_of(path);
+  if (format == Format::automatic) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: its name does not tell the format; give --output-format: {}", path, formats_for(shape)));
+  }
+  if (!holds(format, shape)) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {} cannot hold this answer; what can: {}", path,
+                                                         to_string(format), formats_for(shape)));
+  }
+  std::error_code ignored;
+  const bool device = std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+  if (path != "-" && !device) require_writable_folder(path);
+}
+
+void check_output(const OutputSettings& settings, Shape shape, const Context& context) {
+  if (settings.as_text()) return;
+  if (settings.to_stdout() && context.json) {
+    throw Error(ErrorCode::invalid_argument,
+                "--json and --output-format both want stdout; write the answer to a file with -o");
+  }
+  check_output(settings.output.empty() ? "-" : settings.output, settings.format, shape);
+}
+
+void deliver(Answer& answer, const Context& context) {
+  if (!answer.outputs.empty()) io::save_together(answer.outputs);
+  if (!context.json) {
+    if (answer.as_text) answer.print_text();
+    return;
+  }
+  answer.json["outputs"] = Json::array();
+  for (const io::Output& output : answer.outputs) answer.json["outputs"].push_back(output.path);
+  if (!answer.as_text) return print_json(answer.json);
+  answer.add_to_json(answer.json);
+  print_json_line(answer.json);
+}
+
+void deliver_array(Answer& answer, const std::string& name, const io::Array& array, const OutputSettings& settings,
+                   const Context& context) {
+  answer.as_text = settings.as_text();
+  if (!answer.as_text) answer.outputs.push_back(settings.with({{"", array}}));
+  answer.print_text = [&] {
+    io::SaveOptions options;
+    options.format = Format::csv;
+    io::save("-", array, options);
+  };
+  answer.add_to_json = [&](Json& json) {
+    const bool integers = !io::is_floating(array.type());
+    json[name] = integers ? rows_to_json(array.values<std::int64_t>(), array.rows(), array.cols())
+                          : rows_to_json(array.values<double>(), array.rows(), array.cols());
+  };
+  deliver(answer, context);
+}
+
+}  // namespace kith::cli

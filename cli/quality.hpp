@@ -1,0 +1,49 @@
+// How good an answer is, judged by distances recomputed from its ids: what the answer says of distances is only
+// compared.
+//
+// A neighbour is right when its distance is at most the true k-th distance, so any choice among ties is right. An id
+// that is out of range or comes twice in a row is wrong. The distance ratio of a row is the worst of its k distances
+// over the true k-th distance: 1 when both are 0, unbounded when only the true one is 0 or when an id is out of range.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kith/io.hpp"
+#include "kith/options.hpp"
+
+namespace kith::cli {
+
+struct Quality {
+  std::int64_t queries = 0;
+  std::int64_t k = 0;
+  std::int64_t right = 0;           // of queries × k
+  std::int64_t right_rows = 0;      // rows with k right neighbours
+  std::int64_t identical_rows = 0;  // rows with the same ids in the same order as the truth
+  std::int64_t invalid_ids = 0;     // out of range
+  std::int64_t repeated_ids = 0;
+  // Over the rows whose ratio is bounded; none for inner products, which may have any sign.
+  struct Ratio {
+    double mean = 1;
+    double p99 = 1;
+    double max = 1;
+    std::int64_t unbounded_rows = 0;
+  };
+  std::optional<Ratio> ratio;
+  std::optional<double> distance_error;  // the largest |reported − recomputed|, when distances were reported
+
+  double recall() const { return static_cast<double>(right) / static_cast<double>(queries * k); }
+};
+
+// The k nearest of each query as they should be, best first: queries × k ids.
+struct Truth {
+  std::vector<std::int64_t> ids;
+};
+
+// The first k columns of `ids` (and `distances`, if given) against the truth, all queries × at least k. Ids of the
+// truth must be in range: Error(bad_data). Both arrays of points have one type.
+Quality judge(const io::Array& base, const io::Array& queries, std::int64_t k, const Options& options,
+              const Truth& truth, const std::vector<std::int64_t>& ids, const std::vector<double>* distances);
+
+}  // namespace kith::cli

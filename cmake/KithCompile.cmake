@@ -1,0 +1,54 @@
+# How everything is compiled: kith_compile_library(target) for the library's objects, kith_compile_shell(target) for what
+# is built around it, kith_compile(target) for the rest.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(KITH_CCACHE ccache)
+  if(KITH_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${KITH_CCACHE})
+  endif()
+endif()
+
+if(KITH_SANITIZE)
+  add_compile_options(-fsanitize=${KITH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${KITH_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  kith_summary("sanitizers" "${KITH_SANITIZE}")
+endif()
+
+# Keys must have the same bits in every build, and the tests' oracle too, so the compiler may not fuse a multiplication
+# with an addition.
+function(kith_compile target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -ffp-contract=off)
+  # g++ 12 at -O3 is wrong about assignments to std::string (GCC bug 105329) and about fmt's parser.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+  endif()
+  if(KITH_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()
+
+function(kith_compile_library target)
+  kith_compile(${target})
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# Command line and tests: big headers, nothing that takes time when run. What counts is how long they take to compile.
+function(kith_compile_shell target)
+  kith_compile(${target})
+  if(KITH_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+endfunction()

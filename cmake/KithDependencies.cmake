@@ -1,0 +1,52 @@
+# What the library is linked with. Each becomes an interface target kith_dep_<name>, so that nothing of it shows in the
+# installed package: the shared libraries carry their own dependencies.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+function(kith_dependency name)
+  add_library(kith_dep_${name} INTERFACE)
+  target_link_libraries(kith_dep_${name} INTERFACE ${ARGN})
+endfunction()
+
+if(KITH_STD_THREADS)
+  kith_dependency(threads Threads::Threads)
+  target_compile_definitions(kith_dep_threads INTERFACE KITH_STD_THREADS=1)
+  kith_summary("threads" "std::thread")
+else()
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  kith_dependency(threads OpenMP::OpenMP_CXX Threads::Threads)
+  kith_summary("threads" "OpenMP ${OpenMP_CXX_VERSION}")
+endif()
+
+# The OpenMP flavour of OpenBLAS shares its threads with ours; Debian keeps the flavours in folders of their own.
+find_path(KITH_OPENBLAS_INCLUDE_DIR cblas.h
+  PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
+find_library(KITH_OPENBLAS_LIBRARY openblas
+  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
+if(KITH_OPENBLAS_INCLUDE_DIR AND KITH_OPENBLAS_LIBRARY)
+  kith_dependency(blas ${KITH_OPENBLAS_LIBRARY})
+  target_include_directories(kith_dep_blas SYSTEM INTERFACE ${KITH_OPENBLAS_INCLUDE_DIR})
+  kith_summary("blas" "OpenBLAS (OpenMP), ${KITH_OPENBLAS_LIBRARY}")
+else()
+  pkg_check_modules(OpenBLAS REQUIRED IMPORTED_TARGET openblas)
+  kith_dependency(blas PkgConfig::OpenBLAS)
+  kith_summary("blas" "OpenBLAS ${OpenBLAS_VERSION}, not known to be its OpenMP flavour")
+endif()
+
+pkg_check_modules(Highway REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)
+kith_dependency(highway PkgConfig::Highway)
+
+find_package(fmt REQUIRED)
+kith_dependency(fmt fmt::fmt-header-only)
+
+pkg_search_module(Hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
+kith_dependency(hdf5 PkgConfig::Hdf5)
+
+pkg_check_modules(Zip REQUIRED IMPORTED_TARGET libzip)
+kith_dependency(zip PkgConfig::Zip)
+
+find_package(FastFloat REQUIRED)
+kith_dependency(fast_float FastFloat::fast_float)
+
+kith_summary("libraries" "Highway ${Highway_libhwy_VERSION}, fmt ${fmt_VERSION}, HDF5 ${Hdf5_VERSION}, libzip ${Zip_VERSION}")

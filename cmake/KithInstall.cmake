@@ -1,0 +1,33 @@
+# bin/kith, the libraries, their headers, a CMake package (components: io) and pkg-config files.
+
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kith)
+
+install(TARGETS kith EXPORT kith-targets)
+install(TARGETS kith_io EXPORT kith-io-targets)
+if(TARGET kith_cli)
+  install(TARGETS kith_cli)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/kith DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(EXPORT kith-targets NAMESPACE kith:: DESTINATION ${package_dir})
+install(EXPORT kith-io-targets NAMESPACE kith:: DESTINATION ${package_dir})
+
+# Before 1.0 a minor release may change the interface.
+set(compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+endif()
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/kith-config-version.cmake COMPATIBILITY ${compatibility})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kith-config.cmake.in ${PROJECT_BINARY_DIR}/kith-config.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+install(FILES ${PROJECT_BINARY_DIR}/kith-config.cmake ${PROJECT_BINARY_DIR}/kith-config-version.cmake
+  DESTINATION ${package_dir})
+
+# pkg-config files find the prefix from where they lie, so that an installed tree can be moved.
+string(REGEX REPLACE "[^/]+" ".." pc_prefix ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name kith kith-io)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

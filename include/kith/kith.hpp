@@ -1,0 +1,12 @@
+// Everything: k-nearest-neighbour search, graphs, selection.
+#pragma once
+
+#include "kith/error.hpp"
+#include "kith/graph.hpp"
+#include "kith/matrix.hpp"
+#include "kith/metric.hpp"
+#include "kith/options.hpp"
+#include "kith/plan.hpp"
+#include "kith/search.hpp"
+#include "kith/topk.hpp"
+#include "kith/version.hpp"

@@ -1,0 +1,108 @@
+// Matrices: a view with two strides over memory somebody else owns, and an owning row-major matrix.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kith {
+
+template <class T>
+concept Element =
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint8_t> || std::same_as<T, std::int8_t>;
+
+enum class DType { float32, float64, uint8, int8 };
+
+template <Element T>
+constexpr DType dtype_of() {
+  if constexpr (std::same_as<T, float>) {
+    return DType::float32;
+  } else if constexpr (std::same_as<T, double>) {
+    return DType::float64;
+  } else if constexpr (std::same_as<T, std::uint8_t>) {
+    return DType::uint8;
+  } else {
+    return DType::int8;
+  }
+}
+
+constexpr const char* to_string(DType dtype) {
+  switch (dtype) {
+    case DType::float32: return "float32";
+    case DType::float64: return "float64";
+    case DType::uint8: return "uint8";
+    case DType::int8: return "int8";
+  }
+  return "unknown";
+}
+
+constexpr std::int64_t size_of(DType dtype) {
+  return dtype == DType::float64 ? 8 : dtype == DType::float32 ? 4 : 1;
+}
+
+// The type in which distances between points of T are returned.
+template <Element T>
+using DistanceOf = std::conditional_t<std::same_as<T, double>, double, float>;
+
+// Points as rows. Strides count elements, not bytes; packed row-major (col_stride 1) is the fast case.
+template <Element T>
+struct MatrixView {
+  using value_type = T;
+
+  const T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 1;
+
+  constexpr MatrixView() = default;
+  constexpr MatrixView(const T* data_, std::int64_t rows_, std::int64_t cols_)
+      : MatrixView(data_, rows_, cols_, cols_, 1) {}
+  constexpr MatrixView(const T* data_, std::int64_t rows_, std::int64_t cols_, std::int64_t row_stride_,
+                       std::int64_t col_stride_)
+      : data(data_), rows(rows_), cols(cols_), row_stride(row_stride_), col_stride(col_stride_) {}
+
+  static constexpr MatrixView column_major(const T* data, std::int64_t rows, std::int64_t cols) {
+    return {data, rows, cols, 1, rows};
+  }
+
+  constexpr T operator()(std::int64_t row, std::int64_t col) const { return data[row * row_stride + col * col_stride]; }
+  constexpr const T* row(std::int64_t index) const { return data + index * row_stride; }
+  constexpr MatrixView rows_from(std::int64_t first, std::int64_t count) const {
+    return {row(first), count, cols, row_stride, col_stride};
+  }
+};
+
+// Owns rows × cols elements, row-major and packed.
+template <Element T>
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(std::int64_t rows, std::int64_t cols)
+      : rows_(rows), cols_(cols), values_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {}
+  Matrix(std::int64_t rows, std::int64_t cols, std::vector<T> values)
+      : rows_(rows), cols_(cols), values_(std::move(values)) {}
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t cols() const { return cols_; }
+  T* data() { return values_.data(); }
+  const T* data() const { return values_.data(); }
+  T* row(std::int64_t index) { return values_.data() + index * cols_; }
+  const T* row(std::int64_t index) const { return values_.data() + index * cols_; }
+  T& operator()(std::int64_t row, std::int64_t col) { return values_[static_cast<std::size_t>(row * cols_ + col)]; }
+  T operator()(std::int64_t row, std::int64_t col) const {
+    return values_[static_cast<std::size_t>(row * cols_ + col)];
+  }
+
+  MatrixView<T> view() const { return {values_.data(), rows_, cols_}; }
+
+ private:
+  std::int64_t rows_ = 0;
+  std::int64_t cols_ = 0;
+  std::vector<T> values_;
+};
+
+}  // namespace kith

@@ -1,0 +1,54 @@
+// How a search is to be done. The defaults are right for most uses.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kith/export.hpp"
+#include "kith/metric.hpp"
+
+namespace kith {
+
+// Where the work runs. `automatic` takes the fastest that is there.
+enum class Backend { automatic, cpu, cuda, emulated };
+
+// How neighbours are found. `automatic` lets the planner choose; `brute` looks at every point.
+enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort };
+
+KITH_API const char* to_string(Backend backend) noexcept;  // "auto", "cpu", "cuda", "emulated"
+KITH_API const char* to_string(Method method) noexcept;    // "auto", "brute", "two-stage", "fused", ...
+KITH_API Backend parse_backend(std::string_view name);
+KITH_API Method parse_method(std::string_view name);
+
+// The backends this build has and this machine can run, without `automatic`.
+KITH_API std::vector<Backend> available_backends();
+// The search methods, distance stages and selection stages a backend has, `auto` first.
+KITH_API std::vector<std::string> method_names(Backend backend);
+KITH_API std::vector<std::string> distance_names(Backend backend);
+KITH_API std::vector<std::string> select_names(Backend backend);
+
+struct Progress {
+  std::int64_t done = 0;   // distances computed so far
+  std::int64_t total = 0;  // of this many
+  double fraction() const { return total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1.0; }
+};
+
+// Called on the calling thread between tiles; false stops the work with Error(cancelled).
+using ProgressCallback = std::function<bool(const Progress&)>;
+
+struct Options {
+  Metric metric = MetricKind::euclidean;
+  Backend backend = Backend::automatic;
+  Method method = Method::automatic;
+  std::string distance = "auto";   // a name of distance_names()
+  std::string select = "auto";     // a name of select_names()
+  int threads = 0;                 // CPU threads; 0 = all that this process may use
+  std::int64_t memory_budget = 0;  // bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free
+  bool check_finite = true;        // off: NaN or Inf in the input give an unspecified answer, never a crash
+  ProgressCallback progress;
+};
+
+}  // namespace kith

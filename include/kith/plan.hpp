@@ -1,0 +1,55 @@
+// What will be done, why, and what it should cost: known before anything runs.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "kith/export.hpp"
+#include "kith/matrix.hpp"
+#include "kith/options.hpp"
+
+namespace kith {
+
+// The shape of a search: all that the planner looks at, besides the machine.
+struct Problem {
+  std::int64_t base_rows = 0;
+  std::int64_t queries = 0;
+  std::int64_t dims = 0;
+  std::int64_t k = 0;
+  DType dtype = DType::float32;
+};
+
+struct Plan {
+  struct Alternative {
+    std::string distance;
+    double seconds = 0;  // predicted
+  };
+
+  Problem problem;
+  Metric metric;
+  Backend backend = Backend::cpu;
+  Method method = Method::brute;
+  std::string distance;  // distance stage
+  std::string select;    // selection stage
+  int threads = 1;
+  std::int64_t query_block = 0;  // queries of a tile
+  std::int64_t base_tile = 0;    // base rows of a tile
+  std::int64_t base_splits = 1;  // parts of the base searched independently, then merged
+  std::int64_t candidates = 0;   // candidates kept per query before they are thinned out
+  std::int64_t workspace_bytes = 0;
+  std::int64_t budget_bytes = 0;
+  double seconds = 0;  // predicted
+  std::string reason;
+  std::vector<Alternative> alternatives;  // what else was considered, cheapest first
+};
+
+// Several lines of text for people.
+KITH_API std::string to_string(const Plan& plan);
+KITH_API std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
+// Chooses as search() would, without doing it. Throws as search() would for options that cannot be met.
+KITH_API Plan explain(const Problem& problem, const Options& options = {});
+
+}  // namespace kith

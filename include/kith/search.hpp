@@ -1,0 +1,80 @@
+// Exact k-nearest-neighbour search.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kith/export.hpp"
+#include "kith/matrix.hpp"
+#include "kith/options.hpp"
+#include "kith/plan.hpp"
+
+namespace kith {
+
+// What was done, beside the answer.
+struct SearchReport {
+  Plan plan;
+  double seconds = 0;
+  std::int64_t finalists = 0;  // candidates whose distance was computed by the direct formula in double
+};
+
+// queries × k neighbours, each row sorted by (distance, id); inner products by (−product, id).
+// Distances are sums accumulated in double, rounded once to D.
+template <class D>
+struct Neighbors {
+  std::int64_t queries = 0;
+  std::int64_t k = 0;
+  std::vector<std::int64_t> ids;  // queries × k, row-major
+  std::vector<D> distances;       // queries × k, row-major
+  SearchReport report;
+
+  std::span<const std::int64_t> ids_of(std::int64_t query) const {
+    return {ids.data() + query * k, static_cast<std::size_t>(k)};
+  }
+  std::span<const D> distances_of(std::int64_t query) const {
+    return {distances.data() + query * k, static_cast<std::size_t>(k)};
+  }
+};
+
+// A base prepared for many searches: checked for NaN and Inf once, its norms kept.
+template <Element T>
+class KITH_API Index {
+ public:
+  // Keeps a view: the base must outlive the index and not change. options.metric is fixed here.
+  explicit Index(MatrixView<T> base, Options options = {});
+  // Keeps the matrix.
+  explicit Index(Matrix<T>&& base, Options options = {});
+  Index(Index&&) noexcept;
+  Index& operator=(Index&&) noexcept;
+  ~Index();
+
+  std::int64_t rows() const;
+  std::int64_t dims() const;
+  const Options& options() const;
+
+  // The k nearest of each query. Thread-safe.
+  Neighbors<DistanceOf<T>> search(MatrixView<T> queries, std::int64_t k) const;
+  // The same into the caller's memory, queries × k each, row-major. On an error their contents are unspecified.
+  SearchReport search_into(MatrixView<T> queries, std::int64_t k, std::int64_t* ids, DistanceOf<T>* distances) const;
+  // The k nearest of each base point, itself left out by its id (so right under duplicates). k ≤ rows − 1.
+  Neighbors<DistanceOf<T>> search_self(std::int64_t k) const;
+
+  Plan explain(std::int64_t queries, std::int64_t k) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The k nearest base points of each query: 1 ≤ k ≤ base.rows, equal cols.
+template <Element T>
+KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
+                                         const Options& options = {});
+
+// The whole queries.rows × base.rows matrix of distances, each as search() would return it.
+template <Element T>
+KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options = {});
+
+}  // namespace kith

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Runs the named stages (all without a name) and prints a line with the wall time of each. A stage's output goes to
+# build/logs/<stage>.log and is shown when the stage fails; the stages after it run all the same.
+set -u
+cd "$(dirname "$0")/.."
+jobs=${JOBS:-$(nproc)}
+
+release() {
+  cmake --preset release -DKITH_BUILD_TESTS=ON -DKITH_BUILD_BENCH=ON &&
+    cmake --build --preset release -j "$jobs" &&
+    ctest --preset release -j "$jobs"
+}
+
+asan() {
+  cmake --preset asan && cmake --build --preset asan -j "$jobs" && ctest --preset asan -j "$jobs"
+}
+
+tsan() {
+  cmake --preset tsan && cmake --build --preset tsan -j "$jobs" --target test_cpu test_api &&
+    ctest --preset tsan -R '^(cpu|api)$'
+}
+
+fuzz() {
+  scripts/fuzz.sh 5
+}
+
+lint() {
+  scripts/lint.sh
+}
+
+mkdir -p build/logs
+failed=""
+begin=$(date +%s)
+for stage in ${*:-release asan tsan fuzz lint}; do
+  case $stage in
+    release | asan | tsan | fuzz | lint) ;;
+    *) echo "test.sh: unknown stage '$stage'" >&2; exit 2 ;;
+  esac
+  printf '%-8s ' "$stage"
+  stage_begin=$(date +%s)
+  if $stage >build/logs/$stage.log 2>&1; then
+    result=ok
+  else
+    result=FAILED
+    failed="$failed $stage"
+  fi
+  echo "$result, $(($(date +%s) - stage_begin)) s"
+  [ $result = ok ] || tail -n 60 build/logs/$stage.log
+done
+total=$(($(date +%s) - begin))
+if [ -n "$failed" ]; then
+  echo "FAILED:$failed, after $total s; whole output in build/logs"
+  exit 1
+fi
+echo "all passed, $total s"

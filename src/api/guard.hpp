@@ -1,0 +1,22 @@
+// guard.hpp: the edge of the library: what leaves it is a kith::Error, or the caller's own exception from a callback.
+#pragma once
+
+#include <new>
+#include <stdexcept>
+
+#include "kith/error.hpp"
+
+namespace kith::api {
+
+template <class Work>
+auto guarded(Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory, "the machine's memory is exhausted");
+  } catch (const std::length_error&) {
+    throw Error(ErrorCode::out_of_memory, "the result is larger than memory can hold");
+  }
+}
+
+}  // namespace kith::api

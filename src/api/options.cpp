@@ -1,0 +1,67 @@
+#include "kith/options.hpp"
+
+#include "api/names.hpp"
+
+namespace kith {
+namespace {
+
+using api::Name;
+
+constexpr std::array<Name<Backend>, 4> kBackends{{
+    {"auto", Backend::automatic},
+    {"cpu", Backend::cpu},
+    {"cuda", Backend::cuda},
+    {"emulated", Backend::emulated},
+}};
+
+constexpr std::array<Name<Method>, 6> kMethods{{
+    {"auto", Method::automatic},
+    {"brute", Method::brute},
+    {"two-stage", Method::two_stage},
+    {"fused", Method::fused},
+    {"triangle", Method::triangle},
+    {"shifted-sort", Method::shifted_sort},
+}};
+
+bool has_stages(Backend backend) {
+  return backend == Backend::cpu || backend == Backend::automatic;
+}
+
+}  // namespace
+
+const char* to_string(Backend backend) noexcept {
+  return api::name_of(kBackends, backend);
+}
+
+const char* to_string(Method method) noexcept {
+  return api::name_of(kMethods, method);
+}
+
+Backend parse_backend(std::string_view name) {
+  return api::parse_name(kBackends, "backend", name);
+}
+
+Method parse_method(std::string_view name) {
+  return api::parse_name(kMethods, "method", name);
+}
+
+std::vector<Backend> available_backends() {
+  return {Backend::cpu};
+}
+
+std::vector<std::string> method_names(Backend backend) {
+  if (!has_stages(backend)) return {};
+  return {"auto", "brute"};
+}
+
+std::vector<std::string> distance_names(Backend backend) {
+  if (!has_stages(backend)) return {};
+  return {"auto", "direct", "register-tiled", "gemm"};
+}
+
+std::vector<std::string> select_names(Backend backend) {
+  if (!has_stages(backend)) return {};
+  return {"auto", "threshold-filter", "sort"};
+}
+
+}  // namespace kith

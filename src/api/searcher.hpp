@@ -1,0 +1,90 @@
+// searcher.hpp: a prepared base and the steps of a search: prepare the queries, plan, run. Arguments are checked
+// before.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "api/validate.hpp"
+#include "core/key.hpp"
+#include "cpu/brute_search.hpp"
+#include "cpu/prepared_rows.hpp"
+#include "kith/search.hpp"
+#include "plan/planner.hpp"
+
+namespace kith::api {
+
+template <Element T>
+class Searcher {
+ public:
+  // `queries` is 0 when unknown: an index may meet any number of them, so it keeps norms for the matrix product.
+  Searcher(MatrixView<T> base, Options options, std::int64_t queries, std::int64_t k)
+      : base_(base), options_(std::move(options)), machine_(plan::cpu_facts()) {
+    const core::Form form = core::form_of(options_.metric);
+    has_norms_ =
+        queries == 0 ? form == core::Form::dot || form == core::Form::squared : plan::needs_norms(plan_for(queries, k));
+    prepared_ = prepare(base_, "base");
+  }
+
+  const MatrixView<T>& base() const { return base_; }
+  const Options& options() const { return options_; }
+
+  SearchReport run(MatrixView<T> queries, std::int64_t k, std::int64_t* ids, DistanceOf<T>* distances) const {
+    const auto start = std::chrono::steady_clock::now();
+    const cpu::PreparedRows<T> prepared_queries = prepare(queries, "query");
+    SearchReport report;
+    report.plan = plan_for(prepared_queries, k);
+    report.finalists = cpu::brute_search(prepared_, prepared_queries, report.plan, options_.progress, ids, distances);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  }
+
+  Neighbors<DistanceOf<T>> search(MatrixView<T> queries, std::int64_t k) const {
+    Neighbors<DistanceOf<T>> found;
+    found.queries = queries.rows;
+    found.k = k;
+    found.ids.resize(static_cast<std::size_t>(queries.rows * k));
+    found.distances.resize(found.ids.size());
+    found.report = run(queries, k, found.ids.data(), found.distances.data());
+    return found;
+  }
+
+ private:
+  cpu::PreparedRows<T> prepare(MatrixView<T> view, const char* role) const {
+    const int threads = options_.threads > 0 ? options_.threads : machine_.threads;
+    return cpu::prepare_rows(view, options_.metric, {role, options_.check_finite, has_norms_, threads});
+  }
+
+  Plan plan_for(std::int64_t queries, std::int64_t k) const {
+    return plan::plan_cpu({base_.rows, queries, base_.cols, k, dtype_of<T>()}, options_, machine_);
+  }
+
+  // The planner sees shapes only; the data may still ask for the direct form.
+  Plan plan_for(const cpu::PreparedRows<T>& queries, std::int64_t k) const {
+    Plan plan = plan_for(queries.view.rows, k);
+    const bool expands = plan.distance == "gemm" && core::form_of(plan.metric) == core::Form::squared;
+    if (!expands || options_.distance != "auto" || cpu::expansion_is_sharp(prepared_, queries)) return plan;
+    Options direct = options_;
+    direct.distance = "register-tiled";
+    plan = plan::plan_cpu(plan.problem, direct, machine_);
+    plan.reason = "points lie closer together than a matrix product can resolve at their distance from the origin";
+    return plan;
+  }
+
+  MatrixView<T> base_;
+  Options options_;
+  plan::CpuFacts machine_;
+  bool has_norms_ = false;
+  cpu::PreparedRows<T> prepared_;
+};
+
+template <Element T>
+void check_search(const MatrixView<T>& base, const MatrixView<T>& queries, std::int64_t k) {
+  check_view(queries, "queries");
+  check_same_dims(base.cols, queries.cols);
+  check_k(k, base.rows, "the number of base points is");
+  check_sizes(queries.rows, base.rows, k);
+}
+
+}  // namespace kith::api

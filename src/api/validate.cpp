@@ -1,0 +1,83 @@
+#include "api/validate.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace kith::api {
+namespace {
+
+constexpr int kMaxThreads = 4096;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void check_name(const char* what, const std::string& name, const std::vector<std::string>& known, Backend backend) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} '{}' is not one of backend {}; it has {}", what, name,
+                                                       to_string(backend), joined(known)));
+}
+
+Backend resolve(Backend backend) {
+  const std::vector<Backend> available = available_backends();
+  if (backend == Backend::automatic) return available.front();
+  if (std::find(available.begin(), available.end(), backend) != available.end()) return backend;
+  std::vector<std::string> names;
+  for (const Backend one : available) names.emplace_back(to_string(one));
+  throw Error(ErrorCode::no_device, fmt::format("backend {} is not available; this build and machine have {}",
+                                                to_string(backend), joined(names)));
+}
+
+void check_resources(int threads, std::int64_t budget) {
+  if (threads < 0 || threads > kMaxThreads)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("threads = {}; 0 (all) to {} are allowed", threads, kMaxThreads));
+  if (budget < 0)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("memory budget = {}; it must be 0 (a quarter of what is free) or positive", budget));
+}
+
+}  // namespace
+
+Backend check_options(const Options& options) {
+  if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
+    throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
+  check_resources(options.threads, options.memory_budget);
+  const Backend backend = resolve(options.backend);
+  check_name("method", to_string(options.method), method_names(backend), backend);
+  check_name("distance stage", options.distance, distance_names(backend), backend);
+  if (options.select == "sort")
+    throw Error(ErrorCode::invalid_argument, "selection 'sort' is for topk; search has auto, threshold-filter");
+  check_name("selection", options.select, select_names(backend), backend);
+  return backend;
+}
+
+Backend check_options(const TopkOptions& options) {
+  check_resources(options.threads, options.memory_budget);
+  const Backend backend = resolve(options.backend);
+  check_name("selection method", options.method, select_names(backend), backend);
+  return backend;
+}
+
+void check_k(std::int64_t k, std::int64_t limit, const char* why) {
+  if (k < 1) throw Error(ErrorCode::invalid_argument, fmt::format("k = {}; it must be at least 1", k));
+  if (k > limit) throw Error(ErrorCode::invalid_argument, fmt::format("k = {} but {} {}", k, why, limit));
+}
+
+void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(queries, rows, &product) || __builtin_mul_overflow(queries, k * 16, &product))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} queries × {} points with k = {} exceed what 64 bits can count", queries, rows, k));
+}
+
+void check_same_dims(std::int64_t base_cols, std::int64_t query_cols) {
+  if (base_cols != query_cols)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the base has {} dimensions but the queries have {}", base_cols, query_cols));
+}
+
+}  // namespace kith::api

@@ -1,0 +1,51 @@
+// validate.hpp: every argument is checked here, before anything is planned or computed.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "kith/error.hpp"
+#include "kith/matrix.hpp"
+#include "kith/options.hpp"
+#include "kith/topk.hpp"
+
+namespace kith::api {
+
+// A view with at least one element whose extent can be addressed.
+template <Element T>
+void check_view(const MatrixView<T>& view, const char* role) {
+  if (view.rows < 1 || view.cols < 1)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is {} × {}; at least one row and one column are needed", role, view.rows, view.cols));
+  if (view.data == nullptr)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} has no data (null pointer)", role));
+  if (view.row_stride < 0 || view.col_stride < 0)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} has strides {} and {}; they must not be negative", role,
+                                                         view.row_stride, view.col_stride));
+  std::int64_t rows_extent = 0;
+  std::int64_t cols_extent = 0;
+  std::int64_t extent = 0;
+  if (__builtin_mul_overflow(view.rows - 1, view.row_stride, &rows_extent) ||
+      __builtin_mul_overflow(view.cols - 1, view.col_stride, &cols_extent) ||
+      __builtin_add_overflow(rows_extent, cols_extent, &extent) ||
+      extent >= std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} of {} × {} with strides {} and {} exceeds the address space", role, view.rows,
+                            view.cols, view.row_stride, view.col_stride));
+}
+
+// Metric, names, threads and budget; resolves `automatic` to a backend this machine has.
+Backend check_options(const Options& options);
+Backend check_options(const TopkOptions& options);
+
+// 1 ≤ k ≤ limit; `why` says where the limit comes from.
+void check_k(std::int64_t k, std::int64_t limit, const char* why);
+
+// q · n and q · k must be countable.
+void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k);
+
+void check_same_dims(std::int64_t base_cols, std::int64_t query_cols);
+
+}  // namespace kith::api

@@ -1,0 +1,139 @@
+// key.hpp: the distance that is returned and that orders neighbours, the same in every method and backend.
+//
+// A key is made in three steps: raw sum → last step of the metric in double → one rounding to the returned type.
+// The raw sum runs in double over eight striped lanes (coordinate c adds to lane c % 8; multiply, then add, never
+// fused), combined in a fixed tree. That order is what SIMD and GPU code can follow bit for bit, and appended zeros
+// cannot change it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "kith/metric.hpp"
+
+namespace kith::core {
+
+inline constexpr int kLanes = 8;
+
+// The fixed tree that combines the lanes of a sum.
+inline double combine_lanes(const double* lane) {
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+// Which sum a metric needs. Minkowski with p = 1, 2 or infinity is computed as the metric it equals.
+enum class Form { squared, absolute, maximum, power, mismatch, dot };
+
+inline MetricKind effective_kind(const Metric& metric) {
+  if (metric.kind != MetricKind::minkowski) return metric.kind;
+  if (metric.p == 1) return MetricKind::manhattan;
+  if (metric.p == 2) return MetricKind::euclidean;
+  if (std::isinf(metric.p)) return MetricKind::chebyshev;
+  return MetricKind::minkowski;
+}
+
+inline Form form_of(const Metric& metric) {
+  switch (effective_kind(metric)) {
+    case MetricKind::sqeuclidean:
+    case MetricKind::euclidean: return Form::squared;
+    case MetricKind::manhattan: return Form::absolute;
+    case MetricKind::chebyshev: return Form::maximum;
+    case MetricKind::minkowski: return Form::power;
+    case MetricKind::hamming: return Form::mismatch;
+    case MetricKind::cosine:
+    case MetricKind::correlation:
+    case MetricKind::inner_product: return Form::dot;
+  }
+  return Form::squared;
+}
+
+// What a metric needs to know of a single vector. Correlation subtracts the mean; the others keep it 0.
+struct RowFacts {
+  double mean = 0;
+  double square_norm = 0;  // of the vector less its mean
+};
+
+// One coordinate of a strided row, in double.
+template <class T>
+double coordinate(const T* row, std::int64_t stride, std::int64_t c) {
+  return static_cast<double>(row[c * stride]);
+}
+
+// Σ term(c) in the fixed order.
+template <class Term>
+double striped_sum(std::int64_t dims, Term term) {
+  double lane[kLanes] = {};
+  std::int64_t c = 0;
+  for (; c + kLanes <= dims; c += kLanes)
+    for (int i = 0; i < kLanes; ++i) lane[i] += term(c + i);
+  for (int i = 0; c + i < dims; ++i) lane[i] += term(c + i);
+  return combine_lanes(lane);
+}
+
+template <class T>
+RowFacts row_facts(MetricKind kind, const T* row, std::int64_t stride, std::int64_t dims) {
+  double mean = 0;
+  if (kind == MetricKind::correlation)
+    mean = striped_sum(dims, [&](std::int64_t c) { return coordinate(row, stride, c); }) / static_cast<double>(dims);
+  const double square_norm = striped_sum(dims, [&](std::int64_t c) {
+    const double x = coordinate(row, stride, c) - mean;
+    return x * x;
+  });
+  return {mean, square_norm};
+}
+
+// One coordinate's part of the raw sum.
+inline double term(Form form, double p, double x, double y) {
+  switch (form) {
+    case Form::squared: return (x - y) * (x - y);
+    case Form::absolute:
+    case Form::maximum: return std::abs(x - y);
+    case Form::power: return std::pow(std::abs(x - y), p);
+    case Form::mismatch: return x != y ? 1.0 : 0.0;
+    case Form::dot: return x * y;
+  }
+  return 0;
+}
+
+// The raw sum; x and y are first reduced by their means, which only correlation has.
+template <class X, class Y>
+double raw_sum(Form form, double p, const X* x, std::int64_t x_stride, double x_mean, const Y* y, std::int64_t y_stride,
+               double y_mean, std::int64_t dims) {
+  const auto term_at = [&](std::int64_t c) {
+    return term(form, p, coordinate(x, x_stride, c) - x_mean, coordinate(y, y_stride, c) - y_mean);
+  };
+  if (form != Form::maximum) return striped_sum(dims, term_at);
+  double largest = 0;
+  for (std::int64_t c = 0; c < dims; ++c) largest = std::max(largest, term_at(c));
+  return largest;
+}
+
+// The last step: the distance in double. Inner products come back negated, so that smaller is always nearer.
+inline double finish(const Metric& metric, double raw, const RowFacts& x, const RowFacts& y, std::int64_t dims) {
+  switch (effective_kind(metric)) {
+    case MetricKind::sqeuclidean:
+    case MetricKind::manhattan:
+    case MetricKind::chebyshev: return raw;
+    case MetricKind::euclidean: return std::sqrt(raw);
+    case MetricKind::minkowski: return std::pow(raw, 1 / metric.p);
+    case MetricKind::hamming: return raw / static_cast<double>(dims);
+    case MetricKind::inner_product: return -raw;
+    case MetricKind::cosine:
+    case MetricKind::correlation: {
+      // √(n·n) is n exactly, so a vector is at distance 0 from itself; far from 1 the product could over- or underflow.
+      const double product = x.square_norm * y.square_norm;
+      const double norms = product > 1e-280 && product < 1e280 ? std::sqrt(product)
+                                                               : std::sqrt(x.square_norm) * std::sqrt(y.square_norm);
+      return std::clamp(1.0 - raw / norms, 0.0, 2.0);
+    }
+  }
+  return raw;
+}
+
+// What the caller sees for a key: inner products change their sign back.
+template <class D>
+D returned_value(const Metric& metric, D key) {
+  return metric.kind == MetricKind::inner_product ? -key + D{0} : key;
+}
+
+}  // namespace kith::core

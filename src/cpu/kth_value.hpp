@@ -1,0 +1,34 @@
+// kth_value.hpp: a value that at least k of the given ones do not exceed, and few more than k.
+// Found by bisection over the values' bits with a SIMD count at each step: no element moves, and ties do no harm.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "core/order.hpp"
+#include "cpu/simd/kernels.hpp"
+
+namespace kith::cpu {
+
+// Infinity when fewer than k values are numbers. `spare`: how many more than k are acceptable.
+template <class F>
+F kth_value(const F* values, std::int64_t count, std::int64_t k, std::int64_t spare) {
+  using Bits = decltype(core::ordered_bits(F{}));
+  Bits low = core::ordered_bits(-std::numeric_limits<F>::infinity());
+  Bits high = core::ordered_bits(std::numeric_limits<F>::infinity());
+  if (count_at_most(values, count, std::numeric_limits<F>::infinity()) < k) return std::numeric_limits<F>::infinity();
+  while (low < high) {
+    const Bits middle = low + (high - low) / 2;
+    const std::int64_t found = count_at_most(values, count, core::from_ordered_bits(middle));
+    if (found >= k) {
+      high = middle;
+      if (found <= k + spare) break;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return core::from_ordered_bits(high);
+}
+
+}  // namespace kith::cpu

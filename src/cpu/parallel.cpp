@@ -1,0 +1,91 @@
+#include "cpu/parallel.hpp"
+
+#include <openblas_config.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <cblas.h>
+#include <omp.h>
+#include <sched.h>
+
+namespace kith::cpu {
+namespace {
+
+// While one lives, BLAS does not start threads of its own. An OpenMP build of OpenBLAS is quiet inside a parallel
+// region and otherwise follows the calling thread's OpenMP setting; a pthreads build has one setting for the process.
+class QuietBlas {
+ public:
+  QuietBlas()
+      : omp_threads_(omp_get_max_threads()),
+        blas_threads_(openblas_get_parallel() == OPENBLAS_THREAD ? openblas_get_num_threads() : 0) {
+    if (blas_threads_ > 1) openblas_set_num_threads(1);
+  }
+  ~QuietBlas() {
+    if (blas_threads_ > 1) openblas_set_num_threads(blas_threads_);
+    omp_set_num_threads(omp_threads_);
+  }
+  QuietBlas(const QuietBlas&) = delete;
+  QuietBlas& operator=(const QuietBlas&) = delete;
+
+  static void quieten_this_thread() { omp_set_num_threads(1); }
+
+ private:
+  int omp_threads_;
+  int blas_threads_;
+};
+
+// Starts work(worker) on every worker and waits for all. Thread sanitizer knows std::thread but not libgomp, so its
+// build (KITH_STD_THREADS) takes the former.
+void on_workers(int threads, const std::function<void(int)>& work) {
+#ifdef KITH_STD_THREADS
+  std::vector<std::thread> others;
+  for (int worker = 1; worker < threads; ++worker)
+    others.emplace_back([&work, worker] {
+      QuietBlas::quieten_this_thread();
+      work(worker);
+    });
+  QuietBlas::quieten_this_thread();
+  work(0);
+  for (std::thread& other : others) other.join();
+#else
+  if (threads == 1) {
+    QuietBlas::quieten_this_thread();
+    return work(0);
+  }
+#pragma omp parallel num_threads(threads)
+  work(omp_get_thread_num());
+#endif
+}
+
+}  // namespace
+
+int available_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void parallel_for(int threads, std::int64_t count, const std::function<void(std::int64_t, int)>& task) {
+  const QuietBlas quiet;
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> stop{false};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  on_workers(static_cast<int>(std::clamp<std::int64_t>(count, 1, threads)), [&](int worker) {
+    try {
+      for (std::int64_t i = next++; i < count && !stop; i = next++) task(i, worker);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!stop.exchange(true)) failure = std::current_exception();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace kith::cpu

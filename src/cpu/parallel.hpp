@@ -1,0 +1,17 @@
+// parallel.hpp: the one way work is spread over threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace kith::cpu {
+
+// Threads this process may use (its CPU affinity counts).
+int available_threads();
+
+// Calls task(index, worker) for every index below count, the next free worker taking the next index; worker 0 is the
+// calling thread. The first exception stops the hand-out and is thrown to the caller. BLAS calls made by a task run on
+// that task's thread alone.
+void parallel_for(int threads, std::int64_t count, const std::function<void(std::int64_t index, int worker)>& task);
+
+}  // namespace kith::cpu

@@ -1,0 +1,145 @@
+#include "cpu/prepared_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "cpu/parallel.hpp"
+#include "kith/error.hpp"
+
+namespace kith::cpu {
+namespace {
+
+constexpr std::int64_t kChunkRows = 4096;
+
+[[noreturn]] void refuse_value(const char* role, std::int64_t row, std::int64_t col, double value) {
+  throw Error(ErrorCode::bad_data,
+              fmt::format("{} row {}, column {} is {}; values must be finite (check_finite)", role, row, col, value));
+}
+
+template <class T>
+void check_finite(const MatrixView<T>& chunk, std::int64_t first_row, const char* role) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (chunk.col_stride == 1 && chunk.row_stride == chunk.cols) {
+      const std::int64_t at = find_not_finite(chunk.data, chunk.rows * chunk.cols);
+      if (at >= 0)
+        refuse_value(role, first_row + at / chunk.cols, at % chunk.cols, static_cast<double>(chunk.data[at]));
+      return;
+    }
+    for (std::int64_t r = 0; r < chunk.rows; ++r)
+      for (std::int64_t c = 0; c < chunk.cols; ++c)
+        if (!std::isfinite(chunk(r, c))) refuse_value(role, first_row + r, c, static_cast<double>(chunk(r, c)));
+  }
+}
+
+template <class T>
+bool is_constant(const T* row, std::int64_t stride, std::int64_t dims) {
+  for (std::int64_t c = 1; c < dims; ++c)
+    if (row[c * stride] != row[0]) return false;
+  return true;
+}
+
+// A direction needs a length whose square double can hold in full precision.
+template <class T>
+void check_direction(MetricKind kind, const T* row, const MatrixView<T>& view, const core::RowFacts& facts,
+                     const char* role, std::int64_t index) {
+  constexpr double kSmallest = 1e-307;  // per coordinate: below it squares lose digits
+  const bool constant = kind == MetricKind::correlation && is_constant(row, view.col_stride, view.cols);
+  if (!constant && facts.square_norm >= kSmallest * static_cast<double>(view.cols) && !std::isinf(facts.square_norm))
+    return;
+  const std::string metric = to_string(Metric(kind));
+  if (constant)
+    throw Error(ErrorCode::bad_data,
+                fmt::format("{} row {} is constant; {} needs a varying vector", role, index, metric));
+  if (facts.square_norm == 0)
+    throw Error(ErrorCode::bad_data,
+                fmt::format("{} row {} has length zero; {} needs a direction", role, index, metric));
+  throw Error(ErrorCode::bad_data, fmt::format("the squared length of {} row {} is {}, outside what double holds in "
+                                               "full precision; {} cannot use it",
+                                               role, index, facts.square_norm, metric));
+}
+
+}  // namespace
+
+template <Element T>
+PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation) {
+  PreparedRows<T> prepared{view, metric, {}, {}};
+  const bool directions = metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
+  const bool norms = preparation.norms || directions;
+  if (norms) prepared.square_norms.resize(static_cast<std::size_t>(view.rows));
+  if (metric.kind == MetricKind::correlation) prepared.means.resize(static_cast<std::size_t>(view.rows));
+  if (!norms && !preparation.check_finite) return prepared;
+
+  const std::int64_t chunks = (view.rows + kChunkRows - 1) / kChunkRows;
+  parallel_for(preparation.threads, chunks, [&](std::int64_t chunk, int) {
+    const std::int64_t first = chunk * kChunkRows;
+    const std::int64_t last = std::min(view.rows, first + kChunkRows);
+    if (preparation.check_finite) check_finite(view.rows_from(first, last - first), first, preparation.role);
+    if (!norms) return;
+    for (std::int64_t r = first; r < last; ++r) {
+      const core::RowFacts facts = core::row_facts(metric.kind, view.row(r), view.col_stride, view.cols);
+      if (directions) check_direction(metric.kind, view.row(r), view, facts, preparation.role, r);
+      prepared.square_norms[static_cast<std::size_t>(r)] = facts.square_norm;
+      if (!prepared.means.empty()) prepared.means[static_cast<std::size_t>(r)] = facts.mean;
+    }
+  });
+  return prepared;
+}
+
+template <Element T>
+bool lies_ready(const PreparedRows<T>& rows) {
+  const bool directions = rows.metric.kind == MetricKind::cosine || rows.metric.kind == MetricKind::correlation;
+  const std::int64_t stride = rows.view.row_stride;
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();  // BLAS counts in 32 bits
+  return std::is_same_v<T, DistanceOf<T>> && rows.view.col_stride == 1 && stride >= rows.view.cols &&
+         stride <= kLongest && !directions;
+}
+
+template <Element T>
+Rows<DistanceOf<T>> working_rows(const PreparedRows<T>& rows, std::int64_t first, std::int64_t count,
+                                 DistanceOf<T>* scratch) {
+  using F = DistanceOf<T>;
+  const MatrixView<T>& view = rows.view;
+  if constexpr (std::is_same_v<T, F>) {
+    if (lies_ready(rows)) return {view.row(first), count, view.row_stride};
+  }
+  const bool directions = rows.metric.kind == MetricKind::cosine || rows.metric.kind == MetricKind::correlation;
+  for (std::int64_t r = 0; r < count; ++r) {
+    const T* from = view.row(first + r);
+    F* to = scratch + r * view.cols;
+    if (directions) {
+      const core::RowFacts facts = rows.facts(first + r);
+      const double length = std::sqrt(facts.square_norm);
+      for (std::int64_t c = 0; c < view.cols; ++c)
+        to[c] = static_cast<F>((core::coordinate(from, view.col_stride, c) - facts.mean) / length);
+    } else if (view.col_stride == 1) {
+      for (std::int64_t c = 0; c < view.cols; ++c) to[c] = static_cast<F>(from[c]);
+    } else {
+      for (std::int64_t c = 0; c < view.cols; ++c) to[c] = static_cast<F>(from[c * view.col_stride]);
+    }
+  }
+  return {scratch, count, view.cols};
+}
+
+template <Element T>
+void exact_query(const PreparedRows<T>& rows, std::int64_t row, double* out) {
+  const double mean = rows.facts(row).mean;
+  const T* from = rows.view.row(row);
+  for (std::int64_t c = 0; c < rows.view.cols; ++c) out[c] = core::coordinate(from, rows.view.col_stride, c) - mean;
+}
+
+#define KITH_INSTANTIATE(T)                                                                                      \
+  template PreparedRows<T> prepare_rows(MatrixView<T>, const Metric&, const Preparation&);                       \
+  template bool lies_ready(const PreparedRows<T>&);                                                              \
+  template Rows<DistanceOf<T>> working_rows(const PreparedRows<T>&, std::int64_t, std::int64_t, DistanceOf<T>*); \
+  template void exact_query(const PreparedRows<T>&, std::int64_t, double*);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cpu

@@ -1,0 +1,110 @@
+// score_bounds.hpp: what a score computed in F says about the key, so that only what is provably too far is dropped.
+//
+// A score s̃ stands for a true score s. Direct forms without cancellation (squares, magnitudes) have a relative error:
+// s(1−ε)−η ≤ s̃ ≤ s(1+ε)+η. Products have an absolute one: |s̃ − s| ≤ E, with E growing with the lengths of the query
+// and of the longest row of a tile. Sums of small integers have none. η covers underflow, flushed to zero or not. Both
+// include the key's own rounding in double. "Expanded" means ‖y‖² − 2⟨x,y⟩ from a matrix product: the true score is
+// then the raw sum less ‖x‖².
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/bounds.hpp"
+#include "core/key.hpp"
+
+namespace kith::cpu {
+
+// F: precision of the scores and type of the keys.
+template <class F>
+class ScoreBounds {
+ public:
+  // `integers`: all coordinates are integers of one byte.
+  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, bool integers)
+      : metric_(metric),
+        form_(core::form_of(metric)),
+        dims_(dims),
+        expanded_(expanded),
+        directions_(metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation),
+        exact_(form_ == core::Form::mismatch || (integers && sums_fit())),
+        relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
+        underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())) {}
+
+  // Scores carry no error at all.
+  bool is_exact() const { return exact_; }
+  // Scores are products with rounding, so their error depends on lengths.
+  bool is_absolute() const { return !exact_ && (expanded_ || form_ == core::Form::dot); }
+
+  // E of the header comment; infinite where a sum could overflow on its way. Lengths count as 1 under cosine and
+  // correlation, whose rows are scaled to it.
+  double error(double query_square_norm, double tile_square_norm) const {
+    if (!is_absolute()) return 0;
+    const double x = directions_ ? 1.0 : std::sqrt(query_square_norm);
+    const double y = directions_ ? 1.0 : std::sqrt(tile_square_norm);
+    // No part of a sum exceeds the product of the lengths, nor the squares added to it.
+    const double largest = expanded_ ? 2 * x * y + y * y : x * y;
+    if (!(largest < static_cast<double>(std::numeric_limits<F>::max()) / 2))
+      return std::numeric_limits<double>::infinity();
+    const double products = (core::gamma<F>(dims_ + 8) + core::gamma<double>(4 * dims_ + 16)) * x * y * 1.01;
+    if (!expanded_) return products + underflow_;
+    const double squares =
+        4 * core::unit_roundoff<F>() * y * y + 2 * core::gamma<double>(dims_ + 8) * (x + y) * (x + y);
+    return 2 * products + squares + underflow_;
+  }
+
+  // No candidate whose score plus its E is `raised` has a larger key.
+  F key_above(F raised, double query_square_norm) const {
+    const auto score = static_cast<double>(raised);
+    if (directions_) return static_cast<F>(std::clamp(1 + score, 0.0, 2.0));
+    if (form_ == core::Form::dot) return static_cast<F>(score);
+    const double raw = expanded_ ? score + query_square_norm : (score + underflow_) / (1 - relative_);
+    const F key = static_cast<F>(core::finish(metric_, std::max(raw, 0.0), {}, {}, dims_));
+    // pow() may be off by an ulp, and need not be monotone there.
+    return form_ == core::Form::power ? std::nextafter(key, std::numeric_limits<F>::infinity()) : key;
+  }
+
+  // True scores above this have keys strictly above `key`.
+  double true_limit(F key, double query_square_norm) const {
+    const double raw = core::raw_ceiling(metric_, key, dims_);
+    if (directions_) return raw - 1;
+    return expanded_ ? raw - query_square_norm : raw;
+  }
+
+  // Computed scores above this belong to true scores above `limit`; `error` is E, or 2E for scores that were raised.
+  F computed_limit(double limit, double error) const {
+    if (form_ == core::Form::power && limit > kLargestPower) return std::numeric_limits<F>::infinity();
+    return core::round_up<F>(limit * (1 + relative_) + underflow_ + error);
+  }
+
+ private:
+  // Beyond it the vector exponential gives up (PowerForm), below the largest double.
+  static constexpr double kLargestPower = 1e306;
+
+  // Every sum of products of bytes, and every part of it, is an integer that F can hold.
+  bool sums_fit() const {
+    const bool integral = form_ == core::Form::squared || form_ == core::Form::absolute ||
+                          form_ == core::Form::maximum || (form_ == core::Form::dot && !directions_);
+    return integral && static_cast<double>(dims_) * 255 * 255 < 1 / core::unit_roundoff<F>();
+  }
+
+  double relative_error() const {
+    const double sums = core::gamma<F>(dims_ + 4) + core::gamma<double>(dims_ + 4);
+    if (form_ != core::Form::power) return sums;
+    // exp(p·log|x−y|): the exponent stays below 709 (88 in float), and each function is good to a few ulp.
+    const double exponent = std::is_same_v<F, float> ? 88 : 709;
+    return sums + (16 * exponent + 4 * metric_.p) * core::unit_roundoff<F>();
+  }
+
+  Metric metric_;
+  core::Form form_;
+  std::int64_t dims_;
+  bool expanded_;
+  bool directions_;
+  bool exact_;
+  double relative_;
+  double underflow_;
+};
+
+}  // namespace kith::cpu

@@ -1,0 +1,208 @@
+// exact_sums.cpp: the key's raw sum for listed base rows, in the order core/key.hpp fixes, eight lanes at a time.
+// This is what every finalist goes through, so it must match core::raw_sum bit for bit on every instruction set:
+// products and sums stay separate instructions (no fused multiply-add) and lanes combine in the fixed tree.
+#include "cpu/simd/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/simd/exact_sums.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "cpu/simd/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+using DoubleTag = hn::CappedTag<double, core::kLanes>;
+using DoubleVec = hn::Vec<DoubleTag>;
+// Vectors that hold the key's eight lanes.
+constexpr int kParts = core::kLanes / static_cast<int>(hn::MaxLanes(DoubleTag()));
+constexpr int kPartLanes = static_cast<int>(hn::MaxLanes(DoubleTag()));
+// Rows summed side by side, to hide the latency of the additions.
+constexpr int kRowsAtOnce = 4;
+// How far ahead rows are asked for: finalists lie scattered, and memory takes longer than summing a few of them.
+constexpr std::int64_t kPrefetchRows = 3 * kRowsAtOnce;
+
+HWY_INLINE DoubleVec load_double(const double* from) {
+  return hn::LoadU(DoubleTag(), from);
+}
+HWY_INLINE DoubleVec load_double(const float* from) {
+  return hn::PromoteTo(DoubleTag(), hn::LoadU(hn::Rebind<float, DoubleTag>(), from));
+}
+template <class Byte>
+HWY_INLINE DoubleVec load_double(const Byte* from) {
+  const hn::Rebind<std::int32_t, DoubleTag> integers;
+  return hn::PromoteTo(DoubleTag(), hn::PromoteTo(integers, hn::LoadU(hn::Rebind<Byte, DoubleTag>(), from)));
+}
+
+// sum with this coordinate's term; x is the query's.
+template <core::Form form>
+HWY_INLINE DoubleVec accumulate(DoubleVec sum, DoubleVec x, DoubleVec y) {
+  const DoubleTag d;
+  if constexpr (form == core::Form::squared) {
+    const DoubleVec difference = hn::Sub(x, y);
+    return hn::Add(sum, hn::Mul(difference, difference));
+  } else if constexpr (form == core::Form::absolute) {
+    return hn::Add(sum, hn::Abs(hn::Sub(x, y)));
+  } else if constexpr (form == core::Form::maximum) {
+    return hn::Max(sum, hn::Abs(hn::Sub(x, y)));
+  } else if constexpr (form == core::Form::mismatch) {
+    return hn::Add(sum, hn::IfThenElseZero(hn::Ne(x, y), hn::Set(d, 1.0)));
+  } else {
+    return hn::Add(sum, hn::Mul(x, y));
+  }
+}
+
+// Adds the coordinates past the last eight, then combines the lanes.
+template <core::Form form, class T>
+double finish_row(double* lane, const double* query, const T* row, double mean, std::int64_t from, std::int64_t dims) {
+  for (std::int64_t c = from; c < dims; ++c) {
+    const double t = core::term(form, 0, query[c], static_cast<double>(row[c]) - mean);
+    double& sum = lane[c - from];
+    sum = form == core::Form::maximum ? std::max(sum, t) : sum + t;
+  }
+  if constexpr (form == core::Form::maximum) return *std::max_element(lane, lane + core::kLanes);
+  return core::combine_lanes(lane);
+}
+
+template <core::Form form, bool HasMeans, int RowCount, class T>
+HWY_INLINE void sum_rows(const double* HWY_RESTRICT query, const ExactBase<T>& base, const std::int64_t* ids,
+                         double* raw) {
+  const DoubleTag d;
+  const T* row[RowCount];
+  double mean[RowCount];
+  DoubleVec sum[RowCount][kParts];
+  for (int r = 0; r < RowCount; ++r) {
+    row[r] = base.data + ids[r] * base.row_stride;
+    mean[r] = HasMeans ? base.means[ids[r]] : 0.0;
+    for (int part = 0; part < kParts; ++part) sum[r][part] = hn::Zero(d);
+  }
+  const std::int64_t whole = base.dims / core::kLanes * core::kLanes;
+  for (std::int64_t c = 0; c < whole; c += core::kLanes) {
+    for (int part = 0; part < kParts; ++part) {
+      const DoubleVec x = hn::LoadU(d, query + c + part * kPartLanes);
+      for (int r = 0; r < RowCount; ++r) {
+        DoubleVec y = load_double(row[r] + c + part * kPartLanes);
+        if constexpr (HasMeans) y = hn::Sub(y, hn::Set(d, mean[r]));
+        sum[r][part] = accumulate<form>(sum[r][part], x, y);
+      }
+    }
+  }
+  for (int r = 0; r < RowCount; ++r) {
+    HWY_ALIGN double lane[core::kLanes];
+    for (int part = 0; part < kParts; ++part) hn::Store(sum[r][part], d, lane + part * kPartLanes);
+    raw[r] = finish_row<form>(lane, query, row[r], mean[r], whole, base.dims);
+  }
+}
+
+template <class T>
+HWY_INLINE void prefetch_row(const ExactBase<T>& base, std::int64_t id) {
+  constexpr std::int64_t kMost = 1024;  // the hardware follows a longer row by itself
+  const auto* from = reinterpret_cast<const char*>(base.data + id * base.row_stride);
+  const std::int64_t bytes = std::min(kMost, base.dims * static_cast<std::int64_t>(sizeof(T)));
+  for (std::int64_t b = 0; b < bytes; b += 64) hwy::Prefetch(from + b);
+}
+
+template <core::Form form, bool HasMeans, class T>
+void sum_listed(const double* query, const ExactBase<T>& base, const std::int64_t* ids, std::int64_t count,
+                double* raw) {
+  std::int64_t i = 0;
+  for (; i + kRowsAtOnce <= count; i += kRowsAtOnce) {
+    const std::int64_t ahead = i + kPrefetchRows;
+    for (std::int64_t next = ahead; next < std::min(count, ahead + kRowsAtOnce); ++next) prefetch_row(base, ids[next]);
+    sum_rows<form, HasMeans, kRowsAtOnce>(query, base, ids + i, raw + i);
+  }
+  for (; i < count; ++i) sum_rows<form, HasMeans, 1>(query, base, ids + i, raw + i);
+}
+
+template <class T>
+void sums(core::Form form, const double* query, const ExactBase<T>& base, const std::int64_t* ids, std::int64_t count,
+          double* raw) {
+  using core::Form;
+  switch (form) {
+    case Form::squared: return sum_listed<Form::squared, false>(query, base, ids, count, raw);
+    case Form::absolute: return sum_listed<Form::absolute, false>(query, base, ids, count, raw);
+    case Form::maximum: return sum_listed<Form::maximum, false>(query, base, ids, count, raw);
+    case Form::mismatch: return sum_listed<Form::mismatch, false>(query, base, ids, count, raw);
+    case Form::power: return;  // has no vector form: the caller sums it
+    case Form::dot:
+      return base.means != nullptr ? sum_listed<Form::dot, true>(query, base, ids, count, raw)
+                                   : sum_listed<Form::dot, false>(query, base, ids, count, raw);
+  }
+}
+
+}  // namespace
+
+void sums_f32(core::Form form, const double* query, const ExactBase<float>& base, const std::int64_t* ids,
+              std::int64_t count, double* raw) {
+  sums(form, query, base, ids, count, raw);
+}
+void sums_f64(core::Form form, const double* query, const ExactBase<double>& base, const std::int64_t* ids,
+              std::int64_t count, double* raw) {
+  sums(form, query, base, ids, count, raw);
+}
+void sums_u8(core::Form form, const double* query, const ExactBase<std::uint8_t>& base, const std::int64_t* ids,
+             std::int64_t count, double* raw) {
+  sums(form, query, base, ids, count, raw);
+}
+void sums_i8(core::Form form, const double* query, const ExactBase<std::int8_t>& base, const std::int64_t* ids,
+             std::int64_t count, double* raw) {
+  sums(form, query, base, ids, count, raw);
+}
+
+}  // namespace kith::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+namespace {
+
+HWY_EXPORT(sums_f32);
+HWY_EXPORT(sums_f64);
+HWY_EXPORT(sums_u8);
+HWY_EXPORT(sums_i8);
+
+void dispatch(core::Form form, const double* query, const ExactBase<float>& base, const std::int64_t* ids,
+              std::int64_t count, double* raw) {
+  HWY_DYNAMIC_DISPATCH(sums_f32)(form, query, base, ids, count, raw);
+}
+void dispatch(core::Form form, const double* query, const ExactBase<double>& base, const std::int64_t* ids,
+              std::int64_t count, double* raw) {
+  HWY_DYNAMIC_DISPATCH(sums_f64)(form, query, base, ids, count, raw);
+}
+void dispatch(core::Form form, const double* query, const ExactBase<std::uint8_t>& base, const std::int64_t* ids,
+              std::int64_t count, double* raw) {
+  HWY_DYNAMIC_DISPATCH(sums_u8)(form, query, base, ids, count, raw);
+}
+void dispatch(core::Form form, const double* query, const ExactBase<std::int8_t>& base, const std::int64_t* ids,
+              std::int64_t count, double* raw) {
+  HWY_DYNAMIC_DISPATCH(sums_i8)(form, query, base, ids, count, raw);
+}
+
+}  // namespace
+
+template <class T>
+void exact_sums(core::Form form, double p, const double* query, const ExactBase<T>& base, const std::int64_t* ids,
+                std::int64_t count, double* raw) {
+  if (base.col_stride == 1 && form != core::Form::power) return dispatch(form, query, base, ids, count, raw);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T* row = base.data + ids[i] * base.row_stride;
+    const double mean = base.means != nullptr ? base.means[ids[i]] : 0.0;
+    raw[i] = core::raw_sum(form, p, query, 1, 0.0, row, base.col_stride, mean, base.dims);
+  }
+}
+
+template void exact_sums(core::Form, double, const double*, const ExactBase<float>&, const std::int64_t*, std::int64_t,
+                         double*);
+template void exact_sums(core::Form, double, const double*, const ExactBase<double>&, const std::int64_t*, std::int64_t,
+                         double*);
+template void exact_sums(core::Form, double, const double*, const ExactBase<std::uint8_t>&, const std::int64_t*,
+                         std::int64_t, double*);
+template void exact_sums(core::Form, double, const double*, const ExactBase<std::int8_t>&, const std::int64_t*,
+                         std::int64_t, double*);
+
+}  // namespace kith::cpu
+#endif

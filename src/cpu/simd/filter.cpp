@@ -1,0 +1,186 @@
+// filter.cpp: the threshold filter, the first half of selection.
+// Paper   Hanák 2023, section 4.1 (bits: compare against the k-th value, keep few), on a CPU.
+// Idea    Four vectors are tested at once; almost always none of their scores can be among the k nearest and nothing
+//         else happens. The others are compressed into the row's candidate buffer.
+#include "cpu/simd/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/simd/filter.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "cpu/simd/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+constexpr int kUnroll = 4;
+
+// Where the next candidate goes.
+template <class F>
+struct Sink {
+  F* scores;
+  OffsetOf<F>* offsets;
+  std::int64_t kept;
+};
+
+template <class F, class V, class M>
+HWY_INLINE void append(V score, M keep, F raise, OffsetOf<F> first, Sink<F>& sink) {
+  const hn::ScalableTag<F> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  // Compressing in a register and storing whole vectors: the compressing store is many times slower on some CPUs.
+  hn::StoreU(hn::Compress(hn::Add(score, hn::Set(d, raise)), keep), d, sink.scores + sink.kept);
+  hn::StoreU(hn::Compress(hn::Iota(du, first), hn::RebindMask(du, keep)), du, sink.offsets + sink.kept);
+  sink.kept += static_cast<std::int64_t>(hn::CountTrue(d, keep));
+}
+
+template <bool HasAddends, class F>
+FilterResult<F> run(const F* scores, const F* addends, std::int64_t count, F threshold, F raise, OffsetOf<F> first,
+                    Sink<F> sink, std::int64_t room) {
+  const hn::ScalableTag<F> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const V limit = hn::Set(d, threshold);
+  std::int64_t i = 0;
+  for (; i + kUnroll * lanes <= count && sink.kept + kSlack <= room; i += kUnroll * lanes) {
+    V score[kUnroll];
+    for (int u = 0; u < kUnroll; ++u) {
+      score[u] = hn::LoadU(d, scores + i + u * lanes);
+      if constexpr (HasAddends) score[u] = hn::Add(score[u], hn::LoadU(d, addends + i + u * lanes));
+    }
+    const auto above01 = hn::And(hn::Gt(score[0], limit), hn::Gt(score[1], limit));
+    const auto above23 = hn::And(hn::Gt(score[2], limit), hn::Gt(score[3], limit));
+    if (HWY_LIKELY(hn::AllTrue(d, hn::And(above01, above23)))) continue;
+    for (int u = 0; u < kUnroll; ++u) {
+      const auto keep = hn::Not(hn::Gt(score[u], limit));
+      if (!hn::AllFalse(d, keep))
+        append(score[u], keep, raise, static_cast<OffsetOf<F>>(first + static_cast<OffsetOf<F>>(i + u * lanes)), sink);
+    }
+  }
+  for (; i < count && count - i < kUnroll * lanes && sink.kept + kSlack <= room; ++i) {
+    const F score = HasAddends ? scores[i] + addends[i] : scores[i];
+    if (score > threshold) continue;
+    sink.scores[sink.kept] = score + raise;
+    sink.offsets[sink.kept] = static_cast<OffsetOf<F>>(first + static_cast<OffsetOf<F>>(i));
+    ++sink.kept;
+  }
+  return {i, sink.kept};
+}
+
+// Whole vectors are stored at or before where they were read, so nothing unread is overwritten.
+template <class F>
+std::int64_t compact_in_place(F* scores, OffsetOf<F>* offsets, std::int64_t count, F threshold) {
+  const hn::ScalableTag<F> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto limit = hn::Set(d, threshold);
+  std::int64_t kept = 0;
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto score = hn::LoadU(d, scores + i);
+    const auto offset = hn::LoadU(du, offsets + i);
+    const auto keep = hn::Not(hn::Gt(score, limit));
+    hn::StoreU(hn::Compress(score, keep), d, scores + kept);
+    hn::StoreU(hn::Compress(offset, hn::RebindMask(du, keep)), du, offsets + kept);
+    kept += static_cast<std::int64_t>(hn::CountTrue(d, keep));
+  }
+  for (; i < count; ++i) {
+    if (scores[i] > threshold) continue;
+    scores[kept] = scores[i];
+    offsets[kept++] = offsets[i];
+  }
+  return kept;
+}
+
+template <class F>
+std::int64_t count_up_to(const F* values, std::int64_t count, F limit) {
+  const hn::ScalableTag<F> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto bound = hn::Set(d, limit);
+  std::size_t found = 0;
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) found += hn::CountTrue(d, hn::Le(hn::LoadU(d, values + i), bound));
+  for (; i < count; ++i) found += values[i] <= limit ? 1 : 0;
+  return static_cast<std::int64_t>(found);
+}
+
+}  // namespace
+
+FilterResult<float> filter_f32(const float* scores, const float* addends, std::int64_t count, float threshold,
+                               float raise, std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets,
+                               std::int64_t room) {
+  const Sink<float> sink{kept_scores, kept_offsets, 0};
+  return addends != nullptr ? run<true>(scores, addends, count, threshold, raise, first, sink, room)
+                            : run<false>(scores, addends, count, threshold, raise, first, sink, room);
+}
+
+FilterResult<double> filter_f64(const double* scores, const double* addends, std::int64_t count, double threshold,
+                                double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
+                                std::int64_t room) {
+  const Sink<double> sink{kept_scores, kept_offsets, 0};
+  return addends != nullptr ? run<true>(scores, addends, count, threshold, raise, first, sink, room)
+                            : run<false>(scores, addends, count, threshold, raise, first, sink, room);
+}
+
+std::int64_t compact_f32(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold) {
+  return compact_in_place(scores, offsets, count, threshold);
+}
+
+std::int64_t compact_f64(double* scores, std::uint64_t* offsets, std::int64_t count, double threshold) {
+  return compact_in_place(scores, offsets, count, threshold);
+}
+
+std::int64_t count_f32(const float* values, std::int64_t count, float limit) {
+  return count_up_to(values, count, limit);
+}
+
+std::int64_t count_f64(const double* values, std::int64_t count, double limit) {
+  return count_up_to(values, count, limit);
+}
+
+}  // namespace kith::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+
+HWY_EXPORT(filter_f32);
+HWY_EXPORT(filter_f64);
+HWY_EXPORT(compact_f32);
+HWY_EXPORT(compact_f64);
+HWY_EXPORT(count_f32);
+HWY_EXPORT(count_f64);
+
+FilterResult<float> filter(const float* scores, const float* addends, std::int64_t count, float threshold, float raise,
+                           std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets, std::int64_t room) {
+  return HWY_DYNAMIC_DISPATCH(filter_f32)(scores, addends, count, threshold, raise, first, kept_scores, kept_offsets,
+                                          room);
+}
+
+FilterResult<double> filter(const double* scores, const double* addends, std::int64_t count, double threshold,
+                            double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
+                            std::int64_t room) {
+  return HWY_DYNAMIC_DISPATCH(filter_f64)(scores, addends, count, threshold, raise, first, kept_scores, kept_offsets,
+                                          room);
+}
+
+std::int64_t compact(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold) {
+  return HWY_DYNAMIC_DISPATCH(compact_f32)(scores, offsets, count, threshold);
+}
+
+std::int64_t compact(double* scores, std::uint64_t* offsets, std::int64_t count, double threshold) {
+  return HWY_DYNAMIC_DISPATCH(compact_f64)(scores, offsets, count, threshold);
+}
+
+std::int64_t count_at_most(const float* values, std::int64_t count, float limit) {
+  return HWY_DYNAMIC_DISPATCH(count_f32)(values, count, limit);
+}
+
+std::int64_t count_at_most(const double* values, std::int64_t count, double limit) {
+  return HWY_DYNAMIC_DISPATCH(count_f64)(values, count, limit);
+}
+
+}  // namespace kith::cpu
+#endif

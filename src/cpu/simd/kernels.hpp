@@ -1,0 +1,88 @@
+// kernels.hpp: the SIMD kernels of the CPU backend. Each picks the best instruction set at run time.
+//
+// F is float or double, the precision of a fast path. Scores are what rows are filtered by: the raw sum of the
+// metric's form, negated for the dot form, so that smaller is always nearer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/key.hpp"
+
+namespace kith::cpu {
+
+// Rows of `dims` contiguous values, `stride` apart.
+template <class F>
+struct Rows {
+  const F* data;
+  std::int64_t count;
+  std::int64_t stride;
+};
+
+// A score buffer's partner: where in its part of the base a candidate lies. As wide as F, so that one mask serves both.
+template <class F>
+using OffsetOf = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
+
+// Buffers that kernels append to need this many spare elements at their end.
+inline constexpr std::int64_t kSlack = 64;
+
+// direct_scores.cpp: out[q * out_stride + j], each row of the base read once per query.
+void direct_scores(core::Form form, double p, Rows<float> queries, Rows<float> base, std::int64_t dims, float* out,
+                   std::int64_t out_stride);
+void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double> base, std::int64_t dims, double* out,
+                   std::int64_t out_stride);
+
+// register_tiled_scores.cpp: the same through panels, in which a vector holds one coordinate of several base rows.
+// panels holds round_up(count, kSlack) * dims elements; out rows have room for round_up(count, kSlack).
+void pack_panels(Rows<float> base, std::int64_t dims, float* panels);
+void pack_panels(Rows<double> base, std::int64_t dims, double* panels);
+void register_tiled_scores(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
+                           std::int64_t dims, float* out, std::int64_t out_stride);
+void register_tiled_scores(core::Form form, double p, Rows<double> queries, const double* panels,
+                           std::int64_t base_count, std::int64_t dims, double* out, std::int64_t out_stride);
+
+// filter.cpp. Appends every score (plus its addend, where there are addends) that is not above the threshold, with
+// `raise` added, to kept_scores and its position plus `first` to kept_offsets. Stops early when fewer than kSlack
+// places are left of `room`. NaN is kept.
+template <class F>
+struct FilterResult {
+  std::int64_t consumed;
+  std::int64_t kept;
+};
+FilterResult<float> filter(const float* scores, const float* addends, std::int64_t count, float threshold, float raise,
+                           std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets, std::int64_t room);
+FilterResult<double> filter(const double* scores, const double* addends, std::int64_t count, double threshold,
+                            double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
+                            std::int64_t room);
+// Keeps, in place and in order, the scores not above the threshold with their offsets; returns how many. NaN is kept.
+// Both arrays are followed by kSlack spare elements.
+std::int64_t compact(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold);
+std::int64_t compact(double* scores, std::uint64_t* offsets, std::int64_t count, double threshold);
+// How many values are at most `limit`; NaN is not.
+std::int64_t count_at_most(const float* values, std::int64_t count, float limit);
+std::int64_t count_at_most(const double* values, std::int64_t count, double limit);
+
+// exact_sums.cpp: core::raw_sum, bit for bit, of one query (in double, less its mean) against listed base rows.
+// means is null or holds a mean for every base row.
+template <class T>
+struct ExactBase {
+  const T* data;
+  std::int64_t row_stride;
+  std::int64_t col_stride;
+  std::int64_t dims;
+  const double* means;
+};
+template <class T>
+void exact_sums(core::Form form, double p, const double* query, const ExactBase<T>& base, const std::int64_t* ids,
+                std::int64_t count, double* raw);
+
+// find_not_finite.cpp: the first NaN or infinite value, −1 when there is none.
+std::int64_t find_not_finite(const float* values, std::int64_t count);
+std::int64_t find_not_finite(const double* values, std::int64_t count);
+
+// The instruction sets this machine would use, best first ("AVX3", "AVX2", ...).
+std::vector<std::string> simd_targets();
+
+}  // namespace kith::cpu

@@ -1,0 +1,196 @@
+// Values become keys (negated for the largest) in chunks that stay in cache; keys not above the k-th so far are kept.
+// A row is cut into parts when there are fewer rows than threads.
+#include "cpu/topk.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "core/order.hpp"
+#include "cpu/kth_value.hpp"
+#include "cpu/parallel.hpp"
+#include "cpu/progress.hpp"
+#include "cpu/simd/kernels.hpp"
+#include "cpu/sort_hits.hpp"
+
+namespace kith::cpu {
+namespace {
+
+constexpr std::int64_t kChunk = 4096;
+
+// Keys of columns [first, first + count) of a row: in place where they lie so.
+template <class T, class F = DistanceOf<T>>
+const F* keys_of(const MatrixView<T>& matrix, std::int64_t row, std::int64_t first, std::int64_t count, bool largest,
+                 F* scratch) {
+  const T* from = matrix.row(row) + first * matrix.col_stride;
+  if constexpr (std::is_same_v<T, F>) {
+    if (matrix.col_stride == 1 && !largest) return from;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const F value = static_cast<F>(from[i * matrix.col_stride]);
+    scratch[i] = largest ? -value : value;
+  }
+  return scratch;
+}
+
+template <class F>
+std::vector<core::Hit<F>> best(std::vector<core::Hit<F>> hits, std::int64_t k) {
+  sort_hits(hits);
+  if (static_cast<std::int64_t>(hits.size()) > k) hits.resize(static_cast<std::size_t>(k));
+  return hits;
+}
+
+// The k best keys of a stretch of one row. Later columns lose ties, so what comes after k keys up to v must be below v.
+template <class F>
+class RowSelection {
+ public:
+  RowSelection(std::int64_t first, std::int64_t count, std::int64_t k)
+      : first_(first),
+        k_(std::min(k, count)),
+        capacity_(std::min(4 * k_, count) + 4 * kSlack),
+        keys_(static_cast<std::size_t>(capacity_)),
+        offsets_(keys_.size()) {}
+
+  void take(const F* keys, std::int64_t count, std::int64_t at) {
+    for (std::int64_t done = 0; done < count;) {
+      const auto result =
+          filter(keys + done, nullptr, count - done, threshold_, F{0}, static_cast<OffsetOf<F>>(at + done - first_),
+                 keys_.data() + size_, offsets_.data() + size_, capacity_ - size_);
+      done += result.consumed;
+      size_ += result.kept;
+      if (done < count) keep_best();
+    }
+  }
+
+  std::vector<core::Hit<F>> finish() {
+    if (size_ > k_) keep_best();
+    std::vector<core::Hit<F>> hits;
+    hits.reserve(static_cast<std::size_t>(size_));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(size_); ++i)
+      hits.push_back({keys_[i], first_ + static_cast<std::int64_t>(offsets_[i])});
+    return best(std::move(hits), k_);
+  }
+
+ private:
+  // Keeps everything below the k-th key and the first of those equal to it. NaN goes once k numbers are there.
+  void keep_best() {
+    const F limit = kth_value(keys_.data(), size_, k_, 0);
+    if (limit == std::numeric_limits<F>::infinity()) return keep_first();
+    std::int64_t below = 0;
+    for (std::int64_t i = 0; i < size_; ++i) below += keys_[static_cast<std::size_t>(i)] < limit ? 1 : 0;
+    compact([&, ties = k_ - below](F key) mutable { return key < limit || (key == limit && ties-- > 0); });
+    threshold_ = std::nextafter(limit, -std::numeric_limits<F>::infinity());
+  }
+
+  // Fewer than k finite keys: infinities before NaN, and of each the first ones.
+  void keep_first() {
+    std::int64_t numbers = 0;
+    for (std::int64_t i = 0; i < size_; ++i) numbers += std::isnan(keys_[static_cast<std::size_t>(i)]) ? 0 : 1;
+    std::int64_t finite = count_at_most(keys_.data(), size_, std::numeric_limits<F>::max());
+    compact([&, infinities = std::max<std::int64_t>(0, k_ - finite),
+             nans = std::max<std::int64_t>(0, k_ - numbers)](F key) mutable {
+      if (std::isnan(key)) return nans-- > 0;
+      return key < std::numeric_limits<F>::infinity() || infinities-- > 0;
+    });
+  }
+
+  template <class Keep>
+  void compact(Keep keep) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(size_); ++i) {
+      if (!keep(keys_[i])) continue;
+      keys_[kept] = keys_[i];
+      offsets_[kept++] = offsets_[i];
+    }
+    size_ = static_cast<std::int64_t>(kept);
+  }
+
+  std::int64_t first_;
+  std::int64_t k_;
+  std::int64_t capacity_;
+  std::vector<F> keys_;
+  std::vector<OffsetOf<F>> offsets_;
+  std::int64_t size_ = 0;
+  F threshold_ = std::numeric_limits<F>::infinity();
+};
+
+template <class T, class F = DistanceOf<T>>
+std::vector<core::Hit<F>> select_part(const MatrixView<T>& matrix, std::int64_t row, std::int64_t first,
+                                      std::int64_t last, std::int64_t k, const TopkOptions& options) {
+  std::vector<F> scratch(kChunk);
+  if (options.method == "sort") {
+    std::vector<core::Hit<F>> all;
+    all.reserve(static_cast<std::size_t>(last - first));
+    for (std::int64_t c = first; c < last; ++c)
+      all.push_back({*keys_of(matrix, row, c, 1, options.largest, scratch.data()), c});
+    return best(std::move(all), k);
+  }
+  RowSelection<F> selection(first, last - first, k);
+  for (std::int64_t c = first; c < last; c += kChunk) {
+    const std::int64_t count = std::min(kChunk, last - c);
+    selection.take(keys_of(matrix, row, c, count, options.largest, scratch.data()), count, c);
+  }
+  return selection.finish();
+}
+
+// The values as the matrix has them, so that −0 and NaN come back as they went in.
+template <class T, class F>
+void write_row(const MatrixView<T>& matrix, std::int64_t row, const std::vector<core::Hit<F>>& hits, Topk<T>& out,
+               TopkOutput output) {
+  T* values = out.values.data() + row * out.k;
+  if (output == TopkOutput::kth_only) {
+    *values = matrix(row, hits.back().id);
+    return;
+  }
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    values[i] = matrix(row, hits[i].id);
+    if (!out.ids.empty()) out.ids[static_cast<std::size_t>(row * out.k) + i] = hits[i].id;
+  }
+}
+
+}  // namespace
+
+template <Element T>
+void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, int threads, Topk<T>& out) {
+  using F = DistanceOf<T>;
+  constexpr std::int64_t kSmallestPart = 1 << 16;
+  constexpr std::int64_t kLargestPart = std::int64_t{1} << 31;  // offsets are 32 bits wide
+  const std::int64_t spread = matrix.rows >= threads ? 1 : (threads + matrix.rows - 1) / matrix.rows;
+  const std::int64_t parts = std::max(std::min(spread, (matrix.cols + kSmallestPart - 1) / kSmallestPart),
+                                      (matrix.cols + kLargestPart - 1) / kLargestPart);
+  const std::int64_t part_cols = (matrix.cols + parts - 1) / parts;
+  ProgressMeter progress(options.progress, matrix.rows * matrix.cols);
+  std::vector<std::vector<core::Hit<F>>> partial(static_cast<std::size_t>(parts > 1 ? parts * matrix.rows : 0));
+  parallel_for(threads, parts * matrix.rows, [&](std::int64_t index, int worker) {
+    const std::int64_t row = index / parts;
+    const std::int64_t first = index % parts * part_cols;
+    const std::int64_t last = std::min(matrix.cols, first + part_cols);
+    if (first < last) {
+      auto hits = select_part(matrix, row, first, last, k, options);
+      if (parts == 1) {
+        write_row(matrix, row, hits, out, options.output);
+      } else {
+        partial[static_cast<std::size_t>(index)] = std::move(hits);
+      }
+    }
+    progress.add(std::max<std::int64_t>(0, last - first), worker);
+  });
+  for (std::int64_t row = 0; parts > 1 && row < matrix.rows; ++row) {
+    std::vector<core::Hit<F>> all;
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const auto& hits = partial[static_cast<std::size_t>(row * parts + part)];
+      all.insert(all.end(), hits.begin(), hits.end());
+    }
+    write_row(matrix, row, best(std::move(all), k), out, options.output);
+  }
+  progress.finish();
+}
+
+#define KITH_INSTANTIATE(T) template void topk(const MatrixView<T>&, std::int64_t, const TopkOptions&, int, Topk<T>&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cpu

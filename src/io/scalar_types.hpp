@@ -1,0 +1,61 @@
+// Element types at run time: sizes, one dispatch to a template, and the types that files store but arrays do not have.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "kith/io.hpp"
+
+namespace kith::io {
+
+// vecs, bin and ground-truth files are little endian and are mapped as they are.
+static_assert(std::endian::native == std::endian::little, "the readers and writers assume a little-endian machine");
+
+template <class T>
+struct TypeTag {
+  using type = T;
+};
+
+// Calls f with the TypeTag of a run-time type.
+template <class F>
+decltype(auto) with_type(ElementType type, F&& f) {
+  switch (type) {
+    case ElementType::float32: return std::forward<F>(f)(TypeTag<float>{});
+    case ElementType::float64: return std::forward<F>(f)(TypeTag<double>{});
+    case ElementType::uint8: return std::forward<F>(f)(TypeTag<std::uint8_t>{});
+    case ElementType::int8: return std::forward<F>(f)(TypeTag<std::int8_t>{});
+    case ElementType::int32: return std::forward<F>(f)(TypeTag<std::int32_t>{});
+    case ElementType::int64: break;
+  }
+  return std::forward<F>(f)(TypeTag<std::int64_t>{});
+}
+
+// A number as a file stores it.
+struct StoredType {
+  enum class Kind { floating, signed_integer, unsigned_integer };
+  Kind kind = Kind::floating;
+  int bytes = 4;  // floating: 4, 8; integers: 1, 2, 4, 8
+  bool big_endian = false;
+};
+
+// The narrowest element type that holds every stored value; int64 for uint64, whose upper half is refused.
+ElementType loaded_type(StoredType stored);
+
+// Whether the stored bytes, where aligned, are elements of loaded_type as they lie.
+bool is_native(StoredType stored);
+
+constexpr std::int64_t kAllDecoded = -1;
+
+// Decodes `count` stored numbers, `stride` bytes apart, into elements of loaded_type, packed. Returns the index of the
+// first that does not fit, else kAllDecoded.
+std::int64_t decode(StoredType stored, const std::byte* in, std::int64_t stride, std::int64_t count, void* out);
+
+// rows × cols × bytes, or −1 when that does not fit 63 bits.
+std::int64_t byte_count(std::int64_t rows, std::int64_t cols, std::int64_t bytes);
+
+bool is_aligned(const void* data, ElementType type);
+
+}  // namespace kith::io

@@ -1,0 +1,212 @@
+#include "plan/planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "core/key.hpp"
+#include "cpu/parallel.hpp"
+#include "cpu/simd/kernels.hpp"
+#include "kith/error.hpp"
+
+namespace kith::plan {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+// Offsets within a part of the base are 32 bits wide.
+constexpr std::int64_t kMaxPartRows = std::numeric_limits<std::uint32_t>::max() - (std::int64_t{1} << 20);
+
+// Queries of a block: enough that packing and reading the base once per block costs little.
+constexpr std::int64_t kLargestBlock = 512;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+struct Shape {
+  std::int64_t n;
+  std::int64_t q;
+  std::int64_t d;
+  std::int64_t k;
+  std::int64_t element;  // bytes of working precision
+  bool norms;
+};
+
+bool can_multiply(core::Form form) {
+  return form == core::Form::squared || form == core::Form::dot;
+}
+
+// How much dearer a coordinate's step is than a square's.
+double step_cost(core::Form form) {
+  switch (form) {
+    case core::Form::absolute: return 2;
+    case core::Form::power: return 40;
+    case core::Form::mismatch: return 1.5;
+    default: return 1;
+  }
+}
+
+double predict(const std::string& stage, const Problem& problem, core::Form form, int threads, const CpuFacts& facts) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const auto d = static_cast<double>(problem.dims);
+  const auto k = static_cast<double>(problem.k);
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
+  const double t = threads;
+  const double pairs = q * n;
+  const double blocks = std::ceil(q / kLargestBlock);
+  const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / (facts.read_bandwidth * t);
+  const double keys = q * k * (facts.finalist_seconds + d * 1e-10) / t;
+  const double filter = pairs * width / (facts.filter_rate * t);
+  if (stage == "gemm") return std::max(read, 2 * pairs * d * width / (facts.gemm_flops * t)) + filter + keys;
+  const double cost = step_cost(form) * width;
+  if (stage == "register-tiled") {
+    const double pack = n * d * width * blocks * 0.5e-9 / std::min(t, blocks);
+    return std::max(read, pairs * d * cost / (facts.tiled_steps * t)) + pack + filter + keys;
+  }
+  const double per_pair = d * cost / facts.direct_steps + 3e-9;  // the sum across lanes
+  return std::max(read, pairs * per_pair / t) + filter + keys;
+}
+
+std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form form, int threads,
+                                           const CpuFacts& facts) {
+  std::vector<Plan::Alternative> stages;
+  for (const char* stage : {"direct", "register-tiled", "gemm"})
+    if (std::string(stage) != "gemm" || can_multiply(form))
+      stages.push_back({stage, predict(stage, problem, form, threads, facts)});
+  std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return stages;
+}
+
+// Bytes of everything the search allocates beside its output.
+std::int64_t workspace(const Plan& plan, const Shape& s) {
+  const std::int64_t tile = ceil_div(plan.base_tile, cpu::kSlack) * cpu::kSlack;
+  const std::int64_t block = plan.query_block;
+  // Queries and a tile of the base in working precision (needed unless they lie ready), scores, norms.
+  std::int64_t per_thread = (block + tile) * s.d * s.element + block * tile * s.element + tile * s.element;
+  if (plan.distance == "register-tiled") per_thread += tile * s.d * s.element;
+  per_thread += block * plan.candidates * 2 * s.element;            // scores and offsets
+  per_thread += block * 128 + (plan.candidates + s.k) * (16 + 16);  // settling: ids, raw sums, hits
+  per_thread += block * s.k * 16;                                   // hits settled early
+  std::int64_t shared = 0;
+  if (plan.base_splits > 1)
+    shared += s.q * plan.base_splits * (std::min(s.k, ceil_div(s.n, plan.base_splits)) * 16 + 24);
+  if (s.norms) shared += (s.n + s.q) * (plan.metric.kind == MetricKind::correlation ? 16 : 8);
+  return per_thread * plan.threads + shared;
+}
+
+// Queries are spread over threads; when there are too few for that, the base is split too.
+void spread(Plan& plan, const Shape& s, std::int64_t largest_block) {
+  const std::int64_t threads = plan.threads;
+  const std::int64_t smallest_block = std::min<std::int64_t>(16, largest_block);
+  std::int64_t blocks = ceil_div(s.q, largest_block);
+  if (blocks < threads && s.q >= threads * smallest_block) blocks = threads;
+  if (blocks > threads) blocks = ceil_div(blocks, threads) * threads;
+  plan.query_block = ceil_div(s.q, blocks);
+  blocks = ceil_div(s.q, plan.query_block);
+  std::int64_t splits = blocks >= threads ? 1 : ceil_div(threads, blocks);
+  splits = std::min(splits, ceil_div(s.n, 1024));  // a part worth starting a thread for
+  plan.base_splits = std::max(splits, ceil_div(s.n, kMaxPartRows));
+}
+
+std::int64_t preferred_tile(const std::string& stage, const Shape& s) {
+  // Rows of the tile stay in a core's own cache while the block of queries passes over them.
+  const std::int64_t bytes = stage == "direct" ? 32 * 1024 : 256 * 1024;
+  const std::int64_t rows = bytes / (s.d * s.element);
+  return std::clamp<std::int64_t>(rows / cpu::kSlack * cpu::kSlack, cpu::kSlack, stage == "gemm" ? 1024 : 512);
+}
+
+// The largest tiling that fits the budget: first as fast as can be, then smaller blocks, then smaller buffers.
+void fit(Plan& plan, const Shape& s) {
+  const std::int64_t part_limit = std::min(s.n, kMaxPartRows);
+  const auto capacity = [&](double factor) {
+    const auto wanted = static_cast<std::int64_t>(static_cast<double>(s.k) * factor) + 192;
+    return std::min(wanted, part_limit + s.k) + 2 * cpu::kSlack;
+  };
+  plan.base_tile = std::min(preferred_tile(plan.distance, s), s.n);
+  for (const double factor : {2.0, 1.25}) {
+    plan.candidates = capacity(factor);
+    for (std::int64_t block = kLargestBlock; block >= 1; block /= 2) {
+      spread(plan, s, block);
+      plan.workspace_bytes = workspace(plan, s);
+      if (plan.workspace_bytes <= plan.budget_bytes) return;
+    }
+  }
+  for (plan.base_tile = std::min(plan.base_tile, cpu::kSlack); plan.threads > 1; plan.threads /= 2) {
+    spread(plan, s, 1);
+    plan.workspace_bytes = workspace(plan, s);
+    if (plan.workspace_bytes <= plan.budget_bytes) return;
+  }
+  spread(plan, s, 1);
+  plan.workspace_bytes = workspace(plan, s);
+  if (plan.workspace_bytes <= plan.budget_bytes) return;
+  throw Error(ErrorCode::out_of_memory,
+              fmt::format("a memory budget of {} bytes is too small: k = {} over {} points of {} dimensions needs at "
+                          "least {} bytes",
+                          plan.budget_bytes, s.k, s.n, s.d, plan.workspace_bytes));
+}
+
+std::string reason_for(const Plan& plan, bool forced) {
+  if (forced) return "distance stage " + plan.distance + " asked for by name";
+  if (plan.distance == "gemm")
+    return "enough dimensions and queries for a matrix product to pay; keys decide what it finds";
+  if (plan.distance == "direct") return "few queries: rows are read once, as they lie";
+  return can_multiply(core::form_of(plan.metric)) ? "few dimensions: sums kept in registers beat a matrix product"
+                                                  : "the metric is no matrix product";
+}
+
+}  // namespace
+
+CpuFacts cpu_facts() {
+  CpuFacts facts;
+  facts.threads = cpu::available_threads();
+  facts.free_memory = std::int64_t{1} << 30;
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  std::string rest;
+  for (std::int64_t kib = 0; info >> key >> kib && std::getline(info, rest);)
+    if (key == "MemAvailable:") facts.free_memory = kib * 1024;
+  return facts;
+}
+
+bool needs_norms(const Plan& plan) {
+  return plan.distance == "gemm" || core::form_of(plan.metric) == core::Form::dot;
+}
+
+Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& facts) {
+  const core::Form form = core::form_of(options.metric);
+  Plan plan;
+  plan.problem = problem;
+  plan.metric = options.metric;
+  plan.backend = Backend::cpu;
+  plan.method = Method::brute;
+  plan.select = "threshold-filter";
+  plan.threads = options.threads > 0 ? options.threads : facts.threads;
+  plan.budget_bytes = options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
+
+  std::vector<Plan::Alternative> stages = rank_stages(problem, form, plan.threads, facts);
+  const bool forced = options.distance != "auto";
+  const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
+                                            [&](const auto& stage) { return stage.distance == options.distance; })
+                             : stages.begin();
+  if (chosen == stages.end())
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("distance stage gemm cannot compute {}: it is no matrix product", to_string(options.metric)));
+  plan.distance = chosen->distance;
+  plan.seconds = chosen->seconds;
+  stages.erase(chosen);
+  plan.alternatives = std::move(stages);
+
+  const std::int64_t element = problem.dtype == DType::float64 ? 8 : 4;
+  fit(plan, {problem.base_rows, problem.queries, problem.dims, problem.k, element, needs_norms(plan)});
+  plan.reason = reason_for(plan, forced);
+  return plan;
+}
+
+}  // namespace kith::plan

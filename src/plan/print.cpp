@@ -1,0 +1,52 @@
+// The plan as text.
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "kith/plan.hpp"
+
+namespace kith {
+namespace {
+
+std::string bytes_text(std::int64_t bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.0f} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);
+  return fmt::format("{:.1f} s", seconds);
+}
+
+}  // namespace
+
+std::string to_string(const Plan& plan) {
+  const Problem& p = plan.problem;
+  std::string text;
+  text += fmt::format("search    {} queries × {} points × {} dimensions ({}), k = {}, {}\n", p.queries, p.base_rows,
+                      p.dims, to_string(p.dtype), p.k, to_string(plan.metric));
+  text +=
+      fmt::format("backend   {}, {} thread{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s");
+  text += fmt::format("method    {}: {} distances, {} selection\n", to_string(plan.method), plan.distance, plan.select);
+  text += fmt::format("why       {}\n", plan.reason);
+  text +=
+      fmt::format("tiles     {} queries × {} points, base in {} part{}, {} candidates per query\n", plan.query_block,
+                  plan.base_tile, plan.base_splits, plan.base_splits == 1 ? "" : "s", plan.candidates);
+  text +=
+      fmt::format("memory    {} of a budget of {}\n", bytes_text(plan.workspace_bytes), bytes_text(plan.budget_bytes));
+  text += fmt::format("expected  {}", seconds_text(plan.seconds));
+  for (const Plan::Alternative& other : plan.alternatives)
+    text += fmt::format("{} {} {}", &other == &plan.alternatives.front() ? "; instead of" : ",", other.distance,
+                        seconds_text(other.seconds));
+  return text + "\n";
+}
+
+std::ostream& operator<<(std::ostream& out, const Plan& plan) {
+  return out << to_string(plan);
+}
+
+}  // namespace kith

@@ -1,0 +1,169 @@
+// Promise 4, a budget is a budget: work is tiled to it and completes with the same answer, or the error names the
+// smallest budget that would do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <string>
+
+#include "kith/search.hpp"
+#include "kith/topk.hpp"
+#include "support/compare.hpp"
+#include "support/problem.hpp"
+
+namespace kith::test {
+namespace {
+
+// The largest whole number in a message.
+std::int64_t largest_number(const std::string& message) {
+  std::int64_t largest = -1;
+  for (const char* at = message.data(); at != message.data() + message.size(); ++at) {
+    std::int64_t value = 0;
+    if (std::from_chars(at, message.data() + message.size(), value).ec == std::errc()) {
+      largest = std::max(largest, value);
+    }
+  }
+  return largest;
+}
+
+struct BudgetCase {
+  Shape shape;
+  std::int64_t k;
+  MetricKind metric;
+};
+
+const std::vector<BudgetCase>& budget_cases() {
+  static const std::vector<BudgetCase> cases = {{{20000, 150, 64}, 10, MetricKind::euclidean},
+                                                {{20000, 40, 8}, 1000, MetricKind::manhattan},
+                                                {{20000, 1, 64}, 20000, MetricKind::sqeuclidean},
+                                                {{3000, 200, 200}, 3000, MetricKind::cosine},
+                                                {{500, 1500, 20}, 17, MetricKind::inner_product}};
+  return cases;
+}
+
+// Runs within the budget, or with the smallest budget the error names; true when the first budget was enough.
+template <class D, class F>
+bool search_within(std::int64_t budget, const Neighbors<D>& want, F run) {
+  try {
+    const Neighbors<D> got = run(budget);
+    EXPECT_LE(got.report.plan.workspace_bytes, budget);
+    EXPECT_EQ(got.report.plan.budget_bytes, budget);
+    EXPECT_TRUE(same_answer(got, want)) << "budget " << budget;
+    return true;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+    const std::int64_t least = largest_number(error.what());
+    EXPECT_GT(least, budget) << "names no larger budget: " << error.what();
+    if (least <= budget) return false;
+    try {
+      const Neighbors<D> got = run(least);
+      EXPECT_LE(got.report.plan.workspace_bytes, least);
+      EXPECT_TRUE(same_answer(got, want)) << "budget " << least;
+    } catch (const Error& again) {
+      ADD_FAILURE() << "refused the budget it asked for: " << error.what() << " then " << again.what();
+    }
+    return false;
+  }
+}
+
+TEST(Promise4ABudgetIsABudget, AnyBudgetGivesTheSameAnswerOrNamesTheLeast) {
+  for (const BudgetCase& c : budget_cases()) {
+    const Sample<float> sample = generate<float>(Kind::gaussian, c.shape, c.metric, 1);
+    Options options;
+    options.metric = c.metric;
+    const Neighbors<float> want = search(sample.base.view(), sample.queries.view(), c.k, options);
+    for (const std::int64_t budget :
+         {std::int64_t{1}, std::int64_t{4096}, std::int64_t{1} << 16, std::int64_t{1} << 20, std::int64_t{1} << 24}) {
+      search_within(budget, want, [&](std::int64_t bytes) {
+        Options limited = options;
+        limited.memory_budget = bytes;
+        return search(sample.base.view(), sample.queries.view(), c.k, limited);
+      });
+    }
+  }
+}
+
+TEST(Promise4ABudgetIsABudget, SixteenMebibytesAreEnoughForModestWork) {
+  for (const BudgetCase& c : budget_cases()) {
+    const Sample<float> sample = generate<float>(Kind::gaussian, c.shape, c.metric, 1);
+    Options options;
+    options.metric = c.metric;
+    options.memory_budget = 16 << 20;
+    options.threads = 2;
+    EXPECT_NO_THROW(search(sample.base.view(), sample.queries.view(), c.k, options));
+  }
+}
+
+TEST(Promise4ABudgetIsABudget, HoldsForOtherTypesAndStages) {
+  for (const DType dtype : all_dtypes()) {
+    with_dtype(dtype, [&]<class T>() {
+      const Sample<T> sample = generate<T>(Kind::clustered, {8000, 50, 96}, MetricKind::euclidean, 2);
+      const auto want = search(sample.base.view(), sample.queries.view(), 30);
+      for (const std::string& stage : distance_names(Backend::cpu)) {
+        Options options;
+        options.distance = stage;
+        options.threads = 2;
+        search_within(std::int64_t{2} << 20, want, [&](std::int64_t bytes) {
+          options.memory_budget = bytes;
+          return search(sample.base.view(), sample.queries.view(), 30, options);
+        });
+      }
+    });
+  }
+}
+
+TEST(Promise4ABudgetIsABudget, TopkKeepsToItToo) {
+  const Sample<float> sample = generate<float>(Kind::uniform, {400, 1, 3000}, MetricKind::euclidean, 3);
+  TopkOptions options;
+  const Topk<float> want = topk(sample.base.view(), 100, options);
+  options.memory_budget = 1 << 20;
+  const Topk<float> got = topk(sample.base.view(), 100, options);
+  EXPECT_EQ(got.ids, want.ids);
+  EXPECT_EQ(got.values, want.values);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// A field of /proc/self/status in bytes.
+std::int64_t memory_status(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  std::string name;
+  std::int64_t kibibytes = 0;
+  while (status >> name) {
+    if (name == field + ":") {
+      status >> kibibytes;
+      return kibibytes * 1024;
+    }
+    status.ignore(1024, '\n');
+  }
+  return 0;
+}
+
+// The process's own peak, as the kernel counts it. The matrix of distances would take 480 MB.
+TEST(Promise4ABudgetIsABudget, TheProcessDoesNotGrowBeyondIt) {
+  constexpr std::int64_t kBudget = std::int64_t{4} << 20;
+  constexpr std::int64_t kSlack = std::int64_t{24} << 20;  // outputs, thread stacks, BLAS's own buffers
+  const Sample<float> sample = generate<float>(Kind::uniform, {200000, 600, 16}, MetricKind::euclidean, 4);
+  for (const std::string& stage : distance_names(Backend::cpu)) {
+    Options options;
+    options.distance = stage;
+    options.memory_budget = kBudget;
+    options.threads = 2;
+    try {
+      search(sample.base.view(), sample.queries.view().rows_from(0, 2), 10, options);  // what is set up once
+      std::ofstream("/proc/self/clear_refs") << 5;                                     // the peak restarts here
+      const std::int64_t before = memory_status("VmRSS");
+      ASSERT_GT(before, 0);
+      search(sample.base.view(), sample.queries.view(), 10, options);
+      EXPECT_LE(memory_status("VmHWM") - before, kBudget + kSlack) << stage;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
+    }
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace kith::test

@@ -1,0 +1,144 @@
+import io
+import unittest
+
+import numpy as np
+
+from harness import BAD_DATA, KithTest, USAGE, exact_points, nearest, pairwise
+
+
+class Eval(KithTest):
+    def setUp(self):
+        super().setUp()
+        points = exact_points(60, 3, 1)
+        self.base = np.concatenate([points, points, points])  # every distance comes three times
+        self.queries = exact_points(25, 3, 2)
+        self.save("base.npy", self.base)
+        self.save("q.npy", self.queries)
+        self.ids, self.distances = nearest(pairwise(self.base, self.queries), 8)
+
+    def evaluate(self, ids, *arguments, distances=None):
+        arrays = {"ids": ids} if distances is None else {"ids": ids, "distances": distances}
+        np.savez(self.path("out.npz"), **arrays)
+        return self.run_json("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "out.npz", *arguments)
+
+    def test_a_search_is_perfect(self):
+        self.run_kith("search", "--base", "base.npy", "--queries", "q.npy", "-k", "8", "-o", "out.npz")
+        answer = self.run_json("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "out.npz")
+        self.assertEqual((answer["recall"], answer["k"], answer["queries"]), (1, 8, 25))
+        self.assertEqual(answer["distance_ratio"], {"mean": 1, "p99": 1, "max": 1, "unbounded_rows": 0})
+        self.assertEqual((answer["distance_error"], answer["identical_rows"], answer["truth"]), (0, 25, "computed"))
+
+    def test_other_ids_at_the_same_distance_are_right(self):
+        full_ids, full = nearest(pairwise(self.base, self.queries), 180)
+        ids, swapped = self.ids.copy(), 0
+        for row in range(25):
+            if full[row, 8] == full[row, 7]:
+                ids[row, 7] = full_ids[row, 8]
+                swapped += 1
+        self.assertGreater(swapped, 5)
+        answer = self.evaluate(ids)
+        self.assertEqual((answer["recall"], answer["right_rows"]), (1, 25))
+        self.assertEqual(answer["identical_rows"], 25 - swapped)
+        self.assertEqual(answer["distance_ratio"]["max"], 1)
+
+    def test_wrong_neighbours(self):
+        distances = pairwise(self.base, self.queries)
+        ids = self.ids.copy()
+        ids[3, 0] = distances[3].argmax()
+        ids[9, 2:4] = distances[9].argmax()  # twice the same: wrong and repeated
+        answer = self.evaluate(ids)
+        self.assertAlmostEqual(answer["recall"], (200 - 3) / 200)
+        self.assertEqual((answer["right"], answer["right_rows"], answer["repeated_ids"]), (197, 23, 1))
+        ratios = np.ones(25)
+        for row in (3, 9):
+            ratios[row] = np.float32(distances[row].max()) / np.float64(np.float32(self.distances[row, 7]))
+        self.assertAlmostEqual(answer["distance_ratio"]["mean"], ratios.mean())
+        self.assertAlmostEqual(answer["distance_ratio"]["max"], ratios.max())
+        self.assertAlmostEqual(answer["distance_ratio"]["p99"], np.sort(ratios)[24])
+
+    def test_repeated_right_id_counts_once(self):
+        ids = self.ids.copy()
+        ids[0, :] = ids[0, 0]
+        answer = self.evaluate(ids)
+        self.assertEqual((answer["right"], answer["repeated_ids"]), (193, 7))
+
+    def test_ids_out_of_range(self):
+        ids = self.ids.copy()
+        ids[0, 7], ids[1, 7] = -1, 180
+        answer = self.evaluate(ids)
+        self.assertEqual((answer["right"], answer["invalid_ids"]), (198, 2))
+        self.assertEqual(answer["distance_ratio"]["unbounded_rows"], 2)
+
+    def test_zero_distances(self):
+        self.queries = self.base[:25]
+        self.save("q.npy", self.queries)
+        ids, _ = nearest(pairwise(self.base, self.queries), 3)  # the three copies, all at distance 0
+        self.assertEqual(self.evaluate(ids)["distance_ratio"]["max"], 1)
+        ids[4, 1] = pairwise(self.base, self.queries)[4].argmax()
+        self.assertEqual(self.evaluate(ids)["distance_ratio"]["unbounded_rows"], 1)
+
+    def test_p99_is_the_nearest_rank(self):
+        self.queries = exact_points(300, 3, 5)
+        self.save("q.npy", self.queries)
+        distances = pairwise(self.base, self.queries)
+        ids, best = nearest(distances, 8)
+        ids[::20, 0] = distances[::20].argmax(axis=1)
+        found = np.take_along_axis(distances, ids, 1).astype(np.float32).astype(np.float64).max(axis=1)
+        ratios = np.sort(found / best[:, 7].astype(np.float32).astype(np.float64))
+        self.assertAlmostEqual(self.evaluate(ids)["distance_ratio"]["p99"], ratios[int(np.ceil(0.99 * 300)) - 1])
+
+    def test_reported_distances_are_compared(self):
+        distances = self.distances.astype(np.float32)
+        self.assertEqual(self.evaluate(self.ids, distances=distances)["distance_error"], 0)
+        distances[2, 5] += 0.5
+        self.assertAlmostEqual(self.evaluate(self.ids, distances=distances)["distance_error"], 0.5, places=6)
+        self.assertIsNone(self.evaluate(self.ids)["distance_error"])
+
+    def test_truth_file_and_smaller_k(self):
+        np.save(self.path("truth.npy"), nearest(pairwise(self.base, self.queries), 20)[0].astype(np.int32))
+        ids = self.ids.copy()
+        ids[:, 7] = pairwise(self.base, self.queries).argmax(axis=1)
+        answer = self.evaluate(ids, "--truth", "truth.npy")
+        self.assertEqual((answer["right"], answer["truth"]), (175, "truth.npy"))
+        answer = self.evaluate(ids, "--truth", "truth.npy", "-k", "7")
+        self.assertEqual((answer["recall"], answer["k"]), (1, 7))
+
+    def test_inner_product(self):
+        ids, _ = nearest(pairwise(self.base, self.queries, "inner_product"), 8, largest=True)
+        answer = self.evaluate(ids, "--metric", "inner_product")
+        self.assertEqual((answer["recall"], answer["distance_ratio"]), (1, None))
+        answer = self.evaluate(ids[:, ::-1], "--metric", "inner_product")
+        self.assertEqual((answer["recall"], answer["identical_rows"]), (1, 0))
+
+    def test_other_result_formats(self):
+        for name in ("out.csv", "out.h5", "out.npz"):
+            self.run_kith("search", "--base", "base.npy", "--queries", "q.npy", "-k", "8", "-o", name)
+            answer = self.run_json("eval", "--base", "base.npy", "--queries", "q.npy", "--result", name)
+            self.assertEqual((answer["recall"], answer["distance_error"]), (1, 0), name)
+        self.run_kith("search", "--base", "base.npy", "--queries", "q.npy", "-k", "8", "--ids", "ids.ivecs")
+        answer = self.run_json("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "ids.ivecs")
+        self.assertEqual((answer["recall"], answer["distance_error"]), (1, None))
+
+    def test_result_from_a_pipe(self):
+        buffer = io.BytesIO()
+        np.savez(buffer, ids=self.ids, distances=self.distances.astype(np.float32))
+        done = self.run_kith("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "-",
+                             stdin=buffer.getvalue())
+        self.assertIn("1.000000", done.stdout.decode())
+        self.assertIn("distance error  at most 0", done.stdout.decode())
+
+    def test_failures(self):
+        arguments = ("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "out.npz")
+        np.savez(self.path("out.npz"), ids=self.ids[:20])
+        self.fails(BAD_DATA, *arguments, says=["20 rows", "25 queries"])
+        np.savez(self.path("out.npz"), ids=self.ids)
+        self.fails(USAGE, *arguments, "-k", "9", says=["k = 9", "8 columns"])
+        self.fails(USAGE, *arguments, "-k", "0", says="k = 0")
+        truth = self.ids.copy()
+        truth[6, 1] = 180
+        np.save(self.path("truth.npy"), truth)
+        self.fails(BAD_DATA, *arguments, "--truth", "truth.npy", says=["180", "row 6, column 1"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+import hashlib
+import io
+import unittest
+
+import numpy as np
+
+from harness import KithTest, MEMORY, USAGE
+
+MASK = (1 << 64) - 1
+STEP = 0x9E3779B97F4A7C15
+
+
+def mix(x):
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
+    return x ^ (x >> 31)
+
+
+def word(seed, stream, row, index):
+    start = mix((mix((seed + stream * STEP) & MASK) + row * STEP) & MASK)
+    return mix((start + (index + 1) * STEP) & MASK)
+
+
+def gaussian(seed, stream, row, col):
+    words = [word(seed, stream, row, 4 * col + i) for i in range(4)]
+    total = sum((w >> shift) & (2**21 - 1) for w in words for shift in (0, 21, 42))
+    return (total + 6 - 6 * 2**21) / 2**21
+
+
+class Gen(KithTest):
+    def gen(self, kind, rows, dims, *arguments):
+        self.run_kith("gen", "--kind", kind, "--rows", rows, "--dims", dims, *arguments, "-o", "points.npy")
+        return self.load("points.npy")
+
+    def test_points_are_the_same_everywhere(self):
+        # SHA-256 of the values in little-endian order, 500 × 5, seed 42.
+        checksums = CHECKSUMS
+        for (kind, dtype), expected in checksums.items():
+            with self.subTest(f"{kind}, {dtype}"):
+                points = self.gen(kind, 500, 5, "--seed", 42, "--dtype", dtype)
+                self.assertEqual((points.shape, str(points.dtype)), ((500, 5), dtype))
+                self.assertEqual(hashlib.sha256(points.tobytes()).hexdigest(), expected)
+
+    def test_uniform_and_gaussian_by_their_definition(self):
+        uniform = self.gen("uniform", 20, 3, "--seed", 7, "--dtype", "float64")
+        expected = [[(word(7, 1, row, col) >> 11) * 2.0**-53 for col in range(3)] for row in range(20)]
+        np.testing.assert_array_equal(uniform, expected)
+        normal = self.gen("gaussian", 20, 3, "--seed", 7, "--dtype", "float64")
+        np.testing.assert_array_equal(normal, [[gaussian(7, 1, row, col) for col in range(3)] for row in range(20)])
+
+    def test_distributions(self):
+        uniform = self.gen("uniform", 20000, 4)
+        self.assertTrue((uniform >= 0).all() and (uniform <= 1).all())
+        np.testing.assert_allclose(uniform.mean(axis=0), 0.5, atol=0.02)
+        normal = self.gen("gaussian", 20000, 4)
+        np.testing.assert_allclose(np.cov(normal.T), np.eye(4), atol=0.04)
+        np.testing.assert_allclose(normal.mean(axis=0), 0, atol=0.03)
+
+    def test_clusters(self):
+        points = self.gen("clustered", 4000, 8, "--clusters", 10).astype(np.float64)
+        seeds = points[:1]
+        while len(seeds) < 10:  # farthest first: one point of each cluster
+            distances = np.sqrt(((points[:, None] - seeds[None]) ** 2).sum(axis=2)).min(axis=1)
+            seeds = np.concatenate([seeds, points[distances.argmax()][None]])
+        labels = ((points[:, None] - seeds[None]) ** 2).sum(axis=2).argmin(axis=1)
+        for label in range(10):
+            members = points[labels == label]
+            self.assertGreater(len(members), 200)
+            np.testing.assert_allclose(members.std(axis=0), 0.125, atol=0.03)
+
+    def test_duplicates(self):
+        points = self.gen("duplicates", 2000, 3, "--clusters", 30)
+        self.assertEqual(len(np.unique(points, axis=0)), 30)
+
+    def test_surface_is_two_dimensional(self):
+        points = self.gen("surface", 3000, 6).astype(np.float64)
+        self.assertTrue((np.abs(points[:, :2]) <= 1).all())
+        u, v = points[:, 0], points[:, 1]
+        terms = np.stack([u**a * v**b for a in range(4) for b in range(4 - a)], axis=1)
+        _, residuals, rank, _ = np.linalg.lstsq(terms, points[:, 2:], rcond=None)
+        self.assertEqual(rank, 10)
+        self.assertLess(residuals.max(), 1e-9)
+        self.assertGreater(points[:, 2:].std(axis=0).min(), 0.1)
+
+    def test_skip_continues_the_same_set(self):
+        whole = self.gen("clustered", 100, 4, "--seed", 3)
+        part = self.gen("clustered", 40, 4, "--seed", 3, "--skip", 60)
+        np.testing.assert_array_equal(part, whole[60:])
+        other = self.gen("clustered", 100, 4, "--seed", 4)
+        self.assertTrue((other != whole).any(axis=1).all())
+
+    def test_bytes(self):
+        points = self.gen("uniform", 20000, 2, "--dtype", "uint8")
+        self.assertEqual((points.min(), points.max()), (0, 255))
+        signed = self.gen("uniform", 20000, 2, "--dtype", "int8")
+        np.testing.assert_array_equal(signed.astype(int), points.astype(int) - 128)
+
+    def test_pipe_and_text(self):
+        done = self.run_kith("gen", "--rows", 5, "--dims", 3, "-o", "-", "--output-format", "npy")
+        points = np.load(io.BytesIO(done.stdout))
+        text = self.run_kith("gen", "--rows", 5, "--dims", 3).stdout
+        np.testing.assert_array_equal(np.loadtxt(io.BytesIO(text), delimiter=",").astype(np.float32), points)
+        answer = self.run_json("gen", "--rows", 5, "--dims", 3)
+        np.testing.assert_array_equal(np.array(answer["points"]).astype(np.float32), points)
+        answer = self.run_json("gen", "--rows", 5, "--dims", 3, "-o", "p.fvecs")
+        self.assertEqual((answer["rows"], answer["dims"], answer["outputs"]), (5, 3, ["p.fvecs"]))
+
+    def test_failures(self):
+        self.fails(USAGE, "gen", "--kind", "gausian", "--rows", "5", "--dims", "3", says="'gaussian'")
+        self.fails(USAGE, "gen", "--rows", "0", "--dims", "3", says="--rows")
+        self.fails(USAGE, "gen", "--rows", "5", says="--dims is required")
+        self.fails(USAGE, "gen", "--rows", "5", "--dims", "3", "--dtype", "int32", says="int32")
+        self.fails(MEMORY, "gen", "--rows", str(1 << 62), "--dims", str(1 << 40), "-o", "p.npy", says="memory")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,199 @@
+import io
+import json
+import unittest
+
+import numpy as np
+
+from harness import CANNOT_WRITE, KithTest, USAGE, exact_points, nearest, pairwise, rng
+
+METRICS = ["sqeuclidean", "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation",
+           "inner_product", "hamming"]
+
+
+class Search(KithTest):
+    def setUp(self):
+        super().setUp()
+        self.base = exact_points(500, 6, 1)
+        self.queries = exact_points(40, 6, 2)
+        self.save("base.npy", self.base)
+        self.save("q.npy", self.queries)
+
+    def search(self, *arguments, k=7, **options):
+        return self.run_kith("search", "--base", "base.npy", "--queries", "q.npy", "-k", k, *arguments, **options)
+
+    def assert_answer(self, ids, distances, k=7, metric="euclidean"):
+        expected_ids, expected = nearest(pairwise(self.base, self.queries, metric), k)
+        np.testing.assert_array_equal(ids, expected_ids)
+        np.testing.assert_array_equal(distances, expected.astype(distances.dtype))
+
+    def test_the_spelling_of_the_readme(self):
+        self.search("--metric", "euclidean", "--method", "auto", "--backend", "auto", "-o", "out.npz")
+        out = self.load("out.npz")
+        self.assertEqual(sorted(out.files), ["distances", "ids"])
+        self.assertEqual((out["ids"].dtype, out["distances"].dtype), (np.int64, np.float32))
+        self.assert_answer(out["ids"], out["distances"])
+
+    def test_every_metric_against_numpy(self):
+        base, queries = rng(3).normal(size=(300, 5)), rng(4).normal(size=(20, 5))
+        self.save("base.npy", base)
+        self.save("q.npy", queries)
+        for metric in METRICS:
+            with self.subTest(metric):
+                extra = ["--p", "3"] if metric == "minkowski" else []
+                self.search("--metric", metric, *extra, "-o", "out.npz")
+                out = self.load("out.npz")
+                ids, distances = nearest(pairwise(base, queries, metric), 7, largest=metric == "inner_product")
+                self.assertEqual(out["distances"].dtype, np.float64)
+                np.testing.assert_allclose(out["distances"], distances, rtol=1e-12, atol=1e-14)
+                if metric != "hamming":  # all points differ in every coordinate: nothing but ties, in numpy's rounding
+                    np.testing.assert_array_equal(out["ids"], ids)
+
+    def test_every_element_type(self):
+        for dtype in (np.float32, np.float64, np.uint8, np.int8):
+            with self.subTest(dtype):
+                self.base = (exact_points(300, 6, 1) + (8 if dtype == np.uint8 else 0)).astype(dtype)
+                self.queries = (exact_points(10, 6, 2) + (8 if dtype == np.uint8 else 0)).astype(dtype)
+                self.save("base.npy", self.base)
+                self.save("q.npy", self.queries)
+                self.search("-o", "out.npz")
+                out = self.load("out.npz")
+                self.assert_answer(out["ids"], out["distances"])
+
+    def test_different_types_are_promoted_and_said(self):
+        pairs = [(np.uint8, np.int8, "float32"), (np.float32, np.float64, "float64"), (np.uint8, np.float32, "float32"),
+                 (np.int32, np.float32, "float64"), (np.int64, np.int64, "float64")]
+        self.base, self.queries = np.abs(self.base), np.abs(self.queries)
+        for base_type, queries_type, common in pairs:
+            with self.subTest(f"{base_type.__name__}, {queries_type.__name__}"):
+                self.save("base.npy", self.base.astype(base_type))
+                self.save("q.npy", self.queries.astype(queries_type))
+                done = self.search("-o", "out.npz")
+                self.assertIn(f"to {common}", done.stderr)
+                out = self.load("out.npz")
+                self.assertEqual(out["distances"].dtype, np.float64 if common == "float64" else np.float32)
+                self.assert_answer(out["ids"], out["distances"])
+
+    def test_separate_files(self):
+        self.search("--ids", "ids.ivecs", "--distances", "d.npy")
+        ids = np.fromfile(self.path("ids.ivecs"), np.int32).reshape(40, 8)
+        self.assertTrue((ids[:, 0] == 7).all())
+        self.assert_answer(ids[:, 1:], self.load("d.npy"))
+
+    def test_csv_and_json_files(self):
+        self.search("-o", "out.csv")
+        table = np.genfromtxt(self.path("out.csv"), delimiter=",", names=True)
+        ids = np.stack([table[f"ids_{i}"] for i in range(7)], axis=1)
+        distances = np.stack([table[f"distances_{i}"] for i in range(7)], axis=1)
+        self.assert_answer(ids, distances.astype(np.float32))
+        self.search("-o", "out.json")
+        with open(self.path("out.json")) as file:
+            out = json.load(file)
+        self.assert_answer(np.array(out["ids"]), np.array(out["distances"]).astype(np.float32))
+
+    def test_hdf5_file(self):
+        self.search("-o", "out.h5")
+        for name in ("ids", "distances"):
+            self.run_kith("convert", "--input", "out.h5", "--array", name, "-o", f"{name}.npy")
+        self.assert_answer(self.load("ids.npy"), self.load("distances.npy"))
+
+    def test_text_on_stdout(self):
+        lines = self.search(k=3).stdout.decode().splitlines()
+        self.assertEqual(lines[0].split(), ["query", "rank", "id", "distance"])
+        rows = np.array([line.split() for line in lines[1:]]).astype(float).reshape(40, 3, 4)
+        np.testing.assert_array_equal(rows[:, :, 0], np.repeat(np.arange(40), 3).reshape(40, 3))
+        np.testing.assert_array_equal(rows[:, :, 1], np.tile([1, 2, 3], (40, 1)))
+        self.assert_answer(rows[:, :, 2], rows[:, :, 3].astype(np.float32), k=3)
+
+    def test_json_on_stdout(self):
+        arguments = ("search", "--base", "base.npy", "--queries", "q.npy", "-k", "7")
+        answer = self.run_json(*arguments)
+        self.assert_answer(np.array(answer["ids"]), np.array(answer["distances"]).astype(np.float32))
+        self.assertEqual(answer["plan"]["problem"],
+                         {"base_rows": 500, "queries": 40, "dims": 6, "k": 7, "dtype": "float32"})
+        answer = self.run_json(*arguments, "-o", "out.npz")
+        self.assertEqual(answer["outputs"], ["out.npz"])
+        self.assertNotIn("ids", answer)
+        self.assertGreaterEqual(answer["report"]["finalists"], 40 * 7)
+        self.assertGreater(answer["report"]["seconds"], 0)
+
+    def test_explain_prints_the_plan_and_runs(self):
+        done = self.search("--explain", "--stats", "-o", "out.npz")
+        self.assertIn("method", done.stderr)
+        self.assertIn("finalists", done.stderr)
+        self.assertEqual(done.stdout, b"")
+        self.assertEqual(self.load("out.npz")["ids"].shape, (40, 7))
+
+    def test_quiet_says_nothing(self):
+        self.save("q.npy", self.queries.astype(np.float64))
+        done = self.search("--explain", "--stats", "--quiet", "-o", "out.npz")
+        self.assertEqual((done.stdout, done.stderr), (b"", ""))
+
+    def test_pipes(self):
+        buffer = io.BytesIO()
+        np.save(buffer, self.queries)
+        done = self.run_kith("search", "--base", "base.npy", "--queries", "-", "-k", "7", "-o", "-",
+                             "--output-format", "npz", stdin=buffer.getvalue())
+        out = np.load(io.BytesIO(done.stdout))
+        self.assert_answer(out["ids"], out["distances"])
+
+    def test_pipe_of_a_format_without_a_signature(self):
+        rows = np.insert(self.queries.view(np.int32), 0, 6, axis=1)
+        done = self.run_kith("search", "--base", "base.npy", "--queries", "-", "--queries-format", "fvecs", "-k", "7",
+                             "--output-format", "npz", stdin=rows.astype("<i4").tobytes())
+        out = np.load(io.BytesIO(done.stdout))
+        self.assert_answer(out["ids"], out["distances"])
+
+    def test_named_arrays(self):
+        np.savez(self.path("both.npz"), train=self.base, test=self.queries, other=np.zeros((3, 6), np.float32))
+        self.run_kith("search", "--base", "both.npz", "--queries", "both.npz", "-k", "7", "-o", "out.npz")
+        out = self.load("out.npz")
+        self.assert_answer(out["ids"], out["distances"])
+        self.run_kith("search", "--base", "both.npz", "--base-array", "train", "--queries", "both.npz",
+                      "--queries-array", "other", "-k", "2", "-o", "other.npz")
+        self.assertEqual(self.load("other.npz")["ids"].shape, (3, 2))
+        self.run_kith("convert", "--input", "both.npz", "-o", "both.h5")
+        self.run_kith("search", "--base", "both.h5", "--queries", "both.h5", "-k", "7", "-o", "out.npz")
+        out = self.load("out.npz")
+        self.assert_answer(out["ids"], out["distances"])
+
+    def test_a_single_query_vector(self):
+        self.save("q.npy", self.queries[5])
+        self.search("-o", "out.npz")
+        self.queries = self.queries[5:6]
+        out = self.load("out.npz")
+        self.assert_answer(out["ids"], out["distances"])
+
+    def test_forced_stages_threads_and_budget_do_not_change_the_answer(self):
+        info = self.run_json("info")
+        forced = [["--distance", name] for name in info["distances"]["cpu"]]
+        forced += [["--select", name] for name in info["selects"]["cpu"]]
+        forced += [["--threads", "1"], ["--threads", "3"], ["--memory", "8MiB"], ["--method", "brute"],
+                   ["--backend", "cpu"], ["--no-check-finite"]]
+        for arguments in forced:
+            with self.subTest(arguments):
+                self.search(*arguments, "-o", "out.npz")
+                out = self.load("out.npz")
+                self.assert_answer(out["ids"], out["distances"])
+
+    def test_k_of_all_points(self):
+        self.search("-o", "out.npz", k=500)
+        out = self.load("out.npz")
+        self.assert_answer(out["ids"], out["distances"], k=500)
+
+    def test_an_older_output_is_replaced(self):
+        self.save("out.npz.npy", self.base)
+        self.search("-o", "out.npz")
+        first = self.load("out.npz")["ids"]
+        self.search("-o", "out.npz", k=2)
+        np.testing.assert_array_equal(self.load("out.npz")["ids"], first[:, :2])
+
+    def test_outputs_that_cannot_hold_the_answer(self):
+        arguments = ("search", "--base", "base.npy", "--queries", "q.npy", "-k", "7", "-o")
+        self.fails(USAGE, *arguments, "out.npy", says=["npy cannot hold", "npz"])
+        self.fails(USAGE, *arguments, "out.xyz", says="--output-format")
+        self.fails(CANNOT_WRITE, *arguments, "no/such/folder/out.npz", says="no/such/folder/out.npz")
+        self.fails(USAGE, *arguments, "-", "--output-format", "npz", "--json", says="--json")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,114 @@
+// Names, codes and small values of the public headers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "kith/kith.hpp"
+#include "support/compare.hpp"
+
+namespace kith::test {
+namespace {
+
+TEST(Names, Backends) {
+  EXPECT_STREQ(to_string(Backend::automatic), "auto");
+  EXPECT_STREQ(to_string(Backend::cpu), "cpu");
+  EXPECT_STREQ(to_string(Backend::cuda), "cuda");
+  EXPECT_STREQ(to_string(Backend::emulated), "emulated");
+  for (const Backend backend : {Backend::automatic, Backend::cpu, Backend::cuda, Backend::emulated}) {
+    EXPECT_EQ(parse_backend(to_string(backend)), backend);
+  }
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"tpu", "auto", "cpu", "cuda", "emulated"},
+                         [] { parse_backend("tpu"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [] { parse_backend(""); }));
+}
+
+TEST(Names, Methods) {
+  EXPECT_STREQ(to_string(Method::automatic), "auto");
+  EXPECT_STREQ(to_string(Method::brute), "brute");
+  EXPECT_STREQ(to_string(Method::two_stage), "two-stage");
+  EXPECT_STREQ(to_string(Method::fused), "fused");
+  EXPECT_STREQ(to_string(Method::triangle), "triangle");
+  EXPECT_STREQ(to_string(Method::shifted_sort), "shifted-sort");
+  for (const Method method :
+       {Method::automatic, Method::brute, Method::two_stage, Method::fused, Method::triangle, Method::shifted_sort}) {
+    EXPECT_EQ(parse_method(to_string(method)), method);
+  }
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"magic", "brute", "triangle"}, [] { parse_method("magic"); }));
+}
+
+TEST(Names, TheCpuIsAlwaysThereAndAutomaticIsNotABackend) {
+  const std::vector<Backend> here = available_backends();
+  EXPECT_NE(std::find(here.begin(), here.end(), Backend::cpu), here.end());
+  EXPECT_EQ(std::find(here.begin(), here.end(), Backend::automatic), here.end());
+}
+
+TEST(Names, ListsStartWithAutoAndNameNothingTwice) {
+  for (const auto& names : {method_names(Backend::cpu), distance_names(Backend::cpu), select_names(Backend::cpu)}) {
+    ASSERT_GE(names.size(), 2U);
+    EXPECT_EQ(names[0], "auto");
+    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  }
+  for (const std::string& name : method_names(Backend::cpu)) EXPECT_EQ(to_string(parse_method(name)), name);
+  const std::vector<std::string> methods = method_names(Backend::cpu);
+  EXPECT_NE(std::find(methods.begin(), methods.end(), "brute"), methods.end());
+}
+
+TEST(Errors, CarryCodeAndMessage) {
+  const Error error(ErrorCode::bad_data, "row 3 is bad");
+  EXPECT_EQ(error.code(), ErrorCode::bad_data);
+  EXPECT_STREQ(error.what(), "row 3 is bad");
+  std::set<std::string> texts;
+  for (const ErrorCode code :
+       {ErrorCode::invalid_argument, ErrorCode::bad_data, ErrorCode::out_of_memory, ErrorCode::no_device,
+        ErrorCode::cannot_write, ErrorCode::cancelled, ErrorCode::internal}) {
+    ASSERT_NE(to_string(code), nullptr);
+    texts.insert(to_string(code));
+  }
+  EXPECT_EQ(texts.size(), 7U);
+}
+
+TEST(Version, IsThatOfTheHeader) {
+  EXPECT_EQ(version(), std::to_string(KITH_VERSION_MAJOR) + "." + std::to_string(KITH_VERSION_MINOR) + "." +
+                           std::to_string(KITH_VERSION_PATCH));
+}
+
+TEST(DTypes, KnowTheirNameAndSize) {
+  EXPECT_STREQ(to_string(dtype_of<float>()), "float32");
+  EXPECT_STREQ(to_string(dtype_of<double>()), "float64");
+  EXPECT_STREQ(to_string(dtype_of<std::uint8_t>()), "uint8");
+  EXPECT_STREQ(to_string(dtype_of<std::int8_t>()), "int8");
+  for (const DType dtype : all_dtypes()) {
+    with_dtype(dtype, [&]<class T>() {
+      EXPECT_EQ(dtype_of<T>(), dtype);
+      EXPECT_EQ(size_of(dtype), static_cast<std::int64_t>(sizeof(T)));
+    });
+  }
+}
+
+TEST(Matrices, AreRowMajorAndViewable) {
+  Matrix<float> matrix(2, 3, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(matrix(1, 0), 4);
+  EXPECT_EQ(*matrix.row(1), 4);
+  matrix(0, 2) = 9;
+  const MatrixView<float> view = matrix.view();
+  EXPECT_EQ(view.rows, 2);
+  EXPECT_EQ(view.cols, 3);
+  EXPECT_EQ(view.row_stride, 3);
+  EXPECT_EQ(view.col_stride, 1);
+  EXPECT_EQ(view(0, 2), 9);
+  const MatrixView<float> second = view.rows_from(1, 1);
+  EXPECT_EQ(second.rows, 1);
+  EXPECT_EQ(second(0, 2), 6);
+  EXPECT_EQ(Matrix<double>(2, 2)(1, 1), 0);
+}
+
+TEST(Progress, FractionIsSafe) {
+  EXPECT_EQ((Progress{0, 10}.fraction()), 0);
+  EXPECT_EQ((Progress{5, 10}.fraction()), 0.5);
+  EXPECT_EQ((Progress{0, 0}.fraction()), 1);
+}
+
+}  // namespace
+}  // namespace kith::test

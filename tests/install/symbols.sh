@@ -1,0 +1,12 @@
+#!/bin/sh
+# symbols.sh LIBRARY...: each library exports functions of namespace kith, and nothing else.
+set -eu
+
+for library in "$@"; do
+  symbols=$(nm -D --defined-only "$library" | awk '{print $NF}')
+  foreign=$(printf '%s\n' "$symbols" | grep -Ev '^_Z(N|NK|TIN|TSN|TVN)4kith' || true)
+  [ -z "$foreign" ] || { echo "$library also exports:"; printf '%s\n' "$foreign" | c++filt; exit 1; }
+  inner=$(printf '%s\n' "$symbols" | c++filt | grep -E '(^|[ *&])kith::(cpu|core|plan|detail)::' || true)
+  [ -z "$inner" ] || { echo "$library exports internals:"; printf '%s\n' "$inner"; exit 1; }
+  printf '%s\n' "$symbols" | grep -q '^_ZN4kith' || { echo "$library exports nothing"; exit 1; }
+done

@@ -1,0 +1,256 @@
+#include "io/hdf5.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+
+#include "files.hpp"
+#include "io/hdf5_handle.hpp"
+
+namespace kith::io {
+namespace {
+
+LoadOptions named(const std::string& name) {
+  LoadOptions options;
+  options.array = name;
+  return options;
+}
+
+// An HDF5 file written by the library itself, with what Kith does not write.
+class Author {
+ public:
+  explicit Author(const std::string& path)
+      : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose) {}
+
+  hid_t file() const { return file_.get(); }
+
+  // A dataset of `rank` dimensions; `data` in `memory` type, or none.
+  void dataset(const char* name, hid_t type, std::vector<hsize_t> dims, hid_t memory, const void* data,
+               hid_t creation = H5P_DEFAULT) const {
+    const Hdf5Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
+    const Hdf5Handle set(H5Dcreate2(file(), name, type, space.get(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+    ASSERT_TRUE(set.valid());
+    if (data != nullptr) {
+      ASSERT_GE(H5Dwrite(set.get(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), 0);
+    }
+  }
+
+  void attribute(const char* name, hid_t type, const void* value) const {
+    const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Hdf5Handle made(H5Acreate2(file(), name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    ASSERT_GE(H5Awrite(made.get(), type, value), 0);
+  }
+
+ private:
+  Hdf5Handle file_;
+};
+
+const std::vector<std::int32_t> kSix = {1, -2, 3, -4, 5, -6};
+
+TEST(Hdf5, RoundTripsAnAnnBenchmarksFile) {
+  const Folder folder;
+  const std::string path = folder.file("set.hdf5");
+  const Array train = Array::from(std::vector<float>{1, 2, 3, 4, 5, 6}, 3, 2);
+  const Array neighbors = Array::from(std::vector<std::int32_t>{2, 0}, 1, 2);
+  SaveOptions options;
+  options.attributes = {{"distance", "euclidean"}, {"type", "dense"}};
+  save(path, {{"train", train}, {"test", train}, {"neighbors", neighbors}}, options);
+  const FileInfo info = describe(path);
+  EXPECT_EQ(info.format, Format::hdf5);
+  EXPECT_EQ(info.attributes, options.attributes);
+  ASSERT_EQ(info.arrays.size(), 3U);
+  EXPECT_EQ(info.arrays[0].name, "neighbors");
+  EXPECT_EQ(info.arrays[0].type, ElementType::int32);
+  EXPECT_TRUE(same_array(load(path, named("train")), train));
+  EXPECT_TRUE(same_array(load(path, named("neighbors")), neighbors));
+  LoadOptions defaults;
+  defaults.default_arrays = {"base", "train"};
+  EXPECT_TRUE(same_array(load(path, defaults), train));
+}
+
+TEST(Hdf5, ReadsFromMemoryToo) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  const Array values = Array::from(std::vector<double>{1, 2, 3}, 3, 1);
+  save(path, {{"values", values}});
+  const std::string bytes = bytes_of(path);
+  EXPECT_TRUE(same_array(parse_hdf5(source_of(bytes), "values"), values));
+}
+
+TEST(Hdf5, ContiguousDataIsAView) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  save(path, {{"values", Array::from(std::vector<double>{1, 2, 3})}});
+  const Source source = open_source(path);
+  const auto* data = static_cast<const std::byte*>(parse_hdf5(source, "values").data());
+  EXPECT_GE(data, source.bytes.data());
+  EXPECT_LE(data + 24, source.bytes.data() + source.size());
+}
+
+TEST(Hdf5, CompressesWhenAsked) {
+  const Folder folder;
+  const Array zeros = Array::from(std::vector<double>(300000), 3000, 100);
+  SaveOptions options;
+  options.compress = true;
+  save(folder.file("small.h5"), {{"zeros", zeros}, {"empty", Array::from(std::vector<float>{}, 0, 4)}}, options);
+  EXPECT_LT(std::filesystem::file_size(folder.file("small.h5")), 50000U);
+  EXPECT_TRUE(same_array(load(folder.file("small.h5"), named("zeros")), zeros));
+  EXPECT_EQ(load(folder.file("small.h5"), named("empty")).cols(), 4);
+}
+
+TEST(Hdf5, ConvertsOtherNumbers) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  {
+    const Author author(path);
+    author.dataset("be_f4", H5T_IEEE_F32BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("be_f8", H5T_IEEE_F64BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("i2", H5T_STD_I16BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("i8", H5T_STD_I64BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("u4", H5T_STD_U32LE, {1, 2}, H5T_NATIVE_INT, std::array{7, 2147483647}.data());
+  }
+  const std::vector<std::int64_t> want(kSix.begin(), kSix.end());
+  const auto check = [&](const char* name, ElementType type) {
+    const Array array = load(path, named(name));
+    EXPECT_EQ(array.type(), type) << name;
+    EXPECT_EQ(array.values<std::int64_t>(), want) << name;
+  };
+  check("be_f4", ElementType::float32);
+  check("be_f8", ElementType::float64);
+  check("i2", ElementType::int32);
+  check("i8", ElementType::int64);
+  EXPECT_EQ(load(path, named("u4")).values<std::int64_t>(), (std::vector<std::int64_t>{7, 2147483647}));
+}
+
+TEST(Hdf5, RefusesLargeUnsignedValues) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  const std::array<std::uint64_t, 2> values = {1, std::uint64_t{1} << 63};
+  { Author(path).dataset("u8", H5T_STD_U64LE, {2}, H5T_NATIVE_UINT64, values.data()); }
+  EXPECT_EQ(failure_of([&] { load(path); }), bad_data(path + ": dataset 'u8': value 1 exceeds the largest int64"));
+}
+
+TEST(Hdf5, FollowsGroups) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  const Array values = Array::from(std::vector<float>{1, 2});
+  save(path, {{"inner/deep/values", values}});
+  EXPECT_TRUE(same_array(load(path, named("inner/deep/values")), values));
+  EXPECT_TRUE(same_array(load(path, named("/inner//deep/values")), values));
+  EXPECT_EQ(failure_of([&] { load(path, named("inner/deep")); }),
+            invalid_argument(path + ": 'inner/deep' is a group, not a dataset"));
+  EXPECT_EQ(failure_of([&] { load(path, named("inner/x")); }), invalid_argument(path + " has no dataset 'inner/x'"));
+  EXPECT_EQ(failure_of([&] { load(path); }), bad_data(path + ": it holds no arrays"));
+}
+
+TEST(Hdf5, RefusesTypesAndShapesItCannotHold) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  {
+    const Author author(path);
+    const Hdf5Handle half(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+    H5Tset_fields(half.get(), 15, 10, 5, 0, 10);
+    H5Tset_size(half.get(), 2);
+    H5Tset_ebias(half.get(), 15);
+    author.dataset("half", half.get(), {2}, H5T_NATIVE_INT, nullptr);
+    author.dataset("cube", H5T_IEEE_F32LE, {1, 1, 6}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("text", H5T_C_S1, {2}, H5T_C_S1, "ab");
+    const Hdf5Handle odd(H5Tcopy(H5T_STD_I32LE), H5Tclose);
+    H5Tset_precision(odd.get(), 20);
+    author.dataset("odd", odd.get(), {6}, H5T_NATIVE_INT, kSix.data());
+  }
+  const auto fail = [&](const char* name) { return failure_of([&] { load(path, named(name)); }); };
+  EXPECT_EQ(fail("half"), bad_data(path + ": dataset 'half': floats of 2 bytes are not read"));
+  EXPECT_EQ(fail("cube"), bad_data(path + ": dataset 'cube': it has 3 dimensions; one or two are read"));
+  EXPECT_EQ(fail("text"), bad_data(path + ": dataset 'text': not made of floats or integers"));
+  EXPECT_EQ(fail("odd"), bad_data(path + ": dataset 'odd': its integers have unused bits"));
+  const FileInfo info = describe(path);
+  ASSERT_EQ(info.arrays.size(), 4U);
+  for (const ArrayInfo& array : info.arrays) EXPECT_NE(array.problem, "") << array.name;
+}
+
+TEST(Hdf5, RefusesDimensionsWithoutData) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  {
+    const Author author(path);
+    const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const hsize_t chunk[2] = {1024, 1024};
+    H5Pset_chunk(creation.get(), 2, chunk);
+    author.dataset("chunked", H5T_IEEE_F32LE, {hsize_t{1} << 40, 1024}, H5T_NATIVE_INT, nullptr, creation.get());
+    author.dataset("plain", H5T_IEEE_F32LE, {hsize_t{1} << 40, 1024}, H5T_NATIVE_INT, nullptr);
+    author.dataset("empty", H5T_IEEE_F32LE, {0, 5}, H5T_NATIVE_INT, nullptr);
+  }
+  const auto fail = [&](const char* name) { return failure_of([&] { load(path, named(name)); }); };
+  const std::string reason = "1099511627776 rows of 1024 columns do not fit the 0 bytes stored";
+  EXPECT_EQ(fail("chunked"), bad_data(path + ": dataset 'chunked': " + reason));
+  EXPECT_EQ(fail("plain"), bad_data(path + ": dataset 'plain': " + reason));
+  EXPECT_EQ(load(path, named("empty")).cols(), 5);
+}
+
+TEST(Hdf5, DoesNotLeaveTheFile) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  save(folder.file("other.h5"), {{"values", Array::from(std::vector<float>{1})}});
+  {
+    const Author author(path);
+    H5Lcreate_external("other.h5", "values", author.file(), "linked", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/linked", author.file(), "soft", H5P_DEFAULT, H5P_DEFAULT);
+    const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_external(creation.get(), "/etc/passwd", 0, 8);
+    author.dataset("outside", H5T_STD_I8LE, {8}, H5T_NATIVE_INT8, nullptr, creation.get());
+  }
+  EXPECT_EQ(failure_of([&] { load(path, named("/linked")); }), invalid_argument(path + " has no dataset '/linked'"));
+  EXPECT_EQ(failure_of([&] { load(path, named("/soft")); }), invalid_argument(path + " has no dataset '/soft'"));
+  EXPECT_EQ(failure_of([&] { load(path); }), bad_data(path + ": dataset 'outside': its data is in other files"));
+}
+
+TEST(Hdf5, ReadsAttributesOfSeveralKinds) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  {
+    const Author author(path);
+    const Hdf5Handle fixed(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(fixed.get(), 9);
+    author.attribute("distance", fixed.get(), "angular\0\0");
+    author.attribute("dimension", H5T_NATIVE_INT, std::array{96}.data());
+    author.attribute("ratio", H5T_NATIVE_DOUBLE, std::array{0.5}.data());
+    author.dataset("train", H5T_IEEE_F32LE, {3, 2}, H5T_NATIVE_INT, kSix.data());
+  }
+  EXPECT_EQ(describe(path).attributes, (Attributes{{"dimension", "96"}, {"distance", "angular"}}));
+}
+
+TEST(Hdf5, RefusesSparseSets) {
+  const Folder folder;
+  SaveOptions options;
+  options.attributes = {{"type", "sparse"}};
+  save(folder.file("a.h5"), {{"train", Array::from(std::vector<float>{1})}}, options);
+  EXPECT_EQ(failure_of([&] { load(folder.file("a.h5")); }),
+            bad_data(folder.file("a.h5") + ": attribute type = 'sparse': sparse sets are not read"));
+}
+
+TEST(Hdf5, RefusesWhatIsNotHdf5) {
+  const Folder folder;
+  const std::string path = folder.put("a.h5", "certainly not");
+  EXPECT_EQ(failure_of([&] { load(path); }), bad_data(path + ": not a readable HDF5 file: file signature not found"));
+  EXPECT_EQ(failure_of([] { hdf5_names(source_of("")); }), bad_data("test: the file is empty"));
+  save(folder.file("b.h5"), {{"values", Array::from(std::vector<double>(1000))}});
+  const std::string bytes = bytes_of(folder.file("b.h5"));
+  const std::string cut = folder.put("c.h5", bytes.substr(0, bytes.size() / 2));
+  const Failure failure = failure_of([&] { load(cut); });
+  EXPECT_EQ(failure.code, ErrorCode::bad_data);
+  EXPECT_EQ(failure.message.rfind(cut + ": not a readable HDF5 file: ", 0), 0U) << failure.message;
+}
+
+TEST(Hdf5, EqualArraysMakeEqualFiles) {
+  const Folder folder;
+  const NamedArrays arrays = {{"values", Array::from(std::vector<double>{1, 2, 3})}};
+  save(folder.file("a.h5"), arrays);
+  save(folder.file("b.h5"), arrays);
+  EXPECT_EQ(bytes_of(folder.file("a.h5")), bytes_of(folder.file("b.h5")));
+}
+
+}  // namespace
+}  // namespace kith::io
