@@ -83,8 +83,7 @@ Oracle<T>::Oracle(const Problem<T>& problem, Metric metric)
 
 template <Element T>
 double Oracle<T>::key(std::int64_t query, std::int64_t id) const {
-  const double value =
-      distance(metric_.kind, problem_.queries().row(query), problem_.base.row(id), problem_.row.dims);
+  const double value = distance(metric_.kind, problem_.queries().row(query), problem_.base.row(id), problem_.row.dims);
   return metric_.kind == MetricKind::inner_product ? -value : value;
 }
 
@@ -113,8 +112,7 @@ auto Oracle<T>::nearest(std::int64_t query) const -> std::vector<Neighbor> {
   for (std::int64_t id = 0; id < problem_.base.rows(); ++id)
     if (!problem_.row.self || id != query) all.push_back({key(query, id), id});
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(problem_.row.k);
-  std::partial_sort(all.begin(), end, all.end(),
-                    [this](const Neighbor& a, const Neighbor& b) { return nearer(a, b); });
+  std::partial_sort(all.begin(), end, all.end(), [this](const Neighbor& a, const Neighbor& b) { return nearer(a, b); });
   return {all.begin(), end};
 }
 
@@ -142,12 +140,12 @@ std::string Oracle<T>::shape_fault(const Answer& answer) const {
 // Distances right to the last rounding, and in order.
 template <Element T>
 std::string Oracle<T>::row_fault(const Answer& answer, std::int64_t query) const {
-  constexpr double kRounding = std::numeric_limits<DistanceOf<T>>::epsilon() / 2;
   for (std::int64_t rank = 0; rank < answer.k; ++rank) {
     const std::int64_t id = answer.ids[at(answer, query, rank)];
     const double got = answer.distances[at(answer, query, rank)];
     const double expected = returned_value(key(query, id));
-    if (!(std::abs(got - expected) <= kRounding * std::abs(expected) + noise(expected)))
+    const double slack = noise(expected);
+    if (!(rounded(expected - slack) <= got && got <= rounded(expected + slack)))
       return fmt::format("query {}, rank {}: point {} is at {:.9g}, not {:.9g}", query, rank, id, expected, got);
     if (rank == 0) continue;
     const Neighbor before{returned_value(answer.distances[at(answer, query, rank - 1)]),
@@ -180,12 +178,10 @@ Verdict Oracle<T>::judge_exact(const Answer& answer) const {
   verdict.checked = static_cast<std::int64_t>(sample_.size());
   verdict.fault = shape_fault(answer);
   if (verdict.fault.empty())
-    verdict.fault =
-        first_fault(answer.queries, threads, [&](std::int64_t query) { return row_fault(answer, query); });
+    verdict.fault = first_fault(answer.queries, threads, [&](std::int64_t query) { return row_fault(answer, query); });
   if (verdict.fault.empty())
-    verdict.fault = first_fault(verdict.checked, threads, [&](std::int64_t i) {
-      return truth_fault(answer, static_cast<std::size_t>(i));
-    });
+    verdict.fault = first_fault(verdict.checked, threads,
+                                [&](std::int64_t i) { return truth_fault(answer, static_cast<std::size_t>(i)); });
   return verdict;
 }
 
@@ -220,8 +216,7 @@ Verdict Oracle<T>::judge_peer(const Answer& answer) const {
   if (!verdict.fault.empty()) return verdict;
   double error = 0;
 #pragma omp parallel for num_threads(problem_.threads) schedule(dynamic, 8) reduction(max : error)
-  for (std::int64_t query = 0; query < answer.queries; ++query)
-    error = std::max(error, distance_error(answer, query));
+  for (std::int64_t query = 0; query < answer.queries; ++query) error = std::max(error, distance_error(answer, query));
   std::int64_t found = 0;
   for (std::size_t i = 0; i < sample_.size(); ++i) found += hits(answer, i);
   verdict.error = error;

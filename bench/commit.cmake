@@ -1,8 +1,14 @@
 # Writes OUTPUT, a header with the commit of SOURCE_DIR, when it is not what the header says already.
-execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
+set(git git --no-optional-locks -C ${SOURCE_DIR})
+execute_process(COMMAND ${git} rev-parse --short=12 --verify HEAD
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-if(failed OR commit STREQUAL "")
+if(failed)
   set(commit unknown)
+else()
+  execute_process(COMMAND ${git} status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
+  if(changes)
+    string(APPEND commit -dirty)
+  endif()
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
 // The commit this was built from; written by the build.

@@ -30,8 +30,8 @@ void pull_into_clusters(Matrix<T>& points) {
   const Matrix<double> centres = uniform_points<double>(kCentreSeed, kClusters, points.cols(), 1);
   for (std::int64_t i = 0; i < points.rows(); ++i)
     for (std::int64_t c = 0; c < points.cols(); ++c)
-      points(i, c) = static_cast<T>(centres(i % kClusters, c) +
-                                    kClusterRadius * (2 * static_cast<double>(points(i, c)) - 1));
+      points(i, c) =
+          static_cast<T>(centres(i % kClusters, c) + kClusterRadius * (2 * static_cast<double>(points(i, c)) - 1));
 }
 
 template <Element T>

@@ -3,12 +3,11 @@
 #include <cblas.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
+#include "cache.hpp"
 #include "commit.hpp"
 #include "contenders/contenders.hpp"
 #include "kith/version.hpp"
@@ -34,7 +33,7 @@ double load_average() {
 Environment inspect_environment() {
   Environment environment;
   environment.machine = cli::inspect_machine();
-  environment.cache_bytes = std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE));
+  environment.cache_bytes = last_level_cache_bytes();
   environment.load = load_average();
   environment.compiler = compiler_name();
   environment.kith_version = version();

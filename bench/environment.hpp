@@ -1,6 +1,7 @@
 // environment.hpp: where and with what a run was made: what one must know to compare two of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cli/machine.hpp"
@@ -9,15 +10,15 @@ namespace kith::bench {
 
 struct Environment {
   cli::Machine machine;
-  long cache_bytes = 0;      // last level; 0 where the system does not say
-  double load = 0;           // runnable processes, mean of the last minute, before the run
-  std::string compiler;      // and build type
+  std::int64_t cache_bytes = 0;  // last level; 0 where the system does not say
+  double load = 0;               // runnable processes, mean of the last minute, before the run
+  std::string compiler;          // and build type
   std::string kith_version;
-  std::string commit;        // "unknown" outside a repository; ends in "-dirty" when sources differ from it
-  std::string blas;          // OpenBLAS' description of itself
-  std::string faiss;         // version; empty: not installed
+  std::string commit;  // "unknown" outside a repository; ends in "-dirty" when sources differ from it
+  std::string blas;    // OpenBLAS' description of itself
+  std::string faiss;   // version; empty: not installed
   std::string nanoflann;
-  std::string date;          // UTC, ISO 8601
+  std::string date;  // UTC, ISO 8601
   bool optimised = false;
 };
 

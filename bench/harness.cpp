@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <numeric>
 #include <random>
+
+#include "cpu_wait.hpp"
 
 namespace kith::bench {
 namespace {
@@ -47,14 +50,19 @@ struct Runner {
   int rounds = 0;
 };
 
+int rounds_for(Kind kind, double run_ms, int rounds) {
+  if (role_of(kind) != Role::peer || run_ms * rounds <= kPeerBudgetMs) return rounds;
+  return std::max(1, static_cast<int>(kPeerBudgetMs / run_ms));
+}
+
+// The first run: not timed, but checked.
 template <Element T>
-Runner start(Entry& entry, ContenderResult& result, Truths<T>& truths, int threads, int rounds) {
-  Contender& contender = *entry.contender;
+Runner warm_up(Contender& contender, ContenderResult& result, Truths<T>& truths, int threads, int rounds) {
   const double first_ms = time_ms(contender, threads);
   result.note = contender.note();
   result.work = contender.work();
-  Runner runner{&contender, &result, {}, first_ms > kSlowMs ? std::min(rounds, kSlowRounds) : rounds};
-  switch (role_of(entry.kind)) {
+  Runner runner{&contender, &result, {}, rounds_for(result.kind, first_ms, rounds)};
+  switch (role_of(result.kind)) {
     case Role::exact:
       runner.checked = contender.answer();
       result.verdict = truths.under(contender.metric()).judge_exact(runner.checked);
@@ -66,14 +74,45 @@ Runner start(Entry& entry, ContenderResult& result, Truths<T>& truths, int threa
   return runner;
 }
 
-void run_round(std::vector<Runner>& runners, int round, int threads, std::mt19937& random) {
+template <Element T>
+std::vector<Runner> warm_up_all(const Problem<T>& problem, std::vector<Entry>& entries, RowResult& result, int rounds) {
+  Truths<T> truths(problem);
+  std::vector<Runner> runners;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    ContenderResult& contender = result.contenders[i];
+    contender.kind = entries[i].kind;
+    contender.name = entries[i].name;
+    contender.absent = entries[i].absent;
+    contender.build_ms = entries[i].build_ms;
+    if (!entries[i].contender) continue;
+    try {
+      runners.push_back(warm_up(*entries[i].contender, contender, truths, problem.threads, rounds));
+    } catch (const std::exception& error) {
+      contender.verdict.fault = error.what();
+    }
+  }
+  return runners;
+}
+
+// How long the timed runs took, and how much of it the machine was not ours.
+struct Usage {
+  double waited_seconds = 0;
+  double thread_seconds = 0;
+
+  double share() const { return thread_seconds > 0 ? waited_seconds / thread_seconds : 0; }
+};
+
+void run_round(std::vector<Runner>& runners, int round, int threads, std::mt19937& random, Usage& usage) {
   std::vector<std::size_t> order(runners.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random);
   for (const std::size_t i : order) {
     Runner& runner = runners[i];
     if (round >= runner.rounds || !runner.result->verdict.fault.empty()) continue;
+    const double waited_before = cpu_wait_seconds();
     const double ms = time_ms(*runner.contender, threads);
+    usage.waited_seconds += cpu_wait_seconds() - waited_before;
+    usage.thread_seconds += ms * 1e-3 * threads;
     const bool exact = role_of(runner.result->kind) == Role::exact;
     if (exact && !(runner.contender->answer() == runner.checked)) {
       runner.result->verdict.fault = "another answer than the one that was checked, on the same input";
@@ -139,19 +178,11 @@ RowResult race(const Problem<T>& problem, std::vector<Entry> entries, int rounds
   RowResult result;
   result.row = problem.row;
   result.contenders.resize(entries.size());
-  Truths<T> truths(problem);
-  std::vector<Runner> runners;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    ContenderResult& contender = result.contenders[i];
-    contender.kind = entries[i].kind;
-    contender.name = entries[i].name;
-    contender.absent = entries[i].absent;
-    contender.build_ms = entries[i].build_ms;
-    if (entries[i].contender)
-      runners.push_back(start(entries[i], contender, truths, problem.threads, rounds));
-  }
+  std::vector<Runner> runners = warm_up_all(problem, entries, result, rounds);
   std::mt19937 random(0);
-  for (int round = 0; round < rounds; ++round) run_round(runners, round, problem.threads, random);
+  Usage usage;
+  for (int round = 0; round < rounds; ++round) run_round(runners, round, problem.threads, random, usage);
+  result.waited = usage.share();
   for (const Bar& bar : problem.row.bars) result.bars.push_back(judge(result, bar));
   return result;
 }

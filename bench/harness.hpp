@@ -1,8 +1,8 @@
 // harness.hpp: runs a row: makes the data and the contenders, checks every answer, then times them in rounds.
 //
 // Each round runs every contender once, in a shuffled order, so that a slow phase of the machine or what a predecessor
-// leaves in the cache meets all alike. Exact contenders must give the checked answer again every time. A contender that
-// takes longer than kSlowMs runs in the first kSlowRounds rounds only.
+// leaves in the cache meets all alike. Exact contenders must give the checked answer again every time. A peer takes
+// part in so many rounds that its runs stay within kPeerBudgetMs, but in one at least.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace kith::bench {
 
-inline constexpr double kSlowMs = 2000;
-inline constexpr int kSlowRounds = 3;
+inline constexpr double kPeerBudgetMs = 10000;
+inline constexpr double kBusyShare = 0.02;
 
 struct ContenderResult {
   Kind kind = Kind::kith;
@@ -43,8 +43,10 @@ struct RowResult {
   RowSpec row;
   std::vector<ContenderResult> contenders;  // the subject first
   std::vector<BarResult> bars;
+  double waited = 0;  // share of the timed thread-seconds that threads stood in line for a core
 
-  bool wrong() const;  // an answer was, so the run has failed
+  bool busy() const { return waited > kBusyShare; }  // others used the machine, so the times are not to be trusted
+  bool wrong() const;                                // an answer was, so the run has failed
   const ContenderResult* find(Kind kind) const;
 };
 

@@ -1,7 +1,6 @@
 #include "json.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "data.hpp"
 
@@ -27,11 +26,12 @@ const char* role_name(Kind kind) {
   return "";
 }
 
-// "exact", "peer" (within tolerance), "inexact", "wrong", "ceiling" or "absent".
+// "exact", "within tolerance" or "inexact" (peers), "ceiling", "wrong" or "absent".
 std::string status_of(const ContenderResult& contender) {
   if (!contender.absent.empty()) return "absent";
   if (!contender.verdict.fault.empty()) return "wrong";
-  return contender.verdict.inexact ? "inexact" : role_name(contender.kind);
+  if (role_of(contender.kind) != Role::peer) return role_name(contender.kind);
+  return contender.verdict.inexact ? "inexact" : "within tolerance";
 }
 
 Json check_json(const ContenderResult& contender) {
@@ -71,7 +71,9 @@ Json bar_json(const RowResult& result, const BarResult& bar) {
   return {{"against", name_of(bar.bar.against, result.row.dtype)},
           {"limit", bar.bar.limit},
           {"ratio", or_null(bar.ratio)},
-          {"result", !bar.judged ? "not judged" : bar.ok() ? "ok" : "missed"}};
+          {"result", !bar.judged ? "not judged"
+                     : bar.ok()  ? "ok"
+                                 : "missed"}};
 }
 
 Json row_json(const RowResult& result) {
@@ -86,6 +88,8 @@ Json row_json(const RowResult& result) {
                {"data", to_string(row.data)},
                {"self", row.self},
                {"correct", !result.wrong()},
+               {"cpu_wait_share", result.waited},
+               {"busy", result.busy()},
                {"contenders", Json::array()},
                {"bars", Json::array()}};
   for (const ContenderResult& contender : result.contenders)

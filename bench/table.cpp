@@ -99,10 +99,8 @@ std::string format_header(const Environment& environment, int threads, int round
                  static_cast<double>(machine.memory_bytes) / kGibibyte);
   fmt::format_to(out, "{}; faiss {}; nanoflann {}\n", environment.blas, or_absent(environment.faiss),
                  or_absent(environment.nanoflann));
-  fmt::format_to(out, "{} threads, {} rounds, seeds {} (base) and {} (queries), {}\n", threads, rounds, kBaseSeed,
+  fmt::format_to(out, "threads {}, rounds {}, seeds {} (base) and {} (queries), {}\n", threads, rounds, kBaseSeed,
                  kQuerySeed, environment.date);
-  if (environment.load > 0.25 * machine.usable_cores)
-    fmt::format_to(out, "WARNING: the machine is busy (load {:.1f}); do not trust these times\n", environment.load);
   if (!environment.optimised) fmt::format_to(out, "WARNING: built without optimisation; the times mean nothing\n");
   return text;
 }
@@ -113,24 +111,28 @@ std::string format_row(const RowResult& result) {
   const bool has_read = result.find(Kind::read) != nullptr;
   fmt::format_to(out, "\n{}: {}\n", result.row.name, describe(result.row));
   fmt::format_to(out, "  {:<18}{:>10}{:>10}{:>6}{:>10}{:>9}{:>9}{:>9}  {}\n", "", "median ms", "min ms", "runs",
-                 "build ms", "/ kith", "/ " + name_of(Kind::gemm, result.row.dtype), has_read ? "/ read" : "", "answer");
+                 "build ms", "/ kith", "/ " + name_of(Kind::gemm, result.row.dtype), has_read ? "/ read" : "",
+                 "answer");
   for (const ContenderResult& contender : result.contenders) text += format_contender(result, contender);
   for (const BarResult& bar : result.bars) text += format_bar(result.row, bar);
+  if (result.busy())
+    fmt::format_to(out, "  WARNING: threads waited for a core {:.0f} % of the time; do not trust these times\n",
+                   100 * result.waited);
   return text;
 }
 
 std::string format_summary(const std::vector<RowResult>& results) {
   std::string text;
   auto out = std::back_inserter(text);
-  fmt::format_to(out, "\n{:<16}{:>10}{:>9}{:>9}{:>9}{:>13}  {}\n", "kith", "median ms", "/ gemm", "/ read", "/ faiss",
+  fmt::format_to(out, "\n{:<16}{:>10}{:>9}{:>9}{:>9}{:>15}  {}\n", "kith", "median ms", "/ gemm", "/ read", "/ faiss",
                  "/ gemm + heap", "bars");
   for (const RowResult& result : results) {
     const ContenderResult& subject = result.contenders.front();
     const std::string time = subject.timed() ? fmt::format("{:.3f}", subject.median_ms()) : "";
-    fmt::format_to(out, "{:<16}{:>10}{:>9}{:>9}{:>9}{:>13}  {}\n", result.row.name, time,
+    fmt::format_to(out, "{:<16}{:>10}{:>9}{:>9}{:>9}{:>15}  {}\n", result.row.name, time,
                    ratio_to(result, subject, Kind::gemm), ratio_to(result, subject, Kind::read),
                    ratio_to(result, subject, Kind::faiss), ratio_to(result, subject, Kind::heap_baseline),
-                   summarise_bars(result));
+                   summarise_bars(result) + (result.busy() ? ", on a busy machine" : ""));
   }
   return text;
 }
@@ -138,8 +140,8 @@ std::string format_summary(const std::vector<RowResult>& results) {
 std::string format_spec(const RowSpec& row) {
   std::vector<std::string> bars;
   for (const Bar& bar : row.bars) bars.push_back(format_limit(bar, row.dtype));
-  return fmt::format("  {:<16}{}{}{}\n", row.name, describe(row), bars.empty() ? "" : "; bars: ",
-                     fmt::join(bars, ", "));
+  return fmt::format("  {:<16}{}{}{}\n", row.name, describe(row),
+                     bars.empty() ? "" : "; bars: ", fmt::join(bars, "; "));
 }
 
 }  // namespace kith::bench

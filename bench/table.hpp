@@ -9,9 +9,9 @@
 
 namespace kith::bench {
 
-// What ran where, and a warning when the machine is too busy to be believed.
+// What ran where.
 std::string format_header(const Environment& environment, int threads, int rounds);
-// One row: every contender, then the bars.
+// One row: every contender, the bars, and a warning when the machine was too busy to be believed.
 std::string format_row(const RowResult& result);
 // All rows, a line each.
 std::string format_summary(const std::vector<RowResult>& results);

@@ -3,8 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,6 +43,18 @@ Command<Settings> add_command(CLI::App& parent, Context& context, const std::str
 
 // --quiet and --json, last in the help.
 void add_general_options(CLI::App& command, Context& context, const std::string& json_description);
+
+// Empty, or what is wrong with `text` as a whole number from `least` to 2^63 − 1. CLI11 itself lets large ones
+// saturate.
+std::string check_integer(const std::string& text, std::int64_t least);
+
+// An option with a whole number; `value` may be an optional one.
+template <class T>
+CLI::Option* add_integer(CLI::App& command, const std::string& option_name, T& value, const std::string& description,
+                         std::int64_t least = std::numeric_limits<std::int64_t>::min()) {
+  const auto check = [least](const std::string& text) { return check_integer(text, least); };
+  return command.add_option(option_name, value, description)->type_name("N")->check(CLI::Validator(check, ""));
+}
 
 // An option whose value is one of `names`, or anything else that `parse` takes without throwing kith::Error (aliases).
 // The help lists the names after the description.

@@ -86,10 +86,7 @@ void add_backend(CLI::App& command, Context& context, std::string& backend) {
 }
 
 void add_threads(CLI::App& command, int& threads) {
-  command.add_option("--threads", threads, "CPU threads; 0 = all that this process may use")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1 << 16).description(""))
-      ->group(kSearchGroup);
+  add_integer(command, "--threads", threads, "CPU threads; 0 = all that this process may use", 0)->group(kSearchGroup);
 }
 
 void add_memory(CLI::App& command, std::int64_t& memory) {
@@ -137,7 +134,7 @@ void add_select_method(CLI::App& command, Context& context, std::string& method)
 }
 
 void add_k(CLI::App& command, std::int64_t& k, const std::string& description) {
-  command.add_option("-k", k, description)->type_name("N")->required()->group(kSearchGroup);
+  add_integer(command, "-k", k, description)->required()->group(kSearchGroup);
 }
 
 CLI::Option* add_dtype(CLI::App& command, Context& context, std::string& dtype, const std::vector<std::string>& names,
@@ -187,10 +184,14 @@ void add_input_options(CLI::App& command, Context& context, InputSettings& setti
 }
 
 io::Output OutputSettings::with(io::NamedArrays arrays) const {
+  return with(to_stdout() ? "-" : output, std::move(arrays));
+}
+
+io::Output OutputSettings::with(const std::string& path, io::NamedArrays arrays) const {
   io::SaveOptions options;
   options.format = io::parse_format(format);
   options.compress = compress;
-  return {to_stdout() ? "-" : output, std::move(arrays), std::move(options)};
+  return {path, std::move(arrays), std::move(options)};
 }
 
 void add_output_options(CLI::App& command, Context& context, OutputSettings& settings, const std::string& formats) {

@@ -69,6 +69,7 @@ struct OutputSettings {
   bool as_text() const { return to_stdout() && format == "auto"; }
   // The file, or stdout, with what goes into it.
   io::Output with(io::NamedArrays arrays) const;
+  io::Output with(const std::string& path, io::NamedArrays arrays) const;
 };
 
 void add_output_options(CLI::App& command, Context& context, OutputSettings& settings, const std::string& formats);

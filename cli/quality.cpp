@@ -82,12 +82,14 @@ void count_row(const RowDistances<T>& rows, const std::int64_t* ids, const std::
   quality.right_rows += right == static_cast<std::int64_t>(found.size());
 }
 
-// Ids out of range have no distance to compare with. A reported NaN is an error without bound.
+// In the type D that distances have: a file of decimal text need not hold more. Ids out of range have no distance to
+// compare with. A reported NaN is an error without bound.
+template <class D>
 double largest_error(const double* reported, const std::vector<double>& found) {
   double largest = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (std::isinf(found[i])) continue;
-    const double error = std::abs(reported[i] - found[i]);
+    const double error = std::abs(static_cast<double>(static_cast<D>(reported[i])) - found[i]);
     largest = std::max(largest, std::isnan(error) ? kInfinity : error);
   }
   return largest;
@@ -143,7 +145,8 @@ Quality judge_typed(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, c
     count_row(rows, row_ids, found, kth, largest_first, quality);
     ratios.push_back(ratio_of(worst_of(found, largest_first), kth));
     if (reported != nullptr) {
-      quality.distance_error = std::max(*quality.distance_error, largest_error(reported->data() + query * k, found));
+      quality.distance_error =
+          std::max(*quality.distance_error, largest_error<DistanceOf<T>>(reported->data() + query * k, found));
     }
   }
   if (!largest_first) quality.ratio = summarise(std::move(ratios));

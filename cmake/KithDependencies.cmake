@@ -9,13 +9,13 @@ function(kith_dependency name)
   target_link_libraries(kith_dep_${name} INTERFACE ${ARGN})
 endfunction()
 
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+kith_dependency(threads OpenMP::OpenMP_CXX Threads::Threads)
 if(KITH_STD_THREADS)
-  kith_dependency(threads Threads::Threads)
+  # OpenMP stays: OpenBLAS takes its number of threads from it.
   target_compile_definitions(kith_dep_threads INTERFACE KITH_STD_THREADS=1)
   kith_summary("threads" "std::thread")
 else()
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
-  kith_dependency(threads OpenMP::OpenMP_CXX Threads::Threads)
   kith_summary("threads" "OpenMP ${OpenMP_CXX_VERSION}")
 endif()
 
@@ -38,7 +38,7 @@ pkg_check_modules(Highway REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)
 kith_dependency(highway PkgConfig::Highway)
 
 find_package(fmt REQUIRED)
-kith_dependency(fmt fmt::fmt-header-only)
+kith_dependency(fmt fmt::fmt)
 
 pkg_search_module(Hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 kith_dependency(hdf5 PkgConfig::Hdf5)

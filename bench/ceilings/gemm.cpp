@@ -1,6 +1,6 @@
-// gemm.cpp: the matrix product queries · baseᵀ in one call of OpenBLAS on all threads, into memory that has been written
-// before. No search that computes its distances by a matrix product and keeps them can be faster.
-// float64 rows take dgemm; bytes are converted to float32 beforehand, for the product that a float search would do.
+// gemm.cpp: the matrix product queries · baseᵀ in one call of OpenBLAS on all threads, into memory that has been
+// written before. No search that computes its distances by a matrix product and keeps them can be faster. float64 rows
+// take dgemm; bytes are converted to float32 beforehand, for the product that a float search would do.
 #include <cblas.h>
 #include <fmt/format.h>
 

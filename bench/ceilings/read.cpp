@@ -1,11 +1,9 @@
-// read.cpp: all threads read the base once, each its own part of it, and sum it. No search that looks at every point can
-// be faster, as long as the base is much larger than the cache.
-// Bytes past the last whole 64-bit word are left out.
-#include <unistd.h>
-
+// read.cpp: all threads read the base once, each its own part of it, and sum it. No search that looks at every point
+// can be faster, as long as the base is much larger than the cache. Bytes past the last whole 64-bit word are left out.
 #include <cstddef>
 #include <cstring>
 
+#include "cache.hpp"
 #include "ceilings/sum_words.hpp"
 #include "contenders/contenders.hpp"
 
@@ -39,10 +37,11 @@ class Read final : public Contender {
     return sum_ == expected ? "" : "the sum is not that of a plain loop";
   }
 
-  Work work() const override { return {static_cast<double>(words_ * kWord), "GB/s"}; }
+  Work work() const override {
+    return {static_cast<double>(words_ * kWord), "GB/s"};
+  }
   std::string note() const override {
-    const std::int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return words_ * kWord < 4 * cache ? "part of the base stays in the cache" : "";
+    return words_ * kWord < 4 * last_level_cache_bytes() ? "part of the base stays in the cache" : "";
   }
 
  private:

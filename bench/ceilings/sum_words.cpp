@@ -25,23 +25,27 @@ HWY_INLINE hn::Vec<D> load(D d, const std::uint8_t* bytes) {
 #endif
 }
 
-// Four sums, so that no load waits for an addition.
+// Reads at four places at once, each with its own sum: a core that follows one stream only leaves up to a third of what
+// memory can give it.
 std::uint64_t sum_words(const std::uint8_t* HWY_RESTRICT bytes, std::int64_t words) {
   const hn::ScalableTag<std::uint64_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t stream = words / 4 / lanes * lanes;
+  const std::uint8_t* second = bytes + stream * kWord;
+  const std::uint8_t* third = second + stream * kWord;
+  const std::uint8_t* fourth = third + stream * kWord;
   auto sum0 = hn::Zero(d);
   auto sum1 = hn::Zero(d);
   auto sum2 = hn::Zero(d);
   auto sum3 = hn::Zero(d);
-  std::int64_t i = 0;
-  for (; i + 4 * lanes <= words; i += 4 * lanes) {
+  for (std::int64_t i = 0; i < stream; i += lanes) {
     sum0 = hn::Add(sum0, load(d, bytes + i * kWord));
-    sum1 = hn::Add(sum1, load(d, bytes + (i + lanes) * kWord));
-    sum2 = hn::Add(sum2, load(d, bytes + (i + 2 * lanes) * kWord));
-    sum3 = hn::Add(sum3, load(d, bytes + (i + 3 * lanes) * kWord));
+    sum1 = hn::Add(sum1, load(d, second + i * kWord));
+    sum2 = hn::Add(sum2, load(d, third + i * kWord));
+    sum3 = hn::Add(sum3, load(d, fourth + i * kWord));
   }
   std::uint64_t sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
-  for (; i < words; ++i) {
+  for (std::int64_t i = 4 * stream; i < words; ++i) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + i * kWord, sizeof word);
     sum += word;

@@ -1,5 +1,5 @@
-// faiss.cpp: FAISS' exhaustive search, by the functions IndexFlat calls, on the base where it lies. Its norms are handed
-// to it ready-made, as an index may keep them; it runs on the same OpenBLAS and as many threads as the others.
+// faiss.cpp: FAISS' exhaustive search, by the functions IndexFlat calls, on the base where it lies. Its norms are
+// handed to it ready-made, as an index may keep them; it runs on the same OpenBLAS and as many threads as the others.
 #include "contenders/contenders.hpp"
 
 #ifdef KITH_BENCH_FAISS
@@ -70,8 +70,8 @@ class FaissSearch final : public Contender {
   void search_extra(faiss::MetricType metric) {
     faiss::float_maxheap_array_t heaps = {rows(problem_.queries()), static_cast<std::size_t>(k_), ids_.data(),
                                           distances_.data()};
-    faiss::knn_extra_metrics(problem_.queries().data(), problem_.base.data(), dims(), heaps.nh,
-                             rows(problem_.base), metric, 0, &heaps);
+    faiss::knn_extra_metrics(problem_.queries().data(), problem_.base.data(), dims(), heaps.nh, rows(problem_.base),
+                             metric, 0, &heaps);
   }
 
   const Problem<float>& problem_;

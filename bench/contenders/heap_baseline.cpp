@@ -56,8 +56,8 @@ class HeapBaseline final : public Contender {
   void run() override {
     const Matrix<float>& queries = problem_.queries();
     const std::vector<float> query_norms = square_norms(queries, problem_.threads);
-    std::vector<float> tile(static_cast<std::size_t>(std::min(kQueryBlock, queries.rows()) *
-                                                     std::min(kBaseTile, problem_.base.rows())));
+    std::vector<float> tile(
+        static_cast<std::size_t>(std::min(kQueryBlock, queries.rows()) * std::min(kBaseTile, problem_.base.rows())));
     heaps_.assign(static_cast<std::size_t>(queries.rows() * k_), Hit{std::numeric_limits<float>::infinity(), -1});
     for (std::int64_t q = 0; q < queries.rows(); q += kQueryBlock)
       for (std::int64_t b = 0; b < problem_.base.rows(); b += kBaseTile)

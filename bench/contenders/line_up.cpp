@@ -44,7 +44,7 @@ std::string name_of(Kind kind, DType dtype) {
     case Kind::kith_graph: return "kith graph()";
     case Kind::heap_baseline: return "gemm + heap";
     case Kind::faiss: return "faiss";
-    case Kind::faiss_blas: return "faiss, BLAS path";
+    case Kind::faiss_blas: return "faiss (BLAS path)";
     case Kind::nanoflann: return "nanoflann";
     case Kind::gemm: return dtype == DType::float64 ? "dgemm" : "sgemm";
     case Kind::read: return "read";

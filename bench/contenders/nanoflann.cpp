@@ -52,10 +52,14 @@ class NanoflannSearch final : public Contender {
     distances_ = {};
   }
   Answer answer() const override {
-    return {problem_.own_queries.rows(), problem_.row.k, {ids_.begin(), ids_.end()},
+    return {problem_.own_queries.rows(),
+            problem_.row.k,
+            {ids_.begin(), ids_.end()},
             {distances_.begin(), distances_.end()}};
   }
-  std::string note() const override { return "KD-tree"; }
+  std::string note() const override {
+    return "KD-tree";
+  }
 
  private:
   const Problem<float>& problem_;

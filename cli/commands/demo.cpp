@@ -165,21 +165,11 @@ void add_demo(CLI::App& app, Context& context) {
   auto [command, settings] = add_command<Settings>(
       app, context, "demo", "Make up points, search them and prove the answer, in a few seconds", run);
   const std::string group = "Problem";
-  const auto positive = CLI::Range(std::int64_t{1}, std::int64_t{1} << 31).description("");
-  command->add_option("--rows", settings->rows, "Points; default 100000")
-      ->type_name("N")
-      ->check(positive)
-      ->group(group);
-  command->add_option("--dims", settings->dims, "Dimensions; default 64")
-      ->type_name("N")
-      ->check(positive)
-      ->group(group);
-  command->add_option("--queries", settings->queries, "Queries; default 1000")
-      ->type_name("N")
-      ->check(positive)
-      ->group(group);
-  command->add_option("-k", settings->k, "Neighbours of each query; default 10")->type_name("N")->group(group);
-  command->add_option("--seed", settings->seed, "Seed of the points; default 1")->type_name("N")->group(group);
+  add_integer(*command, "--rows", settings->rows, "Points; default 100000", 1)->group(group);
+  add_integer(*command, "--dims", settings->dims, "Dimensions; default 64", 1)->group(group);
+  add_integer(*command, "--queries", settings->queries, "Queries; default 1000", 1)->group(group);
+  add_integer(*command, "-k", settings->k, "Neighbours of each query; default 10")->group(group);
+  add_integer(*command, "--seed", settings->seed, "Seed of the points; default 1", 0)->group(group);
   add_backend(*command, context, settings->backend);
   add_threads(*command, settings->threads);
   add_general_options(*command, context, "Print a JSON object instead of the story");

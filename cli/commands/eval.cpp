@@ -109,11 +109,12 @@ Truth load_truth(const Settings& settings, std::int64_t queries, std::int64_t k)
 }
 
 Truth compute_truth(const io::Array& base, const io::Array& queries, std::int64_t k, Options options,
-                    SearchReport& report) {
-  ProgressBar bar("computing the truth", "distances");
-  options.progress = bar.callback();
+                    bool print_its_plan, SearchReport& report) {
   return io::visit_points(base, [&](auto base_view) -> Truth {
     using T = typename decltype(base_view)::value_type;
+    if (print_its_plan) print_plan(explain({base.rows(), queries.rows(), base.cols(), k, dtype_of<T>()}, options));
+    ProgressBar bar("computing the truth", "distances");
+    options.progress = bar.callback();
     auto neighbors = search(base_view, queries.view<T>(), k, options);
     report = std::move(neighbors.report);
     return {std::move(neighbors.ids)};
@@ -171,9 +172,9 @@ void run(const Settings& settings, const Context& context) {
   const InterruptScope scope;
   const bool computed = settings.truth.empty();
   SearchReport report;
-  const Truth truth =
-      computed ? compute_truth(base, queries, k, options, report) : load_truth(settings, queries.rows(), k);
-  if (computed && settings.report.explain && !context.json) print_plan(report.plan);
+  const bool print_its_plan = settings.report.explain && !context.json;
+  const Truth truth = computed ? compute_truth(base, queries, k, options, print_its_plan, report)
+                               : load_truth(settings, queries.rows(), k);
   if (computed && settings.report.stats) print_to_stderr(describe(report) + "\n");
   const Quality quality = judge(base, queries, k, options, truth, leading_columns<std::int64_t>(answer.ids, k),
                                 answer.distances ? &distances : nullptr);
@@ -202,8 +203,7 @@ void add_eval(CLI::App& app, Context& context) {
   command->add_option("--truth-array", settings->truth_array, "Name of its ids; default: ids, neighbors or indices")
       ->type_name("NAME")
       ->group("Input");
-  command->add_option("-k", settings->k, "Judge the first N neighbours; default: all columns of the result")
-      ->type_name("N")
+  add_integer(*command, "-k", settings->k, "Judge the first N neighbours; default: all columns of the result")
       ->group("Search");
   add_search_options(*command, context, settings->search);
   add_report_options(*command, settings->report);

@@ -40,9 +40,9 @@ void add_explain(CLI::App& app, Context& context) {
   auto [command, settings] = add_command<Settings>(
       app, context, "explain", "The plan of a search: method, reason, cost and memory; nothing is run", run);
   Problem& problem = settings->problem;
-  command->add_option("--rows", problem.base_rows, "Base points")->type_name("N")->required()->group("Problem");
-  command->add_option("--dims", problem.dims, "Dimensions")->type_name("N")->required()->group("Problem");
-  command->add_option("--queries", problem.queries, "Queries")->type_name("N")->required()->group("Problem");
+  add_integer(*command, "--rows", problem.base_rows, "Base points")->required()->group("Problem");
+  add_integer(*command, "--dims", problem.dims, "Dimensions")->required()->group("Problem");
+  add_integer(*command, "--queries", problem.queries, "Queries")->required()->group("Problem");
   add_dtype(*command, context, settings->dtype, {"float32", "float64", "uint8", "int8"}, "Type of the coordinates")
       ->group("Problem");
   add_k(*command, problem.k, "Neighbours of each query");

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "cli/commands.hpp"
 #include "cli/generator.hpp"
+#include "cli/machine.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/sizes.hpp"
 #include "kith/error.hpp"
 
 namespace kith::cli {
@@ -26,11 +29,23 @@ struct Settings {
   OutputSettings output;
 };
 
-void require_sizes(const Settings& settings) {
+void require_memory(const Settings& settings) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
-  if (settings.rows > kMost / settings.dims) {
-    throw Error(ErrorCode::out_of_memory,
-                fmt::format("{} rows × {} dims are more than memory can address", settings.rows, settings.dims));
+  const std::int64_t rows = std::max(settings.rows, settings.clusters);
+  const bool countable = rows <= kMost / settings.dims && settings.skip <= kMost;
+  const std::int64_t bytes = countable ? rows * settings.dims * io::size_of(io::parse_element_type(settings.dtype)) : 0;
+  const std::int64_t memory = inspect_machine().memory_bytes;
+  if (countable && (memory == 0 || bytes <= memory)) return;
+  throw Error(ErrorCode::out_of_memory, fmt::format("{} points × {} dims do not fit into this machine's memory of {}",
+                                                    rows, settings.dims, format_bytes(memory)));
+}
+
+void check_settings(const Settings& settings) {
+  require_memory(settings);
+  const bool has_clusters = settings.kind == "clustered" || settings.kind == "duplicates";
+  if (settings.clusters > 0 && !has_clusters) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--clusters = {} but {} points have none", settings.clusters, settings.kind));
   }
 }
 
@@ -48,8 +63,8 @@ io::Array generate(const Settings& settings) {
 }
 
 void run(const Settings& settings, const Context& context) {
+  check_settings(settings);
   check_output(settings.output, Shape::array, context);
-  require_sizes(settings);
   const io::Array points = generate(settings);
   Answer answer;
   answer.json = json_object("gen");
@@ -71,26 +86,14 @@ void add_gen(CLI::App& app, Context& context) {
       *command, context, "--kind", settings->kind, point_kind_names(),
       [](const std::string& name) { parse_point_kind(name); }, "Distribution")
       ->group(group);
-  const auto positive = CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()).description("");
-  const auto not_negative = CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() / 2).description("");
-  command->add_option("--rows", settings->rows, "Points")->type_name("N")->required()->check(positive)->group(group);
-  command->add_option("--dims", settings->dims, "Dimensions")
-      ->type_name("N")
-      ->required()
-      ->check(positive)
+  add_integer(*command, "--rows", settings->rows, "Points", 1)->required()->group(group);
+  add_integer(*command, "--dims", settings->dims, "Dimensions", 1)->required()->group(group);
+  add_integer(*command, "--seed", settings->seed, "Any number from 0", 0)->group(group);
+  add_integer(*command, "--skip", settings->skip,
+              "Leave out the first N points: fresh points of the same distribution, for queries", 0)
       ->group(group);
-  command->add_option("--seed", settings->seed, "Any number")->type_name("N")->group(group);
-  command
-      ->add_option("--skip", settings->skip,
-                   "Leave out the first N points: fresh points of the same distribution, for queries")
-      ->type_name("N")
-      ->check(not_negative)
-      ->group(group);
-  command
-      ->add_option("--clusters", settings->clusters,
-                   "Centres of clustered (default 256), different points of duplicates (default 1000)")
-      ->type_name("N")
-      ->check(positive)
+  add_integer(*command, "--clusters", settings->clusters,
+              "Centres of clustered (default 256), different points of duplicates (default 1000)", 1)
       ->group(group);
   add_dtype(*command, context, settings->dtype, kPointTypes, "Type of the coordinates")->group(group);
   add_output_options(*command, context, settings->output, "npy, npz, fvecs, fbin, h5, csv, ply, ...");

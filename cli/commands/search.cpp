@@ -28,12 +28,21 @@ struct Settings {
 
   // Whether ids and distances go together to --output, be it stdout.
   bool has_joint_output() const { return !output.output.empty() || (ids_path.empty() && distances_path.empty()); }
+  // For --ids and --distances: --output-format and --compress are theirs when there is no joint output.
+  OutputSettings separate_output() const { return has_joint_output() ? OutputSettings{} : output; }
 };
 
 void check_outputs(const Settings& settings, const Context& context) {
-  if (settings.has_joint_output()) check_output(settings.output, Shape::table, context);
+  const bool joint = settings.has_joint_output();
+  if (joint) check_output(settings.output, Shape::table, context);
+  int on_stdout = (joint && settings.output.to_stdout()) || context.json ? 1 : 0;
   for (const std::string& path : {settings.ids_path, settings.distances_path}) {
-    if (!path.empty()) check_output(path, "auto", Shape::array);
+    if (!path.empty()) check_output(path, settings.separate_output().format, Shape::array);
+    if (path == "-") ++on_stdout;
+  }
+  if (on_stdout > 1) {
+    throw Error(ErrorCode::invalid_argument,
+                "stdout can take only one of --ids -, --distances -, the whole answer and --json");
   }
 }
 
@@ -41,9 +50,12 @@ template <class D>
 std::vector<io::Output> outputs_of(const Settings& settings, const Neighbors<D>& neighbors) {
   const auto ids = io::Array::borrow(neighbors.ids.data(), neighbors.queries, neighbors.k);
   const auto distances = io::Array::borrow(neighbors.distances.data(), neighbors.queries, neighbors.k);
+  const OutputSettings separate = settings.separate_output();
   std::vector<io::Output> outputs;
-  if (!settings.ids_path.empty()) outputs.push_back({settings.ids_path, {{"ids", ids}}, {}});
-  if (!settings.distances_path.empty()) outputs.push_back({settings.distances_path, {{"distances", distances}}, {}});
+  if (!settings.ids_path.empty()) outputs.push_back(separate.with(settings.ids_path, {{"ids", ids}}));
+  if (!settings.distances_path.empty()) {
+    outputs.push_back(separate.with(settings.distances_path, {{"distances", distances}}));
+  }
   if (settings.has_joint_output() && !settings.output.as_text()) {
     outputs.push_back(settings.output.with({{"ids", ids}, {"distances", distances}}));
   }

@@ -123,9 +123,8 @@ void add_topk(CLI::App& app, Context& context) {
       add_command<Settings>(app, context, "topk", "The k smallest or largest values of each row of a matrix", run);
   add_file(*command, "--input", settings->input, "The matrix; - reads stdin")->required()->group("Input");
   command->add_option("--array", settings->array, "Its name in an npz or hdf5 file")->type_name("NAME")->group("Input");
-  command->add_option("--first-row", settings->first_row, "Start at this row")->type_name("N")->group("Input");
-  command->add_option("--row-count", settings->row_count, "Take this many rows; default: all that follow")
-      ->type_name("N")
+  add_integer(*command, "--first-row", settings->first_row, "Start at this row")->group("Input");
+  add_integer(*command, "--row-count", settings->row_count, "Take this many rows; default: all that follow")
       ->group("Input");
   add_input_options(*command, context, settings->files);
   add_k(*command, settings->k, "Values of each row, from 1 to its length");

@@ -47,7 +47,8 @@ constexpr std::int64_t size_of(DType dtype) {
 template <Element T>
 using DistanceOf = std::conditional_t<std::same_as<T, double>, double, float>;
 
-// Points as rows. Strides count elements, not bytes; packed row-major (col_stride 1) is the fast case.
+// Points as rows. Strides count elements, not bytes, and are not negative; packed row-major (col_stride 1) is the fast
+// case.
 template <Element T>
 struct MatrixView {
   using value_type = T;

@@ -1,16 +1,17 @@
 // Metrics, by the names scipy and scikit-learn use.
 //
-// | name          | aliases                 | returned                                   | zero or constant vector |
-// |---------------|-------------------------|--------------------------------------------|------------------------------|
-// | sqeuclidean   | l2_squared              | Σ(x−y)²                                    | as any other | | euclidean
-// | l2                      | √Σ(x−y)²                                   | as any other                 | | manhattan
-// | l1, cityblock           | Σ|x−y|                                     | as any other                 | | chebyshev
-// | linf                    | max|x−y|                                   | as any other                 | | minkowski
-// |                         | (Σ|x−y|^p)^(1/p), p ≥ 1, p = inf allowed   | as any other                 | | cosine | |
-// 1 − ⟨x,y⟩ / (‖x‖‖y‖), within [0, 2]        | a zero vector is an error    | | correlation   | pearson | cosine of x −
-// mean(x) and y − mean(y)      | a constant vector is an error| | inner_product | ip, dot                 | ⟨x,y⟩ as it
-// is; the largest come first     | as any other                 | | hamming       |                         | share of
-// coordinates that differ; −0 = +0  | as any other                 |
+//   name           aliases        returned
+//   sqeuclidean    l2_squared     Σ(x−y)²
+//   euclidean      l2             √Σ(x−y)²
+//   manhattan      l1, cityblock  Σ|x−y|
+//   chebyshev      linf           max|x−y|
+//   minkowski                     (Σ|x−y|^p)^(1/p), p ≥ 1, infinity allowed
+//   cosine                        1 − ⟨x,y⟩ / (‖x‖‖y‖), within [0, 2]
+//   correlation    pearson        the cosine distance of x − mean(x) and y − mean(y)
+//   inner_product  ip, dot        ⟨x,y⟩ as it is; the largest come first
+//   hamming                       the share of coordinates that differ; −0 equals +0
+//
+// A zero vector is an error under cosine, a constant one under correlation; to the others they are like any vector.
 #pragma once
 
 #include <string>

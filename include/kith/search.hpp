@@ -73,7 +73,8 @@ template <Element T>
 KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
                                          const Options& options = {});
 
-// The whole queries.rows × base.rows matrix of distances, each as search() would return it.
+// The whole queries.rows × base.rows matrix of distances, each as search() would return it: always by the direct
+// formula, so of the options only metric, backend, threads, check_finite and progress matter.
 template <Element T>
 KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options = {});
 

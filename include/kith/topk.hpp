@@ -22,9 +22,9 @@ struct TopkOptions {
   bool largest = false;
   TopkOutput output = TopkOutput::sorted;
   Backend backend = Backend::automatic;
-  std::string method = "auto";  // a name of select_names()
-  int threads = 0;
-  std::int64_t memory_budget = 0;
+  std::string method = "auto";     // a name of select_names()
+  int threads = 0;                 // as in Options
+  std::int64_t memory_budget = 0;  // bytes of workspace; 0 = what k needs on all threads
   ProgressCallback progress;
 };
 

@@ -1,11 +1,31 @@
 #include "kith/topk.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/topk.hpp"
 
 namespace kith {
+namespace {
+
+// As many threads as asked for and the budget has room for.
+template <Element T>
+int affordable_threads(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : cpu::available_threads();
+  if (options.memory_budget == 0) return threads;
+  const std::int64_t each = cpu::topk_workspace<DistanceOf<T>>(matrix.cols, k, options);
+  if (each > options.memory_budget)
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("a memory budget of {} bytes is too small: k = {} of {} columns needs at least {} bytes",
+                            options.memory_budget, k, matrix.cols, each));
+  return static_cast<int>(std::min<std::int64_t>(threads, options.memory_budget / each));
+}
+
+}  // namespace
 
 template <Element T>
 Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
@@ -13,6 +33,7 @@ Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
   api::check_options(options);
   api::check_k(k, matrix.cols, "the number of columns is");
   api::check_sizes(matrix.rows, matrix.cols, k);
+  const int threads = affordable_threads(matrix, k, options);
   return api::guarded([&] {
     Topk<T> out;
     out.rows = matrix.rows;
@@ -20,7 +41,7 @@ Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
     out.values.resize(static_cast<std::size_t>(out.rows * out.k));
     const bool ids = options.output == TopkOutput::sorted || options.output == TopkOutput::unsorted;
     if (ids) out.ids.resize(out.values.size());
-    cpu::topk(matrix, k, options, options.threads > 0 ? options.threads : cpu::available_threads(), out);
+    cpu::topk(matrix, k, options, threads, out);
     return out;
   });
 }

@@ -52,6 +52,8 @@ struct Workspace {
   std::vector<F> panels;
   std::vector<F> scores;
   std::vector<F> addends;
+  std::vector<F> thresholds;
+  std::vector<std::uint8_t> hits;
   std::vector<F> candidate_scores;
   std::vector<OffsetOf<F>> candidate_offsets;
 };
@@ -85,11 +87,12 @@ class Task {
     for (std::int64_t tile = 0; tile * part.tile_rows < part.count; ++tile) {
       const std::int64_t tile_first = part.first + tile * part.tile_rows;
       const std::int64_t tile_count = std::min(part.tile_rows, part.count - tile * part.tile_rows);
-      score_tile(query_rows, tile_first, tile_count, stride);
-      const F* addends = expanded_ ? space_.addends.data() : nullptr;
-      for (std::int64_t q = 0; q < count; ++q)
-        candidates[static_cast<std::size_t>(q)].take_tile(context, tile, space_.scores.data() + q * stride, addends,
-                                                          tile_count);
+      const Rows<F> base_rows = tile_rows(tile_first, tile_count);
+      if (stage_ == Stage::register_tiled) {
+        select_by_blocks(context, candidates, tile, query_rows, base_rows, stride);
+      } else {
+        select_whole(context, candidates, tile, query_rows, base_rows, stride);
+      }
       progress.add(count * tile_count, worker);
     }
     for (std::int64_t q = 0; q < count; ++q) emit(first + q, candidates[static_cast<std::size_t>(q)].finish(context));
@@ -121,23 +124,52 @@ class Task {
     return candidates;
   }
 
-  void score_tile(Rows<F> query_rows, std::int64_t first, std::int64_t count, std::int64_t stride) {
+  Rows<F> tile_rows(std::int64_t first, std::int64_t count) {
     if (!lies_ready(base_)) space_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
-    const Rows<F> rows = working_rows(base_, first, count, space_.base_rows.data());
+    return working_rows(base_, first, count, space_.base_rows.data());
+  }
+
+  // All scores of the tile are written, then filtered.
+  void select_whole(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
+                    Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
     F* scores = space_.scores.data();
-    switch (stage_) {
-      case Stage::direct: return direct_scores(form_, plan_.metric.p, query_rows, rows, dims(), scores, stride);
-      case Stage::register_tiled:
-        space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
-        pack_panels(rows, dims(), space_.panels.data());
-        return register_tiled_scores(form_, plan_.metric.p, query_rows, space_.panels.data(), count, dims(), scores,
-                                     stride);
-      case Stage::gemm:
-        if (expanded_) {
-          const double* norms = base_.square_norms.data() + first;
-          space_.addends.assign(norms, norms + count);
-        }
-        return multiply(query_rows, rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
+    if (stage_ == Stage::gemm) {
+      multiply(query_rows, base_rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
+    } else {
+      direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), scores, stride);
+    }
+    if (expanded_) {
+      const double* norms = base_.square_norms.data() + context.part.first + tile * context.part.tile_rows;
+      space_.addends.assign(norms, norms + base_rows.count);
+    }
+    const F* addends = expanded_ ? space_.addends.data() : nullptr;
+    for (std::int64_t q = 0; q < query_rows.count; ++q)
+      candidates[static_cast<std::size_t>(q)].take(context, tile, 0, scores + q * stride, addends, base_rows.count);
+  }
+
+  // Only blocks that hold a candidate are written, and looked at again.
+  void select_by_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
+                        Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
+    const std::int64_t block_rows = tiled_block_rows<F>();
+    const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
+    space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
+    pack_panels(base_rows, dims(), space_.panels.data());
+    space_.thresholds.resize(static_cast<std::size_t>(query_rows.count));
+    for (std::size_t q = 0; q < candidates.size(); ++q) space_.thresholds[q] = candidates[q].threshold(context, tile);
+    space_.hits.assign(static_cast<std::size_t>(query_rows.count * blocks), 0);
+    F* scores = space_.scores.data();
+    register_tiled_scores(form_, plan_.metric.p, query_rows, space_.panels.data(), base_rows.count, dims(),
+                          {scores, stride, space_.thresholds.data(), space_.hits.data(), blocks});
+    for (std::int64_t q = 0; q < query_rows.count; ++q) {
+      const std::uint8_t* hits = space_.hits.data() + q * blocks;
+      for (const std::uint8_t* hit = std::find(hits, hits + blocks, 1); hit != hits + blocks;) {
+        const std::uint8_t* end = std::find(hit, hits + blocks, 0);
+        const std::int64_t first = (hit - hits) * block_rows;
+        const std::int64_t last = std::min((end - hits) * block_rows, base_rows.count);
+        candidates[static_cast<std::size_t>(q)].take(context, tile, first, scores + q * stride + first, nullptr,
+                                                     last - first);
+        hit = std::find(end, hits + blocks, 1);
+      }
     }
   }
 

@@ -15,18 +15,28 @@ double Candidates<T>::tile_error(const SelectionContext<T>& context, std::int64_
 }
 
 template <Element T>
-void Candidates<T>::take_tile(SelectionContext<T>& context, std::int64_t tile, const F* scores, const F* addends,
-                              std::int64_t count) {
+auto Candidates<T>::threshold_for(const SelectionContext<T>& context, double error) const -> F {
+  const F limit = context.bounds.computed_limit(score_limit_, error);
+  if (!context.bounds.is_exact()) return limit;
+  // Exact scores order as the keys do, so what comes later must be strictly better than the k-th.
+  return std::min(limit, std::nextafter(exact_limit_, -std::numeric_limits<F>::infinity()));
+}
+
+template <Element T>
+auto Candidates<T>::threshold(const SelectionContext<T>& context, std::int64_t tile) const -> F {
+  return threshold_for(context, tile_error(context, tile));
+}
+
+template <Element T>
+void Candidates<T>::take(SelectionContext<T>& context, std::int64_t tile, std::int64_t first, const F* scores,
+                         const F* addends, std::int64_t count) {
   const double error = tile_error(context, tile);
   const F raise = core::round_up<F>(error);
   for (std::int64_t done = 0; done < count;) {
-    F threshold = context.bounds.computed_limit(score_limit_, error);
-    // Exact scores order as the keys do, so what comes later must be strictly better than the k-th.
-    if (context.bounds.is_exact())
-      threshold = std::min(threshold, std::nextafter(exact_limit_, -std::numeric_limits<F>::infinity()));
-    const auto first = static_cast<OffsetOf<F>>(tile * context.part.tile_rows + done);
-    const auto result = filter(scores + done, addends != nullptr ? addends + done : nullptr, count - done, threshold,
-                               raise, first, scores_ + size_, offsets_ + size_, capacity_ - size_);
+    const auto offset = static_cast<OffsetOf<F>>(tile * context.part.tile_rows + first + done);
+    const auto result =
+        filter(scores + done, addends != nullptr ? addends + done : nullptr, count - done,
+               threshold_for(context, error), raise, offset, scores_ + size_, offsets_ + size_, capacity_ - size_);
     done += result.consumed;
     size_ += result.kept;
     if (done < count) make_room(context);

@@ -53,15 +53,19 @@ class Candidates {
   Candidates(std::int64_t query, F* scores, OffsetOf<F>* offsets, std::int64_t capacity)
       : query_(query), scores_(scores), offsets_(offsets), capacity_(capacity) {}
 
-  // Takes the scores of one tile. `addends` (or null) are added to them first.
-  void take_tile(SelectionContext<T>& context, std::int64_t tile, const F* scores, const F* addends,
-                 std::int64_t count);
+  // Scores of the tile above it need not be taken.
+  F threshold(const SelectionContext<T>& context, std::int64_t tile) const;
+
+  // Takes scores of one tile, from its row `first` on. `addends` (or null) are added to them.
+  void take(SelectionContext<T>& context, std::int64_t tile, std::int64_t first, const F* scores, const F* addends,
+            std::int64_t count);
 
   // The k nearest of the part, sorted. The last call.
   std::vector<core::Hit<F>> finish(SelectionContext<T>& context);
 
  private:
   double tile_error(const SelectionContext<T>& context, std::int64_t tile) const;
+  F threshold_for(const SelectionContext<T>& context, double error) const;
   void make_room(SelectionContext<T>& context);
   void tighten(const SelectionContext<T>& context);
   void drop_beyond_limit(const SelectionContext<T>& context);

@@ -15,9 +15,16 @@ namespace kith::cpu {
 template <class F>
 F kth_value(const F* values, std::int64_t count, std::int64_t k, std::int64_t spare) {
   using Bits = decltype(core::ordered_bits(F{}));
-  Bits low = core::ordered_bits(-std::numeric_limits<F>::infinity());
-  Bits high = core::ordered_bits(std::numeric_limits<F>::infinity());
   if (count_at_most(values, count, std::numeric_limits<F>::infinity()) < k) return std::numeric_limits<F>::infinity();
+  // Between the extremes the bisection is shorter. NaN compares false, so it is neither.
+  F least = std::numeric_limits<F>::infinity();
+  F most = -std::numeric_limits<F>::infinity();
+  for (std::int64_t i = 0; i < count; ++i) {
+    least = values[i] < least ? values[i] : least;
+    most = values[i] > most ? values[i] : most;
+  }
+  Bits low = core::ordered_bits(least);
+  Bits high = core::ordered_bits(most);
   while (low < high) {
     const Bits middle = low + (high - low) / 2;
     const std::int64_t found = count_at_most(values, count, core::from_ordered_bits(middle));

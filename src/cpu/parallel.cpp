@@ -76,13 +76,20 @@ void parallel_for(int threads, std::int64_t count, const std::function<void(std:
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> stop{false};
   std::exception_ptr failure;
+  std::int64_t failed_at = count;
   std::mutex failure_mutex;
   on_workers(static_cast<int>(std::clamp<std::int64_t>(count, 1, threads)), [&](int worker) {
-    try {
-      for (std::int64_t i = next++; i < count && !stop; i = next++) task(i, worker);
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      if (!stop.exchange(true)) failure = std::current_exception();
+    for (std::int64_t i = next++; i < count && !stop; i = next++) {
+      try {
+        task(i, worker);
+      } catch (...) {
+        const std::lock_guard lock(failure_mutex);
+        stop = true;
+        if (i < failed_at) {
+          failed_at = i;
+          failure = std::current_exception();
+        }
+      }
     }
   });
   if (failure) std::rethrow_exception(failure);

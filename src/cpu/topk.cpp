@@ -40,6 +40,10 @@ std::vector<core::Hit<F>> best(std::vector<core::Hit<F>> hits, std::int64_t k) {
   return hits;
 }
 
+std::int64_t buffer_capacity(std::int64_t cols, std::int64_t k) {
+  return std::min(4 * k, cols) + 4 * kSlack;
+}
+
 // The k best keys of a stretch of one row. Later columns lose ties, so what comes after k keys up to v must be below v.
 template <class F>
 class RowSelection {
@@ -47,7 +51,7 @@ class RowSelection {
   RowSelection(std::int64_t first, std::int64_t count, std::int64_t k)
       : first_(first),
         k_(std::min(k, count)),
-        capacity_(std::min(4 * k_, count) + 4 * kSlack),
+        capacity_(buffer_capacity(count, k_)),
         keys_(static_cast<std::size_t>(capacity_)),
         offsets_(keys_.size()) {}
 
@@ -149,6 +153,17 @@ void write_row(const MatrixView<T>& matrix, std::int64_t row, const std::vector<
 }
 
 }  // namespace
+
+template <class F>
+std::int64_t topk_workspace(std::int64_t cols, std::int64_t k, const TopkOptions& options) {
+  constexpr auto kHit = static_cast<std::int64_t>(sizeof(core::Hit<F>));
+  const std::int64_t chunk = kChunk * static_cast<std::int64_t>(sizeof(F));
+  if (options.method == "sort") return chunk + cols * (kHit + 8);
+  return chunk + buffer_capacity(cols, k) * 2 * static_cast<std::int64_t>(sizeof(F)) + k * (kHit + 8);
+}
+
+template std::int64_t topk_workspace<float>(std::int64_t, std::int64_t, const TopkOptions&);
+template std::int64_t topk_workspace<double>(std::int64_t, std::int64_t, const TopkOptions&);
 
 template <Element T>
 void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, int threads, Topk<T>& out) {

@@ -44,11 +44,14 @@ bool can_multiply(core::Form form) {
 // How much dearer a coordinate's step is than a square's.
 double step_cost(core::Form form) {
   switch (form) {
-    case core::Form::absolute: return 2;
-    case core::Form::power: return 40;
+    case core::Form::absolute:
+    case core::Form::maximum: return 1.55;
     case core::Form::mismatch: return 1.5;
-    default: return 1;
+    case core::Form::power: return 40;
+    case core::Form::squared:
+    case core::Form::dot: return 1;
   }
+  return 1;
 }
 
 double predict(const std::string& stage, const Problem& problem, core::Form form, int threads, const CpuFacts& facts) {
@@ -57,20 +60,21 @@ double predict(const std::string& stage, const Problem& problem, core::Form form
   const auto d = static_cast<double>(problem.dims);
   const auto k = static_cast<double>(problem.k);
   const double width = problem.dtype == DType::float64 ? 2 : 1;
-  const double t = threads;
-  const double pairs = q * n;
-  const double blocks = std::ceil(q / kLargestBlock);
-  const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / (facts.read_bandwidth * t);
-  const double keys = q * k * (facts.finalist_seconds + d * 1e-10) / t;
-  const double filter = pairs * width / (facts.filter_rate * t);
-  if (stage == "gemm") return std::max(read, 2 * pairs * d * width / (facts.gemm_flops * t)) + filter + keys;
-  const double cost = step_cost(form) * width;
-  if (stage == "register-tiled") {
-    const double pack = n * d * width * blocks * 0.5e-9 / std::min(t, blocks);
-    return std::max(read, pairs * d * cost / (facts.tiled_steps * t)) + pack + filter + keys;
+  const double blocks = std::ceil(q / static_cast<double>(kLargestBlock));
+  const auto pairs_cost = [&](const StageCost& cost) { return q * n * width * (d * cost.step + cost.pair); };
+  const double packed = n * d * width * std::max<double>(blocks, threads);
+  double work = 0;
+  if (stage == "gemm") {
+    work = pairs_cost(facts.gemm) + packed * facts.multiply_packing;
+  } else if (stage == "register-tiled") {
+    work = pairs_cost({facts.register_tiled.step * step_cost(form), facts.register_tiled.pair}) +
+           packed * facts.panel_packing;
+  } else {
+    work = pairs_cost({facts.direct.step * step_cost(form), facts.direct.pair});
   }
-  const double per_pair = d * cost / facts.direct_steps + 3e-9;  // the sum across lanes
-  return std::max(read, pairs * per_pair / t) + filter + keys;
+  const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / facts.read_bandwidth;
+  const double keys = q * k * (facts.key.pair + d * facts.key.step);
+  return (std::max(read, work) + keys) / threads;
 }
 
 std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form form, int threads,
@@ -89,7 +93,7 @@ std::int64_t workspace(const Plan& plan, const Shape& s) {
   const std::int64_t block = plan.query_block;
   // Queries and a tile of the base in working precision (needed unless they lie ready), scores, norms.
   std::int64_t per_thread = (block + tile) * s.d * s.element + block * tile * s.element + tile * s.element;
-  if (plan.distance == "register-tiled") per_thread += tile * s.d * s.element;
+  if (plan.distance == "register-tiled") per_thread += tile * s.d * s.element + block * (tile / 2 + s.element);
   per_thread += block * plan.candidates * 2 * s.element;            // scores and offsets
   per_thread += block * 128 + (plan.candidates + s.k) * (16 + 16);  // settling: ids, raw sums, hits
   per_thread += block * s.k * 16;                                   // hits settled early
@@ -115,17 +119,19 @@ void spread(Plan& plan, const Shape& s, std::int64_t largest_block) {
 }
 
 std::int64_t preferred_tile(const std::string& stage, const Shape& s) {
-  // Rows of the tile stay in a core's own cache while the block of queries passes over them.
-  const std::int64_t bytes = stage == "direct" ? 32 * 1024 : 256 * 1024;
-  const std::int64_t rows = bytes / (s.d * s.element);
-  return std::clamp<std::int64_t>(rows / cpu::kSlack * cpu::kSlack, cpu::kSlack, stage == "gemm" ? 1024 : 512);
+  // Rows of the tile stay in a core's own cache while the block of queries passes over them; BLAS packs its operands
+  // and wants them large.
+  if (stage == "gemm") return std::clamp<std::int64_t>(512 * 1024 / (s.d * s.element), 256, 1024);
+  const std::int64_t bytes = stage == "direct" ? 128 * 1024 : 256 * 1024;
+  const std::int64_t rows = bytes / (s.d * s.element) / cpu::kSlack * cpu::kSlack;
+  return std::clamp<std::int64_t>(rows, cpu::kSlack, 512);
 }
 
 // The largest tiling that fits the budget: first as fast as can be, then smaller blocks, then smaller buffers.
 void fit(Plan& plan, const Shape& s) {
   const std::int64_t part_limit = std::min(s.n, kMaxPartRows);
   const auto capacity = [&](double factor) {
-    const auto wanted = static_cast<std::int64_t>(static_cast<double>(s.k) * factor) + 192;
+    const auto wanted = static_cast<std::int64_t>(static_cast<double>(s.k) * factor) + cpu::kSlack;
     return std::min(wanted, part_limit + s.k) + 2 * cpu::kSlack;
   };
   plan.base_tile = std::min(preferred_tile(plan.distance, s), s.n);
@@ -137,6 +143,7 @@ void fit(Plan& plan, const Shape& s) {
       if (plan.workspace_bytes <= plan.budget_bytes) return;
     }
   }
+  // Last resorts: the smallest tiles, then fewer threads.
   for (plan.base_tile = std::min(plan.base_tile, cpu::kSlack); plan.threads > 1; plan.threads /= 2) {
     spread(plan, s, 1);
     plan.workspace_bytes = workspace(plan, s);

@@ -8,16 +8,23 @@
 
 namespace kith::plan {
 
-// What the planner needs to know of a CPU; the rates are per thread, measured on x86 servers with AVX-512.
+// Seconds of one thread: per pair of points and coordinate, and per pair.
+struct StageCost {
+  double step;
+  double pair;
+};
+
+// What the planner needs to know of a CPU. The costs were measured on an x86 server with AVX-512, in single precision.
 struct CpuFacts {
   int threads = 1;
   std::int64_t free_memory = 0;
-  double gemm_flops = 85e9;        // single precision, tiles of a few hundred
-  double tiled_steps = 42e9;       // register-tiled coordinates per second, single precision, squares
-  double direct_steps = 24e9;      // the same read row by row
-  double read_bandwidth = 12e9;    // bytes per second of one thread
-  double filter_rate = 5e9;        // scores per second through the filter
-  double finalist_seconds = 8e-8;  // one key, its row not in cache, without its coordinates
+  StageCost gemm{2.0e-11, 3.6e-10};
+  StageCost register_tiled{2.3e-11, 1.6e-10};
+  StageCost direct{5.9e-11, 4.0e-10};
+  double multiply_packing = 3e-10;  // seconds per element of the base and block of queries, inside BLAS
+  double panel_packing = 5e-10;     // the same for register-tiled panels
+  double read_bandwidth = 16e9;     // bytes per second of one thread
+  StageCost key{3e-10, 3e-8};       // of a finalist, whose row is not in cache
 };
 
 // This machine.

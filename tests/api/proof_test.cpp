@@ -250,7 +250,7 @@ TEST(Promise1ProofHolds, ManyQueriesOnClustersFarFromTheOrigin) {
 }
 
 TEST(Promise1ProofHolds, ThousandsOfDimensions) {
-  constexpr Shape kShape{700, 9, 4099};
+  constexpr Shape kShape{301, 5, 4099};
   for (const MetricKind metric : kMetrics) {
     for (const Kind kind : {Kind::gaussian, Kind::large_offset}) {
       const Sample<float> sample = generate<float>(kind, kShape, metric, 5);

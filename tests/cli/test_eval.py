@@ -127,6 +127,14 @@ class Eval(KithTest):
         self.assertIn("1.000000", done.stdout.decode())
         self.assertIn("distance error  at most 0", done.stdout.decode())
 
+    def test_explain_and_stats(self):
+        np.savez(self.path("out.npz"), ids=self.ids)
+        done = self.run_kith("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "out.npz", "--explain",
+                             "--stats")
+        self.assertIn("method", done.stderr)
+        self.assertIn("finalists", done.stderr)
+        self.assertIn("recall@8", done.stdout.decode())
+
     def test_failures(self):
         arguments = ("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "out.npz")
         np.savez(self.path("out.npz"), ids=self.ids[:20])

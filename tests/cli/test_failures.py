@@ -52,7 +52,8 @@ class Failures(KithTest):
     def test_missing_and_malformed_files(self):
         self.search_fails(BAD_DATA, base="none.npy", says=["none.npy", "No such file"])
         self.search_fails(BAD_DATA, base=".", says=".")
-        whole = open(self.path("base.npy"), "rb").read()
+        with open(self.path("base.npy"), "rb") as file:
+            whole = file.read()
         malformed = {"empty.npy": b"", "cut.npy": whole[:-5], "noise.npy": b"\x93NUMPY" + bytes(range(100)),
                      "cut.npz": b"PK\x03\x04 nothing", "noise.h5": b"\x89HDF\r\n\x1a\n" + bytes(50),
                      "ragged.csv": b"1,2,3,4\n1,2\n", "words.csv": b"1,2,3,4\n1,2,x,4\n", "cut.fvecs": whole[:11],
@@ -103,8 +104,9 @@ class Failures(KithTest):
         self.search_fails(MEMORY, "--memory", "1", says="budget")
 
     def test_standard_input_twice(self):
-        self.fails(USAGE, "search", "--base", "-", "--queries", "-", "-k", "1", says="standard input",
-                   stdin=open(self.path("q.npy"), "rb").read())
+        with open(self.path("q.npy"), "rb") as file:
+            self.fails(USAGE, "search", "--base", "-", "--queries", "-", "-k", "1", says="standard input",
+                       stdin=file.read())
 
 
 class FullDisk(KithTest):

@@ -34,7 +34,21 @@ class Gen(KithTest):
 
     def test_points_are_the_same_everywhere(self):
         # SHA-256 of the values in little-endian order, 500 × 5, seed 42.
-        checksums = CHECKSUMS
+        checksums = {
+            ("uniform", "float32"): "f7cd4863f177baf7061f6c4717c88547870c9edf793cf0f04e086beba3033d1c",
+            ("uniform", "float64"): "ad72d68fa45ad85173d9042da12e442e0d05d1a77f0022d63d63f2f6701b9cb9",
+            ("uniform", "uint8"): "2ad4a52c294b1ee1c27638eecf616f1a85d04ef769e20a47d7ed3077524ae180",
+            ("gaussian", "float32"): "8006f59f8491d68903b32c7be4de86aba81280a49cc9c2cd583d6ff64639f1a6",
+            ("gaussian", "int8"): "f261a372662181fb7d53944c7a289399f5f9351c807520da2377a5374f68b583",
+            ("clustered", "float32"): "2cf20bb2cf69d3f03e84d538281f181aa01f7a9954073e3c4a8de156d622a9c6",
+            ("clustered", "float64"): "7f353b105c8ca09a649e678ba3167f357cc40271b392a9fa310521bccd577b2b",
+            ("clustered", "uint8"): "aee87d4089d3a8c0549307babdc438d18bb81275d5e894e0c25a68708ec42174",
+            ("surface", "float32"): "ecb3253d00056459719f6169166484d174caf61f1bf30f6eb407de1cfb0bb70c",
+            ("surface", "float64"): "99eb46fa85529db95f45e31bde6a8bd18ca2eda3dc60a12092ceca720459da41",
+            ("surface", "int8"): "5ef2757fcc3b1c56eefa4fc042a70516ea1ad49db6e3e401d51ea47fb92f3012",
+            ("duplicates", "float32"): "8c347e1572624b9a1732bb99d3b9b81a756719293421edd3ea80c6c7f4ab379c",
+            ("duplicates", "uint8"): "67283245e2e64eb2b2384b06b7053b65898b10cf2c2da91f3479b5e0f279a43d",
+        }
         for (kind, dtype), expected in checksums.items():
             with self.subTest(f"{kind}, {dtype}"):
                 points = self.gen(kind, 500, 5, "--seed", 42, "--dtype", dtype)
@@ -107,10 +121,14 @@ class Gen(KithTest):
 
     def test_failures(self):
         self.fails(USAGE, "gen", "--kind", "gausian", "--rows", "5", "--dims", "3", says="'gaussian'")
-        self.fails(USAGE, "gen", "--rows", "0", "--dims", "3", says="--rows")
+        self.fails(USAGE, "gen", "--rows", "0", "--dims", "3", says=["--rows", "0 is less than 1"])
+        self.fails(USAGE, "gen", "--rows", "5x", "--dims", "3", says="'5x' is not a whole number")
+        self.fails(USAGE, "gen", "--rows", "5", "--dims", "3", "--seed", str(1 << 70), says="does not fit")
+        self.fails(USAGE, "gen", "--rows", "5", "--dims", "3", "--clusters", "4", says="--clusters")
         self.fails(USAGE, "gen", "--rows", "5", says="--dims is required")
         self.fails(USAGE, "gen", "--rows", "5", "--dims", "3", "--dtype", "int32", says="int32")
         self.fails(MEMORY, "gen", "--rows", str(1 << 62), "--dims", str(1 << 40), "-o", "p.npy", says="memory")
+        self.fails(MEMORY, "gen", "--rows", str(1 << 50), "--dims", "8", "-o", "p.npy", says="memory")
 
 
 if __name__ == "__main__":

@@ -124,14 +124,19 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         self.save("points.npy", np.zeros(3))
         self.assertEqual(self.complete("kith", "info", "po"), ["points.npy"])
 
-    def test_other_shells_syntax(self):
-        for shell in ("zsh", "fish"):
-            text = self.script(shell)
-            if shutil.which(shell) is None:
-                self.skipTest(f"{shell} is not installed")
-            with open(self.path(shell), "w") as file:
-                file.write(text)
-            subprocess.run([shell, "-n", self.path(shell)], check=True)
+    def check_syntax(self, shell):
+        text = self.script(shell)
+        if shutil.which(shell) is None:
+            self.skipTest(f"{shell} is not installed")
+        with open(self.path(shell), "w") as file:
+            file.write(text)
+        subprocess.run([shell, "-n", self.path(shell)], check=True)
+
+    def test_zsh_syntax(self):
+        self.check_syntax("zsh")
+
+    def test_fish_syntax(self):
+        self.check_syntax("fish")
 
     def test_unknown_shell(self):
         self.fails(USAGE, "completion", "bsh", says="'bash'")

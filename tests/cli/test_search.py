@@ -143,6 +143,13 @@ class Search(KithTest):
         out = np.load(io.BytesIO(done.stdout))
         self.assert_answer(out["ids"], out["distances"])
 
+    def test_ids_alone_into_a_pipe(self):
+        done = self.search("--ids", "-", "--output-format", "npy", "--distances", "d.npy", "--quiet")
+        self.assert_answer(np.load(io.BytesIO(done.stdout)), self.load("d.npy"))
+        arguments = ("search", "--base", "base.npy", "--queries", "q.npy", "-k", "7", "--output-format", "npy")
+        self.fails(USAGE, *arguments, "--ids", "-", "--distances", "-", says="stdout")
+        self.fails(USAGE, *arguments, "--ids", "-", "--json", says="stdout")
+
     def test_named_arrays(self):
         np.savez(self.path("both.npz"), train=self.base, test=self.queries, other=np.zeros((3, 6), np.float32))
         self.run_kith("search", "--base", "both.npz", "--queries", "both.npz", "-k", "7", "-o", "out.npz")
@@ -164,9 +171,8 @@ class Search(KithTest):
         self.assert_answer(out["ids"], out["distances"])
 
     def test_forced_stages_threads_and_budget_do_not_change_the_answer(self):
-        info = self.run_json("info")
-        forced = [["--distance", name] for name in info["distances"]["cpu"]]
-        forced += [["--select", name] for name in info["selects"]["cpu"]]
+        forced = [["--distance", name] for name in self.run_json("info")["distances"]["cpu"]]
+        forced += [["--select", "auto"], ["--select", "threshold-filter"]]
         forced += [["--threads", "1"], ["--threads", "3"], ["--memory", "8MiB"], ["--method", "brute"],
                    ["--backend", "cpu"], ["--no-check-finite"]]
         for arguments in forced:

@@ -76,6 +76,20 @@ TEST(Parallel, CallsFromSeveralThreadsDoNotMeet) {
   for (const std::int64_t sum : sums) EXPECT_EQ(sum, 999 * 500);
 }
 
+// Indices go out in order, so of several faults the first in the data is reported, whatever the threads do.
+TEST(Parallel, TheExceptionOfTheLowestIndexWins) {
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    try {
+      cpu::parallel_for(4, 100, [](std::int64_t i, int) {
+        if (i >= 7) throw i;
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::int64_t index) {
+      EXPECT_EQ(index, 7);
+    }
+  }
+}
+
 TEST(Parallel, ThisProcessHasAThread) {
   EXPECT_GE(cpu::available_threads(), 1);
 }

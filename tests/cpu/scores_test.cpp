@@ -2,7 +2,10 @@
 // dropped.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "cpu/score_bounds.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "kith/metric.hpp"
+#include "simd_targets.hpp"
 #include "support/oracle.hpp"
 #include "support/problem.hpp"
 
@@ -65,7 +69,10 @@ void expect_scores_within_bounds(Kind kind, const Metric& metric, std::int64_t d
   const core::Form form = core::form_of(metric);
   cpu::direct_scores(form, metric.p, queries, base, dims, direct.data(), kStride);
   cpu::pack_panels(base, dims, panels.data());
-  cpu::register_tiled_scores(form, metric.p, queries, panels.data(), kRows, dims, tiled.data(), kStride);
+  const std::vector<F> thresholds(kQueries, std::numeric_limits<F>::infinity());  // every block is written
+  std::vector<std::uint8_t> hits(kQueries * kStride);
+  cpu::register_tiled_scores(form, metric.p, queries, panels.data(), kRows, dims,
+                             {tiled.data(), kStride, thresholds.data(), hits.data(), kStride});
   const cpu::ScoreBounds<F> bounds(metric, dims, false, false);
   const cpu::ScoreBounds<F> expanded(MetricKind::sqeuclidean, dims, true, false);
   for (std::int64_t q = 0; q < kQueries; ++q) {
@@ -101,6 +108,51 @@ TEST(Scores, StayWithinTheirBounds) {
       }
     }
   }
+}
+
+// A block is written, and its byte set, exactly when one of its scores is not above the query's threshold.
+template <class F>
+void expect_blocks_by_threshold(std::int64_t queries, std::int64_t rows, std::int64_t dims) {
+  const Sample<F> sample = generate<F>(Kind::gaussian, {rows, queries, dims}, MetricKind::sqeuclidean, 3);
+  const std::int64_t stride = (rows + cpu::kSlack - 1) / cpu::kSlack * cpu::kSlack;
+  const auto size = static_cast<std::size_t>(queries * stride);
+  std::vector<F> panels(static_cast<std::size_t>(stride * dims));
+  cpu::pack_panels(cpu::Rows<F>{sample.base.data(), rows, dims}, dims, panels.data());
+  const auto run = [&](const std::vector<F>& thresholds, std::vector<F>& scores, std::vector<std::uint8_t>& hits) {
+    cpu::register_tiled_scores(core::Form::squared, 2, cpu::Rows<F>{sample.queries.data(), queries, dims},
+                               panels.data(), rows, dims,
+                               {scores.data(), stride, thresholds.data(), hits.data(), stride});
+  };
+  std::vector<F> all(size);
+  std::vector<std::uint8_t> hits(size);
+  run(std::vector<F>(static_cast<std::size_t>(queries), std::numeric_limits<F>::infinity()), all, hits);
+  // Every other query's threshold is a score that occurs, so that equality counts as a hit; the rest have none.
+  std::vector<F> thresholds;
+  for (std::int64_t q = 0; q < queries; ++q)
+    thresholds.push_back(q % 2 == 0 ? all[static_cast<std::size_t>(q * stride + rows / 2)] : F{-1});
+  const F untouched = -7;
+  std::vector<F> some(size, untouched);
+  hits.assign(size, 0);
+  run(thresholds, some, hits);
+  const std::int64_t block = cpu::tiled_block_rows<F>();
+  for (std::int64_t q = 0; q < queries; ++q) {
+    for (std::int64_t first = 0; first < rows; first += block) {
+      const F* expected = all.data() + q * stride + first;
+      const bool hit = *std::min_element(expected, expected + block) <= thresholds[static_cast<std::size_t>(q)];
+      ASSERT_EQ(hits[static_cast<std::size_t>(q * stride + first / block)], hit ? 1 : 0) << "query " << q;
+      for (std::int64_t i = 0; i < block; ++i)
+        ASSERT_EQ(some[static_cast<std::size_t>(q * stride + first + i)], hit ? expected[i] : untouched);
+    }
+  }
+}
+
+TEST(Scores, BlocksAreWrittenWhenTheyHoldACandidate) {
+  on_every_target([] {
+    for (const std::int64_t queries : {1, 5, 6, 7, 13}) {
+      expect_blocks_by_threshold<float>(queries, 200, 9);
+      expect_blocks_by_threshold<double>(queries, 131, 4);
+    }
+  });
 }
 
 }  // namespace

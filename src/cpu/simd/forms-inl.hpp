@@ -77,8 +77,8 @@ struct PowerForm : SquaredForm {
   HWY_INLINE V step(D d, V sum, V x, V y) const {
     using F = hn::TFromD<D>;
     const V magnitude = hn::Abs(hn::Sub(x, y));
-    const V exponent = hn::Mul(hn::Set(d, static_cast<F>(p)), hn::Log(d, magnitude));
-    const V zero_or_power = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), hn::Exp(d, exponent));
+    const V exponent = hn::Mul(hn::Set(d, static_cast<F>(p)), hn::CallLog(d, magnitude));
+    const V zero_or_power = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), hn::CallExp(d, exponent));
     const auto overflow = hn::Gt(exponent, hn::Set(d, sizeof(F) == 4 ? F{104} : F{706}));
     return hn::Add(sum, hn::IfThenElse(overflow, hn::Inf(d), zero_or_power));
   }

@@ -34,14 +34,26 @@ void direct_scores(core::Form form, double p, Rows<float> queries, Rows<float> b
 void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double> base, std::int64_t dims, double* out,
                    std::int64_t out_stride);
 
-// register_tiled_scores.cpp: the same through panels, in which a vector holds one coordinate of several base rows.
+// register_tiled_scores.cpp: the same through panels, in which a vector holds one coordinate of several base rows, for
+// blocks of tiled_block_rows() rows. A block is written to `out` only if one of its scores is not above the query's
+// threshold; then its byte in `hits`, which has hits_stride of them per query, becomes 1.
 // panels holds round_up(count, kSlack) * dims elements; out rows have room for round_up(count, kSlack).
+template <class F>
+struct TiledOutput {
+  F* scores;
+  std::int64_t scores_stride;
+  const F* thresholds;
+  std::uint8_t* hits;
+  std::int64_t hits_stride;
+};
+template <class F>
+std::int64_t tiled_block_rows();
 void pack_panels(Rows<float> base, std::int64_t dims, float* panels);
 void pack_panels(Rows<double> base, std::int64_t dims, double* panels);
 void register_tiled_scores(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
-                           std::int64_t dims, float* out, std::int64_t out_stride);
+                           std::int64_t dims, const TiledOutput<float>& out);
 void register_tiled_scores(core::Form form, double p, Rows<double> queries, const double* panels,
-                           std::int64_t base_count, std::int64_t dims, double* out, std::int64_t out_stride);
+                           std::int64_t base_count, std::int64_t dims, const TiledOutput<double>& out);
 
 // filter.cpp. Appends every score (plus its addend, where there are addends) that is not above the threshold, with
 // `raise` added, to kept_scores and its position plus `first` to kept_offsets. Stops early when fewer than kSlack

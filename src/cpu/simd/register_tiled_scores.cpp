@@ -1,7 +1,8 @@
-// register_tiled_scores.cpp: a tile of scores, four queries by four panels of base rows at a time, sums in registers.
+// register_tiled_scores.cpp: a tile of scores, six queries by four panels of base rows at a time, sums in registers.
 // Paper   Hanák 2023, sections 3.3 and 5.2 ("modified GEMM" with any ⊗ and ⊕), on a CPU.
 // Idea    A panel holds one coordinate of as many base rows as a vector has lanes, so no sum crosses lanes and each
-//         loaded value is used four times.
+//         loaded value is used several times. Scores are compared with the queries' thresholds while still in
+//         registers; almost always none can be among the k nearest, and nothing is written.
 // Cost    the form's step per pair and coordinate / lanes; packing is one pass over the base per tile.
 #include "cpu/simd/targets.hpp"
 
@@ -17,9 +18,11 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr int kQueries = 4;
-// Sixteen vector registers hold two panels' sums, thirty-two hold four.
-constexpr int kPanels = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 4 : 2;
+// Thirty-two vector registers hold the sums of six queries by four panels beside what feeds them, sixteen those of
+// four by two.
+constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;
+constexpr int kQueries = kManyRegisters ? 6 : 4;
+constexpr int kPanels = kManyRegisters ? 4 : 2;
 
 #if HWY_TARGET == HWY_SCALAR
 template <class F>
@@ -89,44 +92,53 @@ void pack(Rows<F> base, std::int64_t dims, F* panels) {
   }
 }
 
-// QueryCount queries by kPanels panels, sums in registers throughout.
+template <class F>
+std::int64_t block_rows() {
+  return kPanels * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
+}
+
+// QueryCount queries by kPanels panels, sums in registers throughout. `q` and `block` say where in `out` they belong.
 template <int QueryCount, class Form, class F>
-HWY_INLINE void block_scores(Form form, const F* HWY_RESTRICT queries, std::int64_t query_stride,
-                             const F* HWY_RESTRICT panels, std::int64_t dims, F* HWY_RESTRICT out,
-                             std::int64_t out_stride) {
+HWY_INLINE void block_scores(Form form, Rows<F> queries, std::int64_t q, const F* HWY_RESTRICT panels,
+                             std::int64_t block, std::int64_t dims, const TiledOutput<F>& out) {
   const hn::ScalableTag<F> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t panel_size = lanes * dims;
+  const F* HWY_RESTRICT query = queries.data + q * queries.stride;
   V sum[QueryCount][kPanels];
   for (auto& row : sum)
     for (V& value : row) value = hn::Zero(d);
   for (std::int64_t c = 0; c < dims; ++c) {
     V y[kPanels];
     for (int i = 0; i < kPanels; ++i) y[i] = hn::LoadU(d, panels + i * panel_size + c * lanes);
-    for (int q = 0; q < QueryCount; ++q) {
-      const V x = hn::Set(d, queries[q * query_stride + c]);
-      for (int i = 0; i < kPanels; ++i) sum[q][i] = form.step(d, sum[q][i], x, y[i]);
+    for (int r = 0; r < QueryCount; ++r) {
+      const V x = hn::Set(d, query[r * queries.stride + c]);
+      for (int i = 0; i < kPanels; ++i) sum[r][i] = form.step(d, sum[r][i], x, y[i]);
     }
   }
-  for (int q = 0; q < QueryCount; ++q)
-    for (int i = 0; i < kPanels; ++i) hn::StoreU(sum[q][i], d, out + q * out_stride + i * lanes);
+  for (int r = 0; r < QueryCount; ++r) {
+    const V limit = hn::Set(d, out.thresholds[q + r]);
+    V least = sum[r][0];
+    for (int i = 1; i < kPanels; ++i) least = hn::Min(least, sum[r][i]);
+    if (HWY_LIKELY(hn::AllTrue(d, hn::Gt(least, limit)))) continue;
+    F* to = out.scores + (q + r) * out.scores_stride + block * kPanels * lanes;
+    for (int i = 0; i < kPanels; ++i) hn::StoreU(sum[r][i], d, to + i * lanes);
+    out.hits[(q + r) * out.hits_stride + block] = 1;
+  }
 }
 
 template <class F>
 void scores(core::Form form, double p, Rows<F> queries, const F* panels, std::int64_t base_count, std::int64_t dims,
-            F* out, std::int64_t out_stride) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
+            const TiledOutput<F>& out) {
+  const std::int64_t rows = block_rows<F>();
   with_form(form, p, [&](auto op) HWY_ATTR {
-    for (std::int64_t j = 0; j < base_count; j += kPanels * lanes) {
-      const F* block = panels + j * dims;
+    for (std::int64_t block = 0; block * rows < base_count; ++block) {
+      const F* block_panels = panels + block * rows * dims;
       std::int64_t q = 0;
       for (; q + kQueries <= queries.count; q += kQueries)
-        block_scores<kQueries>(op, queries.data + q * queries.stride, queries.stride, block, dims,
-                               out + q * out_stride + j, out_stride);
-      for (; q < queries.count; ++q)
-        block_scores<1>(op, queries.data + q * queries.stride, queries.stride, block, dims, out + q * out_stride + j,
-                        out_stride);
+        block_scores<kQueries>(op, queries, q, block_panels, block, dims, out);
+      for (; q < queries.count; ++q) block_scores<1>(op, queries, q, block_panels, block, dims, out);
     }
   });
 }
@@ -142,13 +154,21 @@ void pack_f64(Rows<double> base, std::int64_t dims, double* panels) {
 }
 
 void scores_f32(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
-                std::int64_t dims, float* out, std::int64_t out_stride) {
-  scores(form, p, queries, panels, base_count, dims, out, out_stride);
+                std::int64_t dims, const TiledOutput<float>& out) {
+  scores(form, p, queries, panels, base_count, dims, out);
 }
 
 void scores_f64(core::Form form, double p, Rows<double> queries, const double* panels, std::int64_t base_count,
-                std::int64_t dims, double* out, std::int64_t out_stride) {
-  scores(form, p, queries, panels, base_count, dims, out, out_stride);
+                std::int64_t dims, const TiledOutput<double>& out) {
+  scores(form, p, queries, panels, base_count, dims, out);
+}
+
+std::int64_t rows_f32() {
+  return block_rows<float>();
+}
+
+std::int64_t rows_f64() {
+  return block_rows<double>();
 }
 
 }  // namespace kith::cpu::HWY_NAMESPACE
@@ -159,8 +179,20 @@ namespace kith::cpu {
 
 HWY_EXPORT(pack_f32);
 HWY_EXPORT(pack_f64);
+HWY_EXPORT(rows_f32);
+HWY_EXPORT(rows_f64);
 HWY_EXPORT(scores_f32);
 HWY_EXPORT(scores_f64);
+
+template <>
+std::int64_t tiled_block_rows<float>() {
+  return HWY_DYNAMIC_DISPATCH(rows_f32)();
+}
+
+template <>
+std::int64_t tiled_block_rows<double>() {
+  return HWY_DYNAMIC_DISPATCH(rows_f64)();
+}
 
 void pack_panels(Rows<float> base, std::int64_t dims, float* panels) {
   HWY_DYNAMIC_DISPATCH(pack_f32)(base, dims, panels);
@@ -171,13 +203,13 @@ void pack_panels(Rows<double> base, std::int64_t dims, double* panels) {
 }
 
 void register_tiled_scores(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
-                           std::int64_t dims, float* out, std::int64_t out_stride) {
-  HWY_DYNAMIC_DISPATCH(scores_f32)(form, p, queries, panels, base_count, dims, out, out_stride);
+                           std::int64_t dims, const TiledOutput<float>& out) {
+  HWY_DYNAMIC_DISPATCH(scores_f32)(form, p, queries, panels, base_count, dims, out);
 }
 
 void register_tiled_scores(core::Form form, double p, Rows<double> queries, const double* panels,
-                           std::int64_t base_count, std::int64_t dims, double* out, std::int64_t out_stride) {
-  HWY_DYNAMIC_DISPATCH(scores_f64)(form, p, queries, panels, base_count, dims, out, out_stride);
+                           std::int64_t base_count, std::int64_t dims, const TiledOutput<double>& out) {
+  HWY_DYNAMIC_DISPATCH(scores_f64)(form, p, queries, panels, base_count, dims, out);
 }
 
 }  // namespace kith::cpu
