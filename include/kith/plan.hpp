@@ -31,8 +31,9 @@ struct Plan {
   Metric metric;
   Backend backend = Backend::cpu;
   Method method = Method::brute;
-  std::string distance;  // distance stage
-  std::string select;    // selection stage
+  std::string distance;   // distance stage
+  std::string select;     // selection stage
+  bool expanded = false;  // Euclidean candidates come from ‖y‖² − 2⟨x,y⟩ instead of Σ(x−y)²
   int threads = 1;
   std::int64_t query_block = 0;  // queries of a tile
   std::int64_t base_tile = 0;    // base rows of a tile

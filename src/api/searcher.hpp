@@ -60,15 +60,17 @@ class Searcher {
     return plan::plan_cpu({base_.rows, queries, base_.cols, k, dtype_of<T>()}, options_, machine_);
   }
 
-  // The planner sees shapes only; the data may still ask for the direct form.
+  // The planner sees shapes only; the data may still ask for differences instead of products.
   Plan plan_for(const cpu::PreparedRows<T>& queries, std::int64_t k) const {
     Plan plan = plan_for(queries.view.rows, k);
-    const bool expands = plan.distance == "gemm" && core::form_of(plan.metric) == core::Form::squared;
-    if (!expands || options_.distance != "auto" || cpu::expansion_is_sharp(prepared_, queries)) return plan;
-    Options direct = options_;
-    direct.distance = "register-tiled";
-    plan = plan::plan_cpu(plan.problem, direct, machine_);
-    plan.reason = "points lie closer together than a matrix product can resolve at their distance from the origin";
+    if (!plan.expanded || options_.distance == "gemm" || cpu::expansion_is_sharp(prepared_, queries)) return plan;
+    if (plan.distance == "gemm") {
+      Options tiled = options_;
+      tiled.distance = "register-tiled";
+      plan = plan::plan_cpu(plan.problem, tiled, machine_);
+    }
+    plan.expanded = false;
+    plan.reason = "points lie closer together than products can resolve at their distance from the origin";
     return plan;
   }
 

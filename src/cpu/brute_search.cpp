@@ -69,7 +69,7 @@ class Task {
         plan_(plan),
         stage_(parse_stage(plan.distance)),
         form_(core::form_of(plan.metric)),
-        expanded_(stage_ == Stage::gemm && form_ == core::Form::squared),
+        expanded_(plan.expanded),
         bounds_(plan.metric, base.view.cols, expanded_, sizeof(T) == 1),
         space_(workspace) {}
 
@@ -80,8 +80,7 @@ class Task {
     measure_tiles(part);
     SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count), {}, {}, {}, 0};
     std::vector<Candidates<T>> candidates = make_candidates(first, count);
-    space_.query_rows.resize(static_cast<std::size_t>(count * dims()));
-    const Rows<F> query_rows = working_rows(queries_, first, count, space_.query_rows.data());
+    const Rows<F> query_rows = working_queries(first, count);
     const std::int64_t stride = padded(part.tile_rows);
     space_.scores.resize(static_cast<std::size_t>(count * stride));
     for (std::int64_t tile = 0; tile * part.tile_rows < part.count; ++tile) {
@@ -101,6 +100,30 @@ class Task {
 
  private:
   std::int64_t dims() const { return base_.view.cols; }
+
+  // Panels of an expanded search end in the norms: with 2x and −1 for that coordinate, the dot form's score is
+  // ‖y‖² − 2⟨x,y⟩. Doubling is exact.
+  Rows<F> working_queries(std::int64_t first, std::int64_t count) {
+    const std::int64_t width = dims() + 1;
+    space_.query_rows.resize(static_cast<std::size_t>(count * width));
+    const Rows<F> rows = working_rows(queries_, first, count, space_.query_rows.data());
+    if (!expanded_ || stage_ != Stage::register_tiled) return rows;
+    // From the last row on, for rows may lie in the same memory, one element a row closer together.
+    for (std::int64_t q = count - 1; q >= 0; --q) {
+      const F* from = rows.data + q * rows.stride;
+      F* to = space_.query_rows.data() + q * width;
+      for (std::int64_t c = dims() - 1; c >= 0; --c) to[c] = 2 * from[c];
+      to[dims()] = F{-1};
+    }
+    return {space_.query_rows.data(), count, width};
+  }
+
+  // The squared norms of a tile's rows in working precision.
+  const F* tile_norms(const BasePart& part, std::int64_t tile, std::int64_t count) {
+    const double* norms = base_.square_norms.data() + part.first + tile * part.tile_rows;
+    space_.addends.assign(norms, norms + count);
+    return space_.addends.data();
+  }
 
   void measure_tiles(BasePart& part) const {
     if (!bounds_.is_absolute()) return;
@@ -138,11 +161,7 @@ class Task {
     } else {
       direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), scores, stride);
     }
-    if (expanded_) {
-      const double* norms = base_.square_norms.data() + context.part.first + tile * context.part.tile_rows;
-      space_.addends.assign(norms, norms + base_rows.count);
-    }
-    const F* addends = expanded_ ? space_.addends.data() : nullptr;
+    const F* addends = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
     for (std::int64_t q = 0; q < query_rows.count; ++q)
       candidates[static_cast<std::size_t>(q)].take(context, tile, 0, scores + q * stride, addends, base_rows.count);
   }
@@ -152,13 +171,16 @@ class Task {
                         Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
     const std::int64_t block_rows = tiled_block_rows<F>();
     const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
-    space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
-    pack_panels(base_rows, dims(), space_.panels.data());
+    const F* norms = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
+    const std::int64_t coordinates = expanded_ ? dims() + 1 : dims();
+    space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * coordinates));
+    pack_panels(base_rows, dims(), norms, space_.panels.data());
     space_.thresholds.resize(static_cast<std::size_t>(query_rows.count));
     for (std::size_t q = 0; q < candidates.size(); ++q) space_.thresholds[q] = candidates[q].threshold(context, tile);
     space_.hits.assign(static_cast<std::size_t>(query_rows.count * blocks), 0);
     F* scores = space_.scores.data();
-    register_tiled_scores(form_, plan_.metric.p, query_rows, space_.panels.data(), base_rows.count, dims(),
+    register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows, space_.panels.data(),
+                          base_rows.count, coordinates,
                           {scores, stride, space_.thresholds.data(), space_.hits.data(), blocks});
     for (std::int64_t q = 0; q < query_rows.count; ++q) {
       const std::uint8_t* hits = space_.hits.data() + q * blocks;

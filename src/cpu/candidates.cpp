@@ -16,10 +16,15 @@ double Candidates<T>::tile_error(const SelectionContext<T>& context, std::int64_
 
 template <Element T>
 auto Candidates<T>::threshold_for(const SelectionContext<T>& context, double error) const -> F {
-  const F limit = context.bounds.computed_limit(score_limit_, error);
-  if (!context.bounds.is_exact()) return limit;
+  return context.bounds.is_absolute() ? context.bounds.computed_limit(score_limit_, error) : threshold_;
+}
+
+template <Element T>
+void Candidates<T>::update_threshold(const SelectionContext<T>& context) {
+  threshold_ = context.bounds.computed_limit(score_limit_, 0);
   // Exact scores order as the keys do, so what comes later must be strictly better than the k-th.
-  return std::min(limit, std::nextafter(exact_limit_, -std::numeric_limits<F>::infinity()));
+  if (context.bounds.is_exact())
+    threshold_ = std::min(threshold_, std::nextafter(exact_limit_, -std::numeric_limits<F>::infinity()));
 }
 
 template <Element T>
@@ -66,6 +71,7 @@ void Candidates<T>::tighten(const SelectionContext<T>& context) {
   const F raised = kth_value(scores_, size_, context.k, exact ? 0 : context.k / 8);
   if (exact) exact_limit_ = std::min(exact_limit_, raised);
   lower_limit(context, context.bounds.key_above(raised, context.queries.facts(query_).square_norm));
+  update_threshold(context);
 }
 
 // The largest error of any tile stands for all of them, so that one threshold serves the whole buffer.
@@ -118,6 +124,7 @@ void Candidates<T>::settle(SelectionContext<T>& context) {
   // Distances end at 0: once k of them are there, nothing that comes later can do better.
   if (hits_.back().key <= 0 && metric.kind != MetricKind::inner_product)
     score_limit_ = -std::numeric_limits<double>::infinity();
+  update_threshold(context);
 }
 
 template <Element T>

@@ -72,6 +72,7 @@ class Candidates {
   void drop_lost_ties(std::int64_t k);
   void settle(SelectionContext<T>& context);
   void lower_limit(const SelectionContext<T>& context, F key);
+  void update_threshold(const SelectionContext<T>& context);
 
   std::int64_t query_;
   F* scores_;
@@ -81,6 +82,7 @@ class Candidates {
   F key_limit_ = std::numeric_limits<F>::infinity();              // no key of the k nearest is above
   double score_limit_ = std::numeric_limits<double>::infinity();  // the same for true scores
   F exact_limit_ = std::numeric_limits<F>::infinity();            // the k-th score, where scores are exact
+  F threshold_ = std::numeric_limits<F>::infinity();              // for computed scores, where E is 0
   std::vector<core::Hit<F>> hits_;                                // settled ones: keys known, sorted, at most k
 };
 

@@ -24,6 +24,9 @@ constexpr std::int64_t kMaxPartRows = std::numeric_limits<std::uint32_t>::max() 
 // Queries of a block: enough that packing and reading the base once per block costs little.
 constexpr std::int64_t kLargestBlock = 512;
 
+// With fewer dimensions the norm, one more coordinate, costs more than the subtractions it saves.
+constexpr std::int64_t kExpandFrom = 8;
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -92,8 +95,8 @@ std::int64_t workspace(const Plan& plan, const Shape& s) {
   const std::int64_t tile = ceil_div(plan.base_tile, cpu::kSlack) * cpu::kSlack;
   const std::int64_t block = plan.query_block;
   // Queries and a tile of the base in working precision (needed unless they lie ready), scores, norms.
-  std::int64_t per_thread = (block + tile) * s.d * s.element + block * tile * s.element + tile * s.element;
-  if (plan.distance == "register-tiled") per_thread += tile * s.d * s.element + block * (tile / 2 + s.element);
+  std::int64_t per_thread = (block + tile) * (s.d + 1) * s.element + block * tile * s.element + tile * s.element;
+  if (plan.distance == "register-tiled") per_thread += tile * (s.d + 1) * s.element + block * (tile / 2 + s.element);
   per_thread += block * plan.candidates * 2 * s.element;            // scores and offsets
   per_thread += block * 128 + (plan.candidates + s.k) * (16 + 16);  // settling: ids, raw sums, hits
   per_thread += block * s.k * 16;                                   // hits settled early
@@ -122,9 +125,10 @@ std::int64_t preferred_tile(const std::string& stage, const Shape& s) {
   // Rows of the tile stay in a core's own cache while the block of queries passes over them; BLAS packs its operands
   // and wants them large.
   if (stage == "gemm") return std::clamp<std::int64_t>(512 * 1024 / (s.d * s.element), 256, 1024);
-  const std::int64_t bytes = stage == "direct" ? 128 * 1024 : 256 * 1024;
+  // A single query uses no row twice: long tiles keep its streams from memory running.
+  const std::int64_t bytes = stage == "direct" && s.q == 1 ? 2 * kMiB : 256 * 1024;
   const std::int64_t rows = bytes / (s.d * s.element) / cpu::kSlack * cpu::kSlack;
-  return std::clamp<std::int64_t>(rows, cpu::kSlack, 512);
+  return std::clamp<std::int64_t>(rows, cpu::kSlack, stage == "direct" ? 8192 : 1024);
 }
 
 // The largest tiling that fits the budget: first as fast as can be, then smaller blocks, then smaller buffers.
@@ -182,7 +186,7 @@ CpuFacts cpu_facts() {
 }
 
 bool needs_norms(const Plan& plan) {
-  return plan.distance == "gemm" || core::form_of(plan.metric) == core::Form::dot;
+  return plan.expanded || core::form_of(plan.metric) == core::Form::dot;
 }
 
 Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& facts) {
@@ -207,6 +211,9 @@ Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& fa
         fmt::format("distance stage gemm cannot compute {}: it is no matrix product", to_string(options.metric)));
   plan.distance = chosen->distance;
   plan.seconds = chosen->seconds;
+  // One multiplication a coordinate instead of a subtraction and a multiplication.
+  plan.expanded = form == core::Form::squared &&
+                  (plan.distance == "gemm" || (plan.distance == "register-tiled" && problem.dims >= kExpandFrom));
   stages.erase(chosen);
   plan.alternatives = std::move(stages);
 

@@ -31,7 +31,8 @@ std::string to_string(const Plan& plan) {
                       p.dims, to_string(p.dtype), p.k, to_string(plan.metric));
   text +=
       fmt::format("backend   {}, {} thread{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s");
-  text += fmt::format("method    {}: {} distances, {} selection\n", to_string(plan.method), plan.distance, plan.select);
+  text += fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), plan.distance,
+                      plan.expanded ? " from norms and products" : "", plan.select);
   text += fmt::format("why       {}\n", plan.reason);
   text +=
       fmt::format("tiles     {} queries × {} points, base in {} part{}, {} candidates per query\n", plan.query_block,

@@ -68,7 +68,7 @@ void expect_scores_within_bounds(Kind kind, const Metric& metric, std::int64_t d
   std::vector<F> panels(static_cast<std::size_t>(kStride * dims));
   const core::Form form = core::form_of(metric);
   cpu::direct_scores(form, metric.p, queries, base, dims, direct.data(), kStride);
-  cpu::pack_panels(base, dims, panels.data());
+  cpu::pack_panels(base, dims, nullptr, panels.data());
   const std::vector<F> thresholds(kQueries, std::numeric_limits<F>::infinity());  // every block is written
   std::vector<std::uint8_t> hits(kQueries * kStride);
   cpu::register_tiled_scores(form, metric.p, queries, panels.data(), kRows, dims,
@@ -117,7 +117,7 @@ void expect_blocks_by_threshold(std::int64_t queries, std::int64_t rows, std::in
   const std::int64_t stride = (rows + cpu::kSlack - 1) / cpu::kSlack * cpu::kSlack;
   const auto size = static_cast<std::size_t>(queries * stride);
   std::vector<F> panels(static_cast<std::size_t>(stride * dims));
-  cpu::pack_panels(cpu::Rows<F>{sample.base.data(), rows, dims}, dims, panels.data());
+  cpu::pack_panels(cpu::Rows<F>{sample.base.data(), rows, dims}, dims, nullptr, panels.data());
   const auto run = [&](const std::vector<F>& thresholds, std::vector<F>& scores, std::vector<std::uint8_t>& hits) {
     cpu::register_tiled_scores(core::Form::squared, 2, cpu::Rows<F>{sample.queries.data(), queries, dims},
                                panels.data(), rows, dims,

@@ -25,10 +25,6 @@ struct SquaredForm {
   HWY_INLINE V combine(D d, V sum) const {
     return hn::SumOfLanes(d, sum);
   }
-  template <class V>
-  HWY_INLINE V join(V a, V b) const {
-    return hn::Add(a, b);
-  }
 };
 
 struct AbsoluteForm : SquaredForm {
@@ -46,10 +42,6 @@ struct MaximumForm {
   template <class D, class V>
   HWY_INLINE V combine(D d, V sum) const {
     return hn::MaxOfLanes(d, sum);
-  }
-  template <class V>
-  HWY_INLINE V join(V a, V b) const {
-    return hn::Max(a, b);
   }
 };
 

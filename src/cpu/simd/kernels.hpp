@@ -37,7 +37,8 @@ void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double>
 // register_tiled_scores.cpp: the same through panels, in which a vector holds one coordinate of several base rows, for
 // blocks of tiled_block_rows() rows. A block is written to `out` only if one of its scores is not above the query's
 // threshold; then its byte in `hits`, which has hits_stride of them per query, becomes 1.
-// panels holds round_up(count, kSlack) * dims elements; out rows have room for round_up(count, kSlack).
+// `last` is null, or holds one more coordinate for every row, packed behind the others.
+// panels holds round_up(count, kSlack) * (coordinates) elements; out rows have room for round_up(count, kSlack).
 template <class F>
 struct TiledOutput {
   F* scores;
@@ -48,8 +49,8 @@ struct TiledOutput {
 };
 template <class F>
 std::int64_t tiled_block_rows();
-void pack_panels(Rows<float> base, std::int64_t dims, float* panels);
-void pack_panels(Rows<double> base, std::int64_t dims, double* panels);
+void pack_panels(Rows<float> base, std::int64_t dims, const float* last, float* panels);
+void pack_panels(Rows<double> base, std::int64_t dims, const double* last, double* panels);
 void register_tiled_scores(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
                            std::int64_t dims, const TiledOutput<float>& out);
 void register_tiled_scores(core::Form form, double p, Rows<double> queries, const double* panels,

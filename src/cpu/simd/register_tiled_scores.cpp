@@ -78,17 +78,21 @@ void pack_whole_panel(const F* rows, std::int64_t stride, std::int64_t dims, std
 
 // Rows past the end are zeros; their scores are computed and never looked at.
 template <class F>
-void pack(Rows<F> base, std::int64_t dims, F* panels) {
+void pack(Rows<F> base, std::int64_t dims, const F* last, F* panels) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
   const std::int64_t padded = (base.count + kPanels * lanes - 1) / (kPanels * lanes) * (kPanels * lanes);
-  for (std::int64_t first = 0; first < padded; first += lanes, panels += lanes * dims) {
+  for (std::int64_t first = 0; first < padded; first += lanes) {
     if (first + lanes <= base.count) {
       pack_whole_panel(base.data + first * base.stride, base.stride, dims, lanes, panels);
-      continue;
+    } else {
+      for (std::int64_t c = 0; c < dims; ++c)
+        for (std::int64_t j = 0; j < lanes; ++j)
+          panels[c * lanes + j] = first + j < base.count ? base.data[(first + j) * base.stride + c] : F{0};
     }
-    for (std::int64_t c = 0; c < dims; ++c)
-      for (std::int64_t j = 0; j < lanes; ++j)
-        panels[c * lanes + j] = first + j < base.count ? base.data[(first + j) * base.stride + c] : F{0};
+    panels += lanes * dims;
+    if (last == nullptr) continue;
+    for (std::int64_t j = 0; j < lanes; ++j) panels[j] = first + j < base.count ? last[first + j] : F{0};
+    panels += lanes;
   }
 }
 
@@ -145,12 +149,12 @@ void scores(core::Form form, double p, Rows<F> queries, const F* panels, std::in
 
 }  // namespace
 
-void pack_f32(Rows<float> base, std::int64_t dims, float* panels) {
-  pack(base, dims, panels);
+void pack_f32(Rows<float> base, std::int64_t dims, const float* last, float* panels) {
+  pack(base, dims, last, panels);
 }
 
-void pack_f64(Rows<double> base, std::int64_t dims, double* panels) {
-  pack(base, dims, panels);
+void pack_f64(Rows<double> base, std::int64_t dims, const double* last, double* panels) {
+  pack(base, dims, last, panels);
 }
 
 void scores_f32(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
@@ -194,12 +198,12 @@ std::int64_t tiled_block_rows<double>() {
   return HWY_DYNAMIC_DISPATCH(rows_f64)();
 }
 
-void pack_panels(Rows<float> base, std::int64_t dims, float* panels) {
-  HWY_DYNAMIC_DISPATCH(pack_f32)(base, dims, panels);
+void pack_panels(Rows<float> base, std::int64_t dims, const float* last, float* panels) {
+  HWY_DYNAMIC_DISPATCH(pack_f32)(base, dims, last, panels);
 }
 
-void pack_panels(Rows<double> base, std::int64_t dims, double* panels) {
-  HWY_DYNAMIC_DISPATCH(pack_f64)(base, dims, panels);
+void pack_panels(Rows<double> base, std::int64_t dims, const double* last, double* panels) {
+  HWY_DYNAMIC_DISPATCH(pack_f64)(base, dims, last, panels);
 }
 
 void register_tiled_scores(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
