@@ -33,6 +33,7 @@ struct Graph {
 };
 
 // Every point's k nearest others, itself left out by id. 1 ≤ k ≤ points.rows − 1.
+// The memory budget is the search's; symmetrising holds up to three copies of the edges while it works.
 template <Element T>
 KITH_API Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, const Options& options = {},
                                     Symmetrize symmetrize = Symmetrize::none);

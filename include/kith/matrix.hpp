@@ -4,9 +4,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "kith/error.hpp"
 
 namespace kith {
 
@@ -82,10 +85,13 @@ template <Element T>
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(std::int64_t rows, std::int64_t cols)
-      : rows_(rows), cols_(cols), values_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {}
+  Matrix(std::int64_t rows, std::int64_t cols) : rows_(rows), cols_(cols), values_(checked_size(rows, cols)) {}
   Matrix(std::int64_t rows, std::int64_t cols, std::vector<T> values)
-      : rows_(rows), cols_(cols), values_(std::move(values)) {}
+      : rows_(rows), cols_(cols), values_(std::move(values)) {
+    if (values_.size() != checked_size(rows, cols))
+      throw Error(ErrorCode::invalid_argument, std::to_string(values_.size()) + " values for a matrix of " +
+                                                   std::to_string(rows) + " × " + std::to_string(cols));
+  }
 
   std::int64_t rows() const { return rows_; }
   std::int64_t cols() const { return cols_; }
@@ -101,6 +107,14 @@ class Matrix {
   MatrixView<T> view() const { return {values_.data(), rows_, cols_}; }
 
  private:
+  static std::size_t checked_size(std::int64_t rows, std::int64_t cols) {
+    std::int64_t size = 0;
+    if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &size))
+      throw Error(ErrorCode::invalid_argument,
+                  "a matrix of " + std::to_string(rows) + " × " + std::to_string(cols) + " cannot exist");
+    return static_cast<std::size_t>(size);
+  }
+
   std::int64_t rows_ = 0;
   std::int64_t cols_ = 0;
   std::vector<T> values_;

@@ -108,6 +108,7 @@ Plan explain(const Problem& problem, const Options& options) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a problem of {} points, {} queries and {} dimensions; each must be at least 1",
                             problem.base_rows, problem.queries, problem.dims));
+  api::check_dims(problem.dims);
   api::check_options(options);
   api::check_k(problem.k, problem.base_rows, "the number of base points is");
   api::check_sizes(problem.queries, problem.base_rows, problem.k);

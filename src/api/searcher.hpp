@@ -22,8 +22,10 @@ class Searcher {
   Searcher(MatrixView<T> base, Options options, std::int64_t queries, std::int64_t k)
       : base_(base), options_(std::move(options)), machine_(plan::cpu_facts()) {
     const core::Form form = core::form_of(options_.metric);
-    has_norms_ =
-        queries == 0 ? form == core::Form::dot || form == core::Form::squared : plan::needs_norms(plan_for(queries, k));
+    // They may take half of the budget: without them Euclidean distances come from differences.
+    const bool affordable = options_.memory_budget == 0 || base_.rows * 16 <= options_.memory_budget;
+    has_norms_ = queries == 0 ? form == core::Form::dot || (form == core::Form::squared && affordable)
+                              : plan::needs_norms(plan_for(queries, k));
     prepared_ = prepare(base_, "base");
   }
 
@@ -63,14 +65,26 @@ class Searcher {
   // The planner sees shapes only; the data may still ask for differences instead of products.
   Plan plan_for(const cpu::PreparedRows<T>& queries, std::int64_t k) const {
     Plan plan = plan_for(queries.view.rows, k);
-    if (!plan.expanded || options_.distance == "gemm" || cpu::expansion_is_sharp(prepared_, queries)) return plan;
+    if (!plan.expanded) return plan;
+    if (!has_norms_) return with_differences(plan, "norms for products do not fit the budget");
+    if (options_.distance == "gemm" || cpu::expansion_is_sharp(prepared_, queries)) return plan;
+    return with_differences(plan,
+                            "points lie closer together than products can resolve at their distance from the origin");
+  }
+
+  Plan with_differences(Plan plan, const char* reason) const {
     if (plan.distance == "gemm") {
       Options tiled = options_;
       tiled.distance = "register-tiled";
-      plan = plan::plan_cpu(plan.problem, tiled, machine_);
+      try {
+        plan = plan::plan_cpu(plan.problem, tiled, machine_);
+      } catch (const Error&) {
+        if (has_norms_) return plan;  // slower, and as exact
+        throw;
+      }
     }
     plan.expanded = false;
-    plan.reason = "points lie closer together than products can resolve at their distance from the origin";
+    plan.reason = reason;
     return plan;
   }
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "cpu/parallel.hpp"
+
 namespace kith::api {
 namespace {
-
-constexpr int kMaxThreads = 4096;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -32,9 +32,11 @@ Backend resolve(Backend backend) {
 }
 
 void check_resources(int threads, std::int64_t budget) {
-  if (threads < 0 || threads > kMaxThreads)
+  // Past this, threads only cost; and OpenMP ends the process when the system refuses it one.
+  const int most_threads = std::max(256, 4 * cpu::available_threads());
+  if (threads < 0 || threads > most_threads)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("threads = {}; 0 (all) to {} are allowed", threads, kMaxThreads));
+                fmt::format("threads = {}; 0 (all) to {} are allowed", threads, most_threads));
   if (budget < 0)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("memory budget = {}; it must be 0 (a quarter of what is free) or positive", budget));
@@ -68,13 +70,22 @@ void check_k(std::int64_t k, std::int64_t limit, const char* why) {
 }
 
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k) {
+  constexpr std::int64_t kMostRows = std::int64_t{1} << 56;  // more than any address space
   std::int64_t product = 0;
-  if (__builtin_mul_overflow(queries, rows, &product) || __builtin_mul_overflow(queries, k * 16, &product))
+  if (rows > kMostRows || queries > kMostRows || __builtin_mul_overflow(queries, rows, &product) ||
+      __builtin_mul_overflow(queries, k * 16, &product))
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} queries × {} points with k = {} exceed what 64 bits can count", queries, rows, k));
+                fmt::format("{} queries × {} points with k = {} exceed what memory can address", queries, rows, k));
+}
+
+void check_dims(std::int64_t dims) {
+  constexpr std::int64_t kMostDims = std::numeric_limits<std::int32_t>::max();  // BLAS counts in 32 bits
+  if (dims > kMostDims)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} dimensions; at most {} are allowed", dims, kMostDims));
 }
 
 void check_same_dims(std::int64_t base_cols, std::int64_t query_cols) {
+  check_dims(base_cols);
   if (base_cols != query_cols)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the base has {} dimensions but the queries have {}", base_cols, query_cols));

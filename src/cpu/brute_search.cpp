@@ -3,8 +3,14 @@
 // candidate buffers, and the survivors' keys computed. Parts are merged at the end.
 #include "cpu/brute_search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <cblas.h>
@@ -15,6 +21,7 @@
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "cpu/sort_hits.hpp"
+#include "kith/error.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -78,7 +85,8 @@ class Task {
   std::int64_t run(std::int64_t first, std::int64_t count, BasePart part, ProgressMeter& progress, int worker,
                    Emit emit) {
     measure_tiles(part);
-    SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count), {}, {}, {}, 0};
+    SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count),
+                                {},    {},       {},   {},      0};
     std::vector<Candidates<T>> candidates = make_candidates(first, count);
     const Rows<F> query_rows = working_queries(first, count);
     const std::int64_t stride = padded(part.tile_rows);
@@ -215,8 +223,8 @@ void write_hits(const Metric& metric, const std::vector<core::Hit<D>>& hits, std
 
 // The parts' answers to one query, merged.
 template <class D>
-void merge_parts(std::vector<std::vector<core::Hit<D>>*> parts, std::int64_t k, const Metric& metric, std::int64_t* ids,
-                 D* distances) {
+void merge_parts(const std::vector<const std::vector<core::Hit<D>>*>& parts, std::int64_t k, const Metric& metric,
+                 std::int64_t* ids, D* distances) {
   std::vector<core::Hit<D>> all;
   for (const auto* part : parts) all.insert(all.end(), part->begin(), part->end());
   sort_hits(all);
@@ -258,7 +266,7 @@ std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& qu
   });
   if (splits > 1)
     parallel_for(plan.threads, query_count, [&](std::int64_t query, int) {
-      std::vector<std::vector<core::Hit<F>>*> parts;
+      std::vector<const std::vector<core::Hit<F>>*> parts;
       for (std::int64_t split = 0; split < splits; ++split)
         parts.push_back(&partial[static_cast<std::size_t>(query * splits + split)]);
       merge_parts(parts, k, plan.metric, ids + query * k, distances + query * k);

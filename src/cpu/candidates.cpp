@@ -110,13 +110,14 @@ void Candidates<T>::settle(SelectionContext<T>& context) {
   exact_sums(core::form_of(metric), metric.p, context.query.data(), context.base.exact_base(), context.ids.data(),
              size_, context.raw.data());
   const core::RowFacts query_facts = context.queries.facts(query_);
-  hits_.reserve(hits_.size() + count);
+  std::vector<core::Hit<F>>& all = context.hits;
+  all.assign(hits_.begin(), hits_.end());
   for (std::size_t i = 0; i < count; ++i) {
     const double value = core::finish(metric, context.raw[i], query_facts, context.base.facts(context.ids[i]), dims);
-    hits_.push_back({static_cast<F>(value), context.ids[i]});
+    all.push_back({static_cast<F>(value), context.ids[i]});
   }
-  sort_hits(hits_);
-  if (static_cast<std::int64_t>(hits_.size()) > context.k) hits_.resize(static_cast<std::size_t>(context.k));
+  sort_hits(all);
+  hits_.assign(all.begin(), all.begin() + std::min(static_cast<std::ptrdiff_t>(all.size()), context.k));
   context.finalists += size_;
   size_ = 0;
   if (static_cast<std::int64_t>(hits_.size()) < context.k) return;

@@ -37,11 +37,12 @@ struct SelectionContext {
   const PreparedRows<T>& queries;
   const BasePart& part;
   const ScoreBounds<F>& bounds;
-  std::int64_t k;                 // at most part.count
-  std::vector<double> query;      // scratch: the query in double
-  std::vector<std::int64_t> ids;  // scratch
-  std::vector<double> raw;        // scratch
-  std::int64_t finalists = 0;     // keys computed so far
+  std::int64_t k;                  // at most part.count
+  std::vector<double> query;       // scratch: the query in double
+  std::vector<std::int64_t> ids;   // scratch
+  std::vector<double> raw;         // scratch
+  std::vector<core::Hit<F>> hits;  // scratch
+  std::int64_t finalists = 0;      // keys computed so far
 };
 
 template <Element T>

@@ -79,7 +79,9 @@ void parallel_for(int threads, std::int64_t count, const std::function<void(std:
   std::int64_t failed_at = count;
   std::mutex failure_mutex;
   on_workers(static_cast<int>(std::clamp<std::int64_t>(count, 1, threads)), [&](int worker) {
-    for (std::int64_t i = next++; i < count && !stop; i = next++) {
+    while (!stop) {
+      const std::int64_t i = next++;
+      if (i >= count) break;
       try {
         task(i, worker);
       } catch (...) {

@@ -112,9 +112,10 @@ Rows<DistanceOf<T>> working_rows(const PreparedRows<T>& rows, std::int64_t first
     F* to = scratch + r * view.cols;
     if (directions) {
       const core::RowFacts facts = rows.facts(first + r);
-      const double length = std::sqrt(facts.square_norm);
+      const double scale = 1 / std::sqrt(facts.square_norm);
+      const double mean = facts.mean;
       for (std::int64_t c = 0; c < view.cols; ++c)
-        to[c] = static_cast<F>((core::coordinate(from, view.col_stride, c) - facts.mean) / length);
+        to[c] = static_cast<F>((core::coordinate(from, view.col_stride, c) - mean) * scale);
     } else if (view.col_stride == 1) {
       for (std::int64_t c = 0; c < view.cols; ++c) to[c] = static_cast<F>(from[c]);
     } else {

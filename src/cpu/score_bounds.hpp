@@ -28,7 +28,7 @@ class ScoreBounds {
         dims_(dims),
         expanded_(expanded),
         directions_(metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation),
-        exact_(form_ == core::Form::mismatch || (integers && sums_fit())),
+        exact_(counts_fit() || (integers && sums_fit())),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
         underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())) {}
 
@@ -59,6 +59,7 @@ class ScoreBounds {
     const auto score = static_cast<double>(raised);
     if (directions_) return static_cast<F>(std::clamp(1 + score, 0.0, 2.0));
     if (form_ == core::Form::dot) return static_cast<F>(score);
+    if (relative_ >= 1) return std::numeric_limits<F>::infinity();
     const double raw = expanded_ ? score + query_square_norm : (score + underflow_) / (1 - relative_);
     const F key = static_cast<F>(core::finish(metric_, std::max(raw, 0.0), {}, {}, dims_));
     // pow() may be off by an ulp, and need not be monotone there.
@@ -81,6 +82,11 @@ class ScoreBounds {
  private:
   // Beyond it the vector exponential gives up (PowerForm), below the largest double.
   static constexpr double kLargestPower = 1e306;
+
+  // F counts differing coordinates one by one only so far.
+  bool counts_fit() const {
+    return form_ == core::Form::mismatch && static_cast<double>(dims_) < 1 / core::unit_roundoff<F>();
+  }
 
   // Every sum of products of bytes, and every part of it, is an integer that F can hold.
   bool sums_fit() const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -23,6 +22,8 @@ constexpr std::int64_t kMaxPartRows = std::numeric_limits<std::uint32_t>::max() 
 
 // Queries of a block: enough that packing and reading the base once per block costs little.
 constexpr std::int64_t kLargestBlock = 512;
+// With fewer queries than this for each thread, the base is split among the threads instead.
+constexpr std::int64_t kSmallestBlock = 16;
 
 // With fewer dimensions the norm, one more coordinate, costs more than the subtractions it saves.
 constexpr std::int64_t kExpandFrom = 8;
@@ -65,7 +66,9 @@ double predict(const std::string& stage, const Problem& problem, core::Form form
   const double width = problem.dtype == DType::float64 ? 2 : 1;
   const double blocks = std::ceil(q / static_cast<double>(kLargestBlock));
   const auto pairs_cost = [&](const StageCost& cost) { return q * n * width * (d * cost.step + cost.pair); };
-  const double packed = n * d * width * std::max<double>(blocks, threads);
+  // Every thread packs the whole base for its queries, unless there are so few that the base is split.
+  const bool split = problem.queries < threads * kSmallestBlock;
+  const double packed = n * d * width * (split ? 1 : std::max<double>(blocks, threads));
   double work = 0;
   if (stage == "gemm") {
     work = pairs_cost(facts.gemm) + packed * facts.multiply_packing;
@@ -110,7 +113,7 @@ std::int64_t workspace(const Plan& plan, const Shape& s) {
 // Queries are spread over threads; when there are too few for that, the base is split too.
 void spread(Plan& plan, const Shape& s, std::int64_t largest_block) {
   const std::int64_t threads = plan.threads;
-  const std::int64_t smallest_block = std::min<std::int64_t>(16, largest_block);
+  const std::int64_t smallest_block = std::min(kSmallestBlock, largest_block);
   std::int64_t blocks = ceil_div(s.q, largest_block);
   if (blocks < threads && s.q >= threads * smallest_block) blocks = threads;
   if (blocks > threads) blocks = ceil_div(blocks, threads) * threads;

@@ -20,7 +20,7 @@ struct CpuFacts {
   std::int64_t free_memory = 0;
   StageCost gemm{2.0e-11, 3.6e-10};
   StageCost register_tiled{2.3e-11, 1.6e-10};
-  StageCost direct{5.9e-11, 4.0e-10};
+  StageCost direct{4.4e-11, 1.5e-9};
   double multiply_packing = 3e-10;  // seconds per element of the base and block of queries, inside BLAS
   double panel_packing = 5e-10;     // the same for register-tiled panels
   double read_bandwidth = 16e9;     // bytes per second of one thread

@@ -218,6 +218,28 @@ TEST_F(Promise5BadInput, NegativeThreadsAndBudget) {
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"-5"}, [&] { search(base(), queries(), 1, options); }));
 }
 
+// OpenMP would end the process when the system refuses it a thread, so absurd numbers are refused before.
+TEST_F(Promise5BadInput, AbsurdThreadsAreRefused) {
+  Options options;
+  options.threads = 1000000;
+  EXPECT_TRUE(
+      fails_with(ErrorCode::invalid_argument, {"threads", "1000000"}, [&] { search(base(), queries(), 1, options); }));
+}
+
+TEST_F(Promise5BadInput, AbsurdShapesAreRefusedByExplain) {
+  for (const std::int64_t dims : {std::int64_t{1} << 31, std::int64_t{1} << 62}) {
+    const Problem problem{1000000, 10, dims, 10, DType::float32};
+    EXPECT_TRUE(
+        fails_with(ErrorCode::invalid_argument, {"dimensions", std::to_string(dims)}, [&] { explain(problem); }));
+  }
+}
+
+TEST_F(Promise5BadInput, AMatrixHoldsWhatItsShapeSays) {
+  EXPECT_TRUE(
+      fails_with(ErrorCode::invalid_argument, {"5", "2 × 3"}, [] { Matrix<float>(2, 3, std::vector<float>(5)); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"-1"}, [] { Matrix<float>(-1, 3); }));
+}
+
 TEST_F(Promise5BadInput, MoreThreadsThanWorkAreFine) {
   Options options;
   options.threads = 200;

@@ -315,6 +315,18 @@ TEST(Promise1ProofHolds, IntegersAtTheEndsOfTheirRange) {
   }
 }
 
+// With a power so large that the error bound says nothing, every point must stay a candidate.
+TEST(Promise1ProofHolds, MinkowskiOfAnEnormousPower) {
+  for (const double p : {1e3, 5e6, 1e7, 1e9}) {
+    const Metric metric = Metric::minkowski(p);
+    const Sample<float> sample = generate<float>(Kind::uniform, {200, 5, 4}, metric, 29);
+    Options options;
+    options.metric = metric;
+    const auto truth = truth_of(sample, metric);
+    EXPECT_TRUE(matches_truth(search(sample.base.view(), sample.queries.view(), 7, options), truth, 7)) << "p = " << p;
+  }
+}
+
 // A double cosine whose squared norms leave the range of double is an angle still: right, or refused, never wrong.
 TEST(Promise1ProofHolds, CosineOfVectorsBeyondTheRangeOfSquares) {
   for (const double scale : {1e-310, 1e-200, 1e-160, 1e-150, 1e150, 1e160, 1e300}) {
