@@ -26,6 +26,7 @@ Json to_json(const Plan& plan) {
           {"method", to_string(plan.method)},
           {"distance", plan.distance},
           {"select", plan.select},
+          {"expanded", plan.expanded},
           {"threads", plan.threads},
           {"query_block", plan.query_block},
           {"base_tile", plan.base_tile},

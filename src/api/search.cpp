@@ -97,6 +97,7 @@ Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const
     const auto prepared_base = cpu::prepare_rows(base, options.metric, {"base", options.check_finite, false, threads});
     const auto prepared_queries =
         cpu::prepare_rows(queries, options.metric, {"query", options.check_finite, false, threads});
+    api::check_output(queries.rows, base.rows, sizeof(DistanceOf<T>));
     Matrix<DistanceOf<T>> out(queries.rows, base.rows);
     cpu::distance_matrix(prepared_base, prepared_queries, threads, options.progress, out.data());
     return out;

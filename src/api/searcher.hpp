@@ -43,6 +43,7 @@ class Searcher {
   }
 
   Neighbors<DistanceOf<T>> search(MatrixView<T> queries, std::int64_t k) const {
+    check_output(queries.rows, k, sizeof(std::int64_t) + sizeof(DistanceOf<T>));
     Neighbors<DistanceOf<T>> found;
     found.queries = queries.rows;
     found.k = k;

@@ -38,6 +38,7 @@ Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
     Topk<T> out;
     out.rows = matrix.rows;
     out.k = options.output == TopkOutput::kth_only ? 1 : k;
+    api::check_output(out.rows, out.k, sizeof(T) + sizeof(std::int64_t));
     out.values.resize(static_cast<std::size_t>(out.rows * out.k));
     const bool ids = options.output == TopkOutput::sorted || options.output == TopkOutput::unsorted;
     if (ids) out.ids.resize(out.values.size());

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "cpu/parallel.hpp"
 
 namespace kith::api {
@@ -76,6 +78,14 @@ void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k) {
       __builtin_mul_overflow(queries, k * 16, &product))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} queries × {} points with k = {} exceed what memory can address", queries, rows, k));
+}
+
+void check_output(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes) {
+  const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(element_bytes);
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes > memory)
+    throw Error(ErrorCode::out_of_memory, fmt::format("a result of {} × {} takes {:.0f} bytes; this machine has {:.0f}",
+                                                      rows, cols, bytes, memory));
 }
 
 void check_dims(std::int64_t dims) {

@@ -46,6 +46,9 @@ void check_k(std::int64_t k, std::int64_t limit, const char* why);
 // q · n and q · k must be countable.
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k);
 
+// A result of rows × cols elements of `element_bytes` must fit into the machine's memory.
+void check_output(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes);
+
 void check_dims(std::int64_t dims);
 
 void check_same_dims(std::int64_t base_cols, std::int64_t query_cols);
