@@ -43,5 +43,5 @@ else
   exit 1
 fi
 echo "Installing:$missing" >&2
-$as_root apt-get update -qq >&2
-$as_root DEBIAN_FRONTEND=noninteractive apt-get install -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends $missing >&2
+$as_root apt-get update -qq >/dev/null
+$as_root DEBIAN_FRONTEND=noninteractive apt-get install -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends $missing >/dev/null

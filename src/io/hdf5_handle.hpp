@@ -61,7 +61,7 @@ class Hdf5Session {
 
   // What libhdf5 says of its last failure, at its origin; the system's words alone when it quotes them.
   static std::string reason() {
-    const std::string text = origin();
+    std::string text = origin();
     constexpr std::string_view kQuote = "error message = '";
     const std::size_t at = text.find(kQuote);
     if (at == std::string::npos) return text;
