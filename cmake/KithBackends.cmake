@@ -13,7 +13,7 @@ function(kith_find_nvcc out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-file(GLOB_RECURSE KITH_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
+file(GLOB KITH_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/backend/*.cu)
 if(NOT KITH_CUDA)
   set(KITH_CUDA_SOURCES "")
   kith_summary("cuda backend" "left out (KITH_CUDA is off)")

@@ -18,11 +18,31 @@ enum class TopkOutput {
   kth_only,     // the k-th value of each row alone
 };
 
+// What single selection methods of the cuda and emulated backends let one choose; a method ignores what it has not.
+// 0 or `automatic` means the method's own choice.
+struct SelectTuning {
+  enum class Group { automatic, thread, warp, block };
+
+  bool buffered = false;           // queues, partial-bitonic: collect candidates in a buffer before they are inserted
+  bool full_buffer_vote = false;   // queues, buffered: a warp empties its buffers together when one is full
+  bool local_sort = false;         // queues, buffered: sort a buffer before it is inserted
+  int hierarchical = 0;            // queues: search a hierarchy of group minima, groups of 2, 4 or 8
+  bool aligned = true;             // merge-queue: the threads of a warp merge together
+  Group group = Group::automatic;  // who works on a row: queues (thread, warp), quick-multi-select (warp, block)
+  int merge_size = 0;              // merge-queue: size of its first levels, a power of two
+  int buffer_size = 0;             // buffered queues and partial-bitonic: candidates a buffer holds
+  int thread_queue = 0;            // warp-select, block-select: length of each thread's queue
+  int stages = 0;                  // sample-select: 1 or 2
+  int partitions = 0;              // bits-single-row: parts that a row is cut into
+  bool transposed = false;         // bits: items strided over the block instead of consecutive ones in each thread
+};
+
 struct TopkOptions {
   bool largest = false;
   TopkOutput output = TopkOutput::sorted;
   Backend backend = Backend::automatic;
-  std::string method = "auto";     // a name of select_names()
+  std::string method = "auto";  // a name of select_names()
+  SelectTuning tuning;
   int threads = 0;                 // as in Options
   std::int64_t memory_budget = 0;  // bytes of workspace; 0 = what k needs on all threads
   ProgressCallback progress;

@@ -1,0 +1,81 @@
+// memory.hpp: memory of the device and pinned memory of the host, owned.
+#pragma once
+
+#include <utility>
+
+#include "cuda/runtime/check.hpp"
+
+namespace kith::KITH_BACKEND {
+
+// A block of device memory that belongs to a stream: given back in the stream's order, without waiting for it.
+template <class T>
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(std::size_t count, cudaStream_t stream) : count_(count), stream_(stream) {
+    if (count == 0) return;
+    void* address = nullptr;
+    check(cudaMallocAsync(&address, count * sizeof(T), stream), "cudaMallocAsync", count * sizeof(T));
+    data_ = static_cast<T*>(address);
+  }
+  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  ~DeviceBuffer() {
+    if (data_ != nullptr) cudaFreeAsync(data_, stream_);
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+
+ private:
+  void swap(DeviceBuffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    std::swap(stream_, other.stream_);
+  }
+
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+  cudaStream_t stream_ = nullptr;
+};
+
+// Page-locked host memory, which asynchronous copies need.
+template <class T>
+class PinnedBuffer {
+ public:
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t count) : count_(count) {
+    if (count == 0) return;
+    void* address = nullptr;
+    check(cudaMallocHost(&address, count * sizeof(T)), "cudaMallocHost", count * sizeof(T));
+    data_ = static_cast<T*>(address);
+  }
+  PinnedBuffer(PinnedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  PinnedBuffer(const PinnedBuffer&) = delete;
+  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+  ~PinnedBuffer() {
+    if (data_ != nullptr) cudaFreeHost(data_);
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace kith::KITH_BACKEND

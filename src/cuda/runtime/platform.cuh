@@ -1,0 +1,38 @@
+// platform.cuh: what every device source starts from.
+// The sources of src/cuda/ are compiled twice: by nvcc into namespace kith::cuda, and by the host compiler against
+// emulator/ into kith::emulated. KITH_BACKEND is that name; KITH_IS_EMULATED tells the few places that differ.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#ifndef KITH_BACKEND
+#error "compile device sources with -DKITH_BACKEND=cuda or -DKITH_BACKEND=emulated"
+#endif
+
+#if defined(KITH_IS_EMULATED)
+#define KITH_UNROLL
+#else
+#define KITH_UNROLL _Pragma("unroll")
+#endif
+
+namespace kith::KITH_BACKEND {
+
+constexpr unsigned kWarp = 32;
+constexpr unsigned kFullMask = 0xFFFFFFFFU;
+
+__device__ __forceinline__ unsigned lane_id() {
+  return threadIdx.x % kWarp;
+}
+
+__device__ __forceinline__ unsigned warp_id() {
+  return threadIdx.x / kWarp;
+}
+
+__host__ __device__ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace kith::KITH_BACKEND

@@ -1,0 +1,12 @@
+// finish.hpp: from the k keys of each row, in any order, to the answer.
+#pragma once
+
+#include "cuda/select/method.hpp"
+
+namespace kith::KITH_BACKEND {
+
+// `keys` is rows × k in the workspace, each row's k first keys in any order; it is overwritten.
+template <class T>
+void finish_rows(KeyOf<T>* keys, const SelectCall<T>& call);
+
+}  // namespace kith::KITH_BACKEND

@@ -1,0 +1,51 @@
+// method.hpp: the selection methods, by name.
+// Each takes rows on the device and leaves the k first keys of each row in the output, in the order `output.form` asks
+// for, having enqueued everything on workspace.stream(); none waits for the device. All give the same answer.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "cuda/runtime/workspace.hpp"
+#include "cuda/select/rows.cuh"
+
+namespace kith::KITH_BACKEND {
+
+template <class T>
+struct SelectCall {
+  const Rows<T>& rows;
+  Output<T> output;
+  const SelectTuning& tuning;
+  Workspace& workspace;
+
+  unsigned k() const { return output.k; }
+  cudaStream_t stream() const { return workspace.stream(); }
+};
+
+// One function a method, one source file a function or family; float and double. Each throws Error(invalid_argument)
+// naming the limit it was asked to pass.
+#define KITH_SELECT_METHODS(X)                \
+  X(insertion_queue, "insertion-queue")       \
+  X(heap_queue, "heap-queue")                 \
+  X(merge_queue, "merge-queue")               \
+  X(warp_select, "warp-select")               \
+  X(partial_bitonic, "partial-bitonic")       \
+  X(block_select, "block-select")             \
+  X(merge_path, "merge-path")                 \
+  X(bits, "bits")                             \
+  X(bits_global, "bits-global")               \
+  X(bits_single_row, "bits-single-row")       \
+  X(quick_multi_select, "quick-multi-select") \
+  X(sample_select, "sample-select")           \
+  X(radix_select, "radix-select")             \
+  X(sort, "sort")
+
+#define KITH_DECLARE(function, name) \
+  template <class T>                 \
+  void function(const SelectCall<T>& call);
+namespace select {
+KITH_SELECT_METHODS(KITH_DECLARE)
+}
+#undef KITH_DECLARE
+
+}  // namespace kith::KITH_BACKEND
