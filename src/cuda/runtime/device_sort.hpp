@@ -6,8 +6,14 @@
 
 namespace kith::KITH_BACKEND {
 
+// What is known of the ids within each segment. Where they ascend already, a stable sort need not look at them.
+enum class IdOrder { any, ascending };
+
 // Sorts each of `segments` consecutive runs of `length` keys in place, ascending, on the workspace's stream.
-void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace);
-void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace);
+// Takes a second buffer of the keys' size from the workspace.
+void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
+                   IdOrder ids = IdOrder::any);
+void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
+                   IdOrder ids = IdOrder::any);
 
 }  // namespace kith::KITH_BACKEND

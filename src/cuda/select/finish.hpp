@@ -9,4 +9,8 @@ namespace kith::KITH_BACKEND {
 template <class T>
 void finish_rows(KeyOf<T>* keys, const SelectCall<T>& call);
 
+// For rows that are sorted already and `stride` keys apart: writes the first k of each.
+template <class T>
+void put_sorted_rows(const KeyOf<T>* keys, std::int64_t stride, const SelectCall<T>& call);
+
 }  // namespace kith::KITH_BACKEND

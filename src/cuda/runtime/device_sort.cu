@@ -1,0 +1,172 @@
+// device_sort.cu: the one place where CUB is included.
+// PackedKey  a few long segments: one device-wide radix sort each; many: CUB's segmented radix sort, a block a segment.
+// WideKey    CUB's segmented sort has no composite keys, so each key is labelled with its segment, in what is padding
+// of
+//            a WideKey, and one device-wide radix sort orders by (segment, order, id).
+#include "cuda/runtime/device_sort.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "cuda/runtime/launch.cuh"
+
+#if !defined(KITH_IS_EMULATED)
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+#include <cuda/std/tuple>
+#endif
+
+namespace kith::KITH_BACKEND {
+
+#if defined(KITH_IS_EMULATED)
+
+namespace {
+
+template <class K>
+void sort_on_host(K* keys, std::int64_t segments, std::int64_t length, cudaStream_t stream) {
+  const auto work = [=] {
+    for (std::int64_t s = 0; s < segments; ++s) std::sort(keys + s * length, keys + (s + 1) * length);
+  };
+  check(::emulator::enqueue("sort_segments", work, stream), "sort_segments");
+}
+
+}  // namespace
+
+void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder) {
+  sort_on_host(keys, segments, length, workspace.stream());
+}
+
+void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder) {
+  sort_on_host(keys, segments, length, workspace.stream());
+}
+
+#else
+
+namespace {
+
+struct DeviceSortTuning {
+  std::int64_t long_segment = 1 << 17;  // from here a segment fills the device by itself
+  std::int64_t few_segments = 8;        // up to here blocks of a segment each would leave most of the device idle
+  unsigned threads = 256;               // of the kernels that label and strip
+};
+constexpr DeviceSortTuning kTuning;
+
+constexpr int kIdBits = 32;
+
+// CUB asks for its storage first: sort(nullptr, bytes) sets bytes, sort(storage, bytes) works.
+template <class Sort>
+void with_storage(Workspace& workspace, Sort&& sort) {
+  std::size_t bytes = 0;
+  check(sort(nullptr, bytes), "cub radix sort (size)");
+  void* storage = workspace.take<unsigned char>(bytes);
+  check(sort(storage, bytes), "cub radix sort");
+}
+
+// Leaves the sorted keys in `keys` whichever buffer CUB ended in.
+template <class K>
+void bring_home(K* keys, cub::DoubleBuffer<K>& buffers, std::int64_t count, cudaStream_t stream) {
+  if (buffers.Current() == keys) return;
+  KITH_CUDA(cudaMemcpyAsync(keys, buffers.Current(), static_cast<std::size_t>(count) * sizeof(K),
+                            cudaMemcpyDeviceToDevice, stream));
+}
+
+void sort_one_by_one(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, int first_bit) {
+  auto* other = workspace.take<PackedKey>(static_cast<std::size_t>(length));
+  with_storage(workspace, [&](void* storage, std::size_t& bytes) {
+    for (std::int64_t s = 0; s < segments; ++s) {
+      cub::DoubleBuffer<PackedKey> buffers(keys + s * length, other);
+      const cudaError_t status =
+          cub::DeviceRadixSort::SortKeys(storage, bytes, buffers, length, first_bit, 64, workspace.stream());
+      if (status != cudaSuccess || storage == nullptr) return status;
+      bring_home(keys + s * length, buffers, length, workspace.stream());
+    }
+    return cudaSuccess;
+  });
+}
+
+struct Times {
+  int length;
+  __host__ __device__ int operator()(int segment) const { return segment * length; }
+};
+
+// CUB counts the items of one call with an int, so the segments are sorted in batches of that many.
+void sort_together(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, int first_bit) {
+  const std::int64_t batch = std::min(segments, std::numeric_limits<int>::max() / length);
+  auto* other = workspace.take<PackedKey>(static_cast<std::size_t>(batch * length));
+  const auto offsets =
+      thrust::make_transform_iterator(thrust::counting_iterator<int>(0), Times{static_cast<int>(length)});
+  with_storage(workspace, [&](void* storage, std::size_t& bytes) {
+    for (std::int64_t s = 0; s < segments; s += batch) {
+      const std::int64_t now = std::min(batch, segments - s);
+      cub::DoubleBuffer<PackedKey> buffers(keys + s * length, other);
+      const cudaError_t status = cub::DeviceSegmentedRadixSort::SortKeys(
+          storage, bytes, buffers, static_cast<int>(now * length), static_cast<int>(now), offsets, offsets + 1,
+          first_bit, 64, workspace.stream());
+      if (status != cudaSuccess || storage == nullptr) return status;
+      bring_home(keys + s * length, buffers, now * length, workspace.stream());
+    }
+    return cudaSuccess;
+  });
+}
+
+// A WideKey with its segment where the padding was, so that the two share memory.
+struct LabelledKey {
+  unsigned long long order;
+  unsigned id;
+  unsigned segment;
+};
+static_assert(sizeof(LabelledKey) == sizeof(WideKey) && alignof(LabelledKey) == alignof(WideKey));
+
+struct Decompose {
+  __host__ __device__ ::cuda::std::tuple<unsigned&, unsigned long long&, unsigned&> operator()(LabelledKey& key) const {
+    return {key.segment, key.order, key.id};
+  }
+};
+
+__global__ void label_kernel(const WideKey* keys, std::int64_t count, std::int64_t length, LabelledKey* labelled) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) labelled[i] = {keys[i].order, keys[i].id, static_cast<unsigned>(i / length)};
+}
+
+__global__ void strip_kernel(const LabelledKey* labelled, std::int64_t count, WideKey* keys) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const LabelledKey key = labelled[i];
+  keys[i] = {key.order, key.id};
+}
+
+}  // namespace
+
+void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder ids) {
+  if (segments == 0 || length <= 1) return;
+  const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
+  if (segments <= kTuning.few_segments || length >= kTuning.long_segment)
+    sort_one_by_one(keys, segments, length, workspace, first_bit);
+  else
+    sort_together(keys, segments, length, workspace, first_bit);
+}
+
+void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder ids) {
+  if (segments == 0 || length <= 1) return;
+  const std::int64_t count = segments * length;
+  const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
+  const int end_bit = kIdBits + 64 + std::bit_width(static_cast<unsigned>(segments - 1));
+  const Shape shape = {.blocks = ceil_div(count, kTuning.threads), .threads = kTuning.threads};
+  auto* labelled = workspace.take<LabelledKey>(static_cast<std::size_t>(count));
+  launch("label", label_kernel, shape, workspace.stream(), keys, count, length, labelled);
+  // The memory of `keys` is free now: it is the second buffer.
+  cub::DoubleBuffer<LabelledKey> buffers(labelled, reinterpret_cast<LabelledKey*>(keys));
+  with_storage(workspace, [&](void* storage, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortKeys(storage, bytes, buffers, count, Decompose{}, first_bit, end_bit,
+                                          workspace.stream());
+  });
+  launch("strip", strip_kernel, shape, workspace.stream(), buffers.Current(), count, keys);
+}
+
+#endif
+
+}  // namespace kith::KITH_BACKEND
