@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,13 @@ void multiply(Rows<double> queries, Rows<double> base, std::int64_t dims, double
               static_cast<blasint>(stride));
 }
 
+// The least value above `threshold`; infinity when there is no threshold, or it is NaN.
+template <class F>
+F next_above(F threshold) {
+  if (!(threshold < std::numeric_limits<F>::max())) return std::numeric_limits<F>::infinity();
+  return core::from_ordered_bits(core::ordered_bits(threshold) + 1);
+}
+
 // What a worker keeps from task to task.
 template <class F>
 struct Workspace {
@@ -59,8 +67,10 @@ struct Workspace {
   std::vector<F> panels;
   std::vector<F> scores;
   std::vector<F> addends;
-  std::vector<F> thresholds;
-  std::vector<std::uint8_t> hits;
+  std::vector<F> limits;
+  std::vector<BlockHit> hits;
+  std::vector<std::uint32_t> hit_starts;
+  std::vector<std::uint32_t> hit_order;
   std::vector<F> candidate_scores;
   std::vector<OffsetOf<F>> candidate_offsets;
 };
@@ -95,8 +105,9 @@ class Task {
       const std::int64_t tile_first = part.first + tile * part.tile_rows;
       const std::int64_t tile_count = std::min(part.tile_rows, part.count - tile * part.tile_rows);
       const Rows<F> base_rows = tile_rows(tile_first, tile_count);
+      for (Candidates<T>& mine : candidates) mine.begin_tile(context, tile);
       if (stage_ == Stage::register_tiled) {
-        select_by_blocks(context, candidates, tile, query_rows, base_rows, stride);
+        select_by_blocks(context, candidates, tile, query_rows, base_rows);
       } else {
         select_whole(context, candidates, tile, query_rows, base_rows, stride);
       }
@@ -109,27 +120,22 @@ class Task {
  private:
   std::int64_t dims() const { return base_.view.cols; }
 
-  // Panels of an expanded search end in the norms: with 2x and −1 for that coordinate, the dot form's score is
-  // ‖y‖² − 2⟨x,y⟩. Doubling is exact.
+  // For register-tiled products, an expanded search doubles the queries: ‖y‖² − ⟨2x,y⟩. Doubling is exact.
   Rows<F> working_queries(std::int64_t first, std::int64_t count) {
-    const std::int64_t width = dims() + 1;
-    space_.query_rows.resize(static_cast<std::size_t>(count * width));
+    space_.query_rows.resize(static_cast<std::size_t>(count * dims()));
     const Rows<F> rows = working_rows(queries_, first, count, space_.query_rows.data());
     if (!expanded_ || stage_ != Stage::register_tiled) return rows;
-    // From the last row on, for rows may lie in the same memory, one element a row closer together.
-    for (std::int64_t q = count - 1; q >= 0; --q) {
-      const F* from = rows.data + q * rows.stride;
-      F* to = space_.query_rows.data() + q * width;
-      for (std::int64_t c = dims() - 1; c >= 0; --c) to[c] = 2 * from[c];
-      to[dims()] = F{-1};
-    }
-    return {space_.query_rows.data(), count, width};
+    for (std::int64_t q = 0; q < count; ++q)
+      for (std::int64_t c = 0; c < dims(); ++c)
+        space_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
+    return {space_.query_rows.data(), count, dims()};
   }
 
-  // The squared norms of a tile's rows in working precision.
+  // The squared norms of a tile's rows in working precision, zeros behind them.
   const F* tile_norms(const BasePart& part, std::int64_t tile, std::int64_t count) {
     const double* norms = base_.square_norms.data() + part.first + tile * part.tile_rows;
     space_.addends.assign(norms, norms + count);
+    space_.addends.resize(static_cast<std::size_t>(padded(count)));
     return space_.addends.data();
   }
 
@@ -171,36 +177,41 @@ class Task {
     }
     const F* addends = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
     for (std::int64_t q = 0; q < query_rows.count; ++q)
-      candidates[static_cast<std::size_t>(q)].take(context, tile, 0, scores + q * stride, addends, base_rows.count);
+      candidates[static_cast<std::size_t>(q)].take(context, 0, scores + q * stride, addends, base_rows.count);
   }
 
   // Only blocks that hold a candidate are written, and looked at again.
   void select_by_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
-                        Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
+                        Rows<F> query_rows, Rows<F> base_rows) {
     const std::int64_t block_rows = tiled_block_rows<F>();
     const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
     const F* norms = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
-    const std::int64_t coordinates = expanded_ ? dims() + 1 : dims();
-    space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * coordinates));
-    pack_panels(base_rows, dims(), norms, space_.panels.data());
-    space_.thresholds.resize(static_cast<std::size_t>(query_rows.count));
-    for (std::size_t q = 0; q < candidates.size(); ++q) space_.thresholds[q] = candidates[q].threshold(context, tile);
-    space_.hits.assign(static_cast<std::size_t>(query_rows.count * blocks), 0);
+    space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
+    pack_panels(base_rows, dims(), space_.panels.data());
+    space_.limits.resize(candidates.size());
+    for (std::size_t q = 0; q < candidates.size(); ++q) space_.limits[q] = next_above(candidates[q].threshold());
+    space_.hits.resize(candidates.size() * static_cast<std::size_t>(blocks));
     F* scores = space_.scores.data();
-    register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows, space_.panels.data(),
-                          base_rows.count, coordinates,
-                          {scores, stride, space_.thresholds.data(), space_.hits.data(), blocks});
-    for (std::int64_t q = 0; q < query_rows.count; ++q) {
-      const std::uint8_t* hits = space_.hits.data() + q * blocks;
-      for (const std::uint8_t* hit = std::find(hits, hits + blocks, 1); hit != hits + blocks;) {
-        const std::uint8_t* end = std::find(hit, hits + blocks, 0);
-        const std::int64_t first = (hit - hits) * block_rows;
-        const std::int64_t last = std::min((end - hits) * block_rows, base_rows.count);
-        candidates[static_cast<std::size_t>(q)].take(context, tile, first, scores + q * stride + first, nullptr,
-                                                     last - first);
-        hit = std::find(end, hits + blocks, 1);
-      }
+    const std::int64_t hits = register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows,
+                                                    {space_.panels.data(), norms, base_rows.count}, dims(),
+                                                    {scores, space_.hits.data(), space_.limits.data()});
+    order_hits(candidates.size(), hits);
+    for (const std::uint32_t i : space_.hit_order) {
+      const BlockHit hit = space_.hits[i];
+      const std::int64_t first = hit.block * block_rows;
+      candidates[hit.query].take(context, first, scores + i * block_rows, nullptr,
+                                 std::min(block_rows, base_rows.count - first));
     }
+  }
+
+  // A query's hits together, so that its buffer comes into cache once: a counting sort, which keeps them ascending.
+  void order_hits(std::size_t queries, std::int64_t count) {
+    space_.hit_starts.assign(queries + 1, 0);
+    const auto first = space_.hits.begin();
+    std::for_each(first, first + count, [&](const BlockHit& hit) { ++space_.hit_starts[hit.query + 1]; });
+    std::partial_sum(space_.hit_starts.begin(), space_.hit_starts.end(), space_.hit_starts.begin());
+    space_.hit_order.resize(static_cast<std::size_t>(count));
+    for (std::uint32_t i = 0; i < count; ++i) space_.hit_order[space_.hit_starts[space_.hits[i].query]++] = i;
   }
 
   const PreparedRows<T>& base_;

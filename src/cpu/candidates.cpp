@@ -15,8 +15,9 @@ double Candidates<T>::tile_error(const SelectionContext<T>& context, std::int64_
 }
 
 template <Element T>
-auto Candidates<T>::threshold_for(const SelectionContext<T>& context, double error) const -> F {
-  return context.bounds.is_absolute() ? context.bounds.computed_limit(score_limit_, error) : threshold_;
+void Candidates<T>::set_tile_threshold(const SelectionContext<T>& context) {
+  tile_threshold_ =
+      context.bounds.is_absolute() ? context.bounds.computed_limit(score_limit_, tile_error_) : threshold_;
 }
 
 template <Element T>
@@ -28,23 +29,30 @@ void Candidates<T>::update_threshold(const SelectionContext<T>& context) {
 }
 
 template <Element T>
-auto Candidates<T>::threshold(const SelectionContext<T>& context, std::int64_t tile) const -> F {
-  return threshold_for(context, tile_error(context, tile));
+void Candidates<T>::begin_tile(SelectionContext<T>& context, std::int64_t tile) {
+  tile_first_ = tile * context.part.tile_rows;
+  tile_error_ = tile_error(context, tile);
+  if (size_ >= std::max(refresh_, kRefresh * context.k)) {
+    tighten(context);
+    drop_beyond_limit(context);
+    refresh_ = kRefresh * size_;
+  }
+  set_tile_threshold(context);
 }
 
 template <Element T>
-void Candidates<T>::take(SelectionContext<T>& context, std::int64_t tile, std::int64_t first, const F* scores,
-                         const F* addends, std::int64_t count) {
-  const double error = tile_error(context, tile);
-  const F raise = core::round_up<F>(error);
+void Candidates<T>::take(SelectionContext<T>& context, std::int64_t first, const F* scores, const F* addends,
+                         std::int64_t count) {
+  const F raise = core::round_up<F>(tile_error_);
   for (std::int64_t done = 0; done < count;) {
-    const auto offset = static_cast<OffsetOf<F>>(tile * context.part.tile_rows + first + done);
-    const auto result =
-        filter(scores + done, addends != nullptr ? addends + done : nullptr, count - done,
-               threshold_for(context, error), raise, offset, scores_ + size_, offsets_ + size_, capacity_ - size_);
+    const auto offset = static_cast<OffsetOf<F>>(tile_first_ + first + done);
+    const auto result = filter(scores + done, addends != nullptr ? addends + done : nullptr, count - done,
+                               tile_threshold_, raise, offset, scores_ + size_, offsets_ + size_, capacity_ - size_);
     done += result.consumed;
     size_ += result.kept;
-    if (done < count) make_room(context);
+    if (done == count) return;
+    make_room(context);
+    set_tile_threshold(context);
   }
 }
 

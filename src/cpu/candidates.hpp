@@ -54,19 +54,24 @@ class Candidates {
   Candidates(std::int64_t query, F* scores, OffsetOf<F>* offsets, std::int64_t capacity)
       : query_(query), scores_(scores), offsets_(offsets), capacity_(capacity) {}
 
-  // Scores of the tile above it need not be taken.
-  F threshold(const SelectionContext<T>& context, std::int64_t tile) const;
+  // Before any score of a tile is taken.
+  void begin_tile(SelectionContext<T>& context, std::int64_t tile);
 
-  // Takes scores of one tile, from its row `first` on. `addends` (or null) are added to them.
-  void take(SelectionContext<T>& context, std::int64_t tile, std::int64_t first, const F* scores, const F* addends,
-            std::int64_t count);
+  // Scores of the tile above it need not be taken.
+  F threshold() const { return tile_threshold_; }
+
+  // Takes scores of the tile, from its row `first` on. `addends` (or null) are added to them.
+  void take(SelectionContext<T>& context, std::int64_t first, const F* scores, const F* addends, std::int64_t count);
 
   // The k nearest of the part, sorted. The last call.
   std::vector<core::Hit<F>> finish(SelectionContext<T>& context);
 
  private:
+  // A buffer this many times longer than what it was tightened to gives a noticeably better limit.
+  static constexpr std::int64_t kRefresh = 4;
+
   double tile_error(const SelectionContext<T>& context, std::int64_t tile) const;
-  F threshold_for(const SelectionContext<T>& context, double error) const;
+  void set_tile_threshold(const SelectionContext<T>& context);
   void make_room(SelectionContext<T>& context);
   void tighten(const SelectionContext<T>& context);
   void drop_beyond_limit(const SelectionContext<T>& context);
@@ -84,6 +89,10 @@ class Candidates {
   double score_limit_ = std::numeric_limits<double>::infinity();  // the same for true scores
   F exact_limit_ = std::numeric_limits<F>::infinity();            // the k-th score, where scores are exact
   F threshold_ = std::numeric_limits<F>::infinity();              // for computed scores, where E is 0
+  std::int64_t tile_first_ = 0;                                   // of the part, where the tile begins
+  double tile_error_ = 0;                                         // E in this tile
+  F tile_threshold_ = std::numeric_limits<F>::infinity();         // for computed scores of this tile
+  std::int64_t refresh_ = 0;                                      // size from which the next tile starts by tightening
   std::vector<core::Hit<F>> hits_;                                // settled ones: keys known, sorted, at most k
 };
 

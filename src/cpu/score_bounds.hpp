@@ -30,7 +30,9 @@ class ScoreBounds {
         directions_(metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation),
         exact_(counts_fit() || (integers && sums_fit())),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
-        underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())) {}
+        underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())),
+        product_error_((core::gamma<F>(dims + 8) + core::gamma<double>(4 * dims + 16)) * 1.01),
+        square_error_(2 * core::gamma<double>(dims + 8)) {}
 
   // Scores carry no error at all.
   bool is_exact() const { return exact_; }
@@ -47,10 +49,9 @@ class ScoreBounds {
     const double largest = expanded_ ? 2 * x * y + y * y : x * y;
     if (!(largest < static_cast<double>(std::numeric_limits<F>::max()) / 2))
       return std::numeric_limits<double>::infinity();
-    const double products = (core::gamma<F>(dims_ + 8) + core::gamma<double>(4 * dims_ + 16)) * x * y * 1.01;
+    const double products = product_error_ * x * y;
     if (!expanded_) return products + underflow_;
-    const double squares =
-        4 * core::unit_roundoff<F>() * y * y + 2 * core::gamma<double>(dims_ + 8) * (x + y) * (x + y);
+    const double squares = 4 * core::unit_roundoff<F>() * y * y + square_error_ * (x + y) * (x + y);
     return 2 * products + squares + underflow_;
   }
 
@@ -111,6 +112,8 @@ class ScoreBounds {
   bool exact_;
   double relative_;
   double underflow_;
+  double product_error_;  // relative to the lengths' product
+  double square_error_;   // of norms in double, relative to the square of the lengths' sum
 };
 
 }  // namespace kith::cpu

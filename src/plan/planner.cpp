@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "core/key.hpp"
 #include "cpu/parallel.hpp"
@@ -98,8 +99,12 @@ std::int64_t workspace(const Plan& plan, const Shape& s) {
   const std::int64_t tile = ceil_div(plan.base_tile, cpu::kSlack) * cpu::kSlack;
   const std::int64_t block = plan.query_block;
   // Queries and a tile of the base in working precision (needed unless they lie ready), scores, norms.
-  std::int64_t per_thread = (block + tile) * (s.d + 1) * s.element + block * tile * s.element + tile * s.element;
-  if (plan.distance == "register-tiled") per_thread += tile * (s.d + 1) * s.element + block * (tile / 2 + s.element);
+  std::int64_t per_thread = (block + tile) * s.d * s.element + block * tile * s.element + tile * s.element;
+  if (plan.distance == "register-tiled") {
+    const std::int64_t rows = s.element == 8 ? cpu::tiled_block_rows<double>() : cpu::tiled_block_rows<float>();
+    constexpr auto kListed = static_cast<std::int64_t>(sizeof(cpu::BlockHit) + sizeof(std::uint32_t));
+    per_thread += tile * s.d * s.element + block * (ceil_div(tile, rows) * kListed + s.element + 4);
+  }
   per_thread += block * plan.candidates * 2 * s.element;            // scores and offsets
   per_thread += block * 128 + (plan.candidates + s.k) * (16 + 16);  // settling: ids, raw sums, hits
   per_thread += block * s.k * 16;                                   // hits settled early
@@ -170,8 +175,9 @@ std::string reason_for(const Plan& plan, bool forced) {
   if (plan.distance == "gemm")
     return "enough dimensions and queries for a matrix product to pay; keys decide what it finds";
   if (plan.distance == "direct") return "few queries: rows are read once, as they lie";
-  return can_multiply(core::form_of(plan.metric)) ? "few dimensions: sums kept in registers beat a matrix product"
-                                                  : "the metric is no matrix product";
+  return can_multiply(core::form_of(plan.metric))
+             ? "sums kept in registers beat a matrix product that has to be read again"
+             : "the metric is no matrix product";
 }
 
 }  // namespace
@@ -179,6 +185,9 @@ std::string reason_for(const Plan& plan, bool forced) {
 CpuFacts cpu_facts() {
   CpuFacts facts;
   facts.threads = cpu::available_threads();
+  // In half the registers a smaller tile fits, which uses what it loads less often.
+  const std::vector<std::string> targets = cpu::simd_targets();
+  if (!targets.empty() && targets.front() == "AVX2") facts.register_tiled.step = 2e-11;
   facts.free_memory = std::int64_t{1} << 30;
   std::ifstream info("/proc/meminfo");
   std::string key;

@@ -18,11 +18,11 @@ struct StageCost {
 struct CpuFacts {
   int threads = 1;
   std::int64_t free_memory = 0;
-  StageCost gemm{2.0e-11, 3.6e-10};
-  StageCost register_tiled{2.3e-11, 1.6e-10};
+  StageCost gemm{1.85e-11, 4.2e-10};
+  StageCost register_tiled{1.77e-11, 1.3e-10};
   StageCost direct{4.4e-11, 1.5e-9};
-  double multiply_packing = 3e-10;  // seconds per element of the base and block of queries, inside BLAS
-  double panel_packing = 5e-10;     // the same for register-tiled panels
+  double multiply_packing = 5e-10;  // seconds per element of the base and block of queries, inside BLAS
+  double panel_packing = 7e-10;     // the same for register-tiled panels
   double read_bandwidth = 16e9;     // bytes per second of one thread
   StageCost key{3e-10, 3e-8};       // of a finalist, whose row is not in cache
 };

@@ -55,6 +55,35 @@ void expect_bounds_hold(const cpu::ScoreBounds<F>& bounds, F score, long double 
   EXPECT_GE(bounds.key_above(raised, x_norm), key) << what;
 }
 
+// What register_tiled_scores() wrote.
+template <class F>
+struct TiledScores {
+  std::int64_t block_rows;
+  std::vector<F> scores;
+  std::vector<cpu::BlockHit> hits;
+
+  // Null for a block that was not written.
+  const F* block(std::int64_t query, std::int64_t index) const {
+    for (std::size_t i = 0; i < hits.size(); ++i)
+      if (hits[i].query == query && hits[i].block == index)
+        return scores.data() + static_cast<std::int64_t>(i) * block_rows;
+    return nullptr;
+  }
+};
+
+template <class F>
+TiledScores<F> tiled_scores(core::Form form, double p, cpu::Rows<F> queries, const cpu::TiledBase<F>& base,
+                            std::int64_t dims, const std::vector<F>& limits) {
+  TiledScores<F> out{cpu::tiled_block_rows<F>(), {}, {}};
+  const std::int64_t blocks = (base.count + out.block_rows - 1) / out.block_rows;
+  out.scores.resize(static_cast<std::size_t>(queries.count * blocks * out.block_rows));
+  out.hits.resize(static_cast<std::size_t>(queries.count * blocks));
+  const std::int64_t hits =
+      cpu::register_tiled_scores(form, p, queries, base, dims, {out.scores.data(), out.hits.data(), limits.data()});
+  out.hits.resize(static_cast<std::size_t>(hits));
+  return out;
+}
+
 template <class F>
 void expect_scores_within_bounds(Kind kind, const Metric& metric, std::int64_t dims) {
   constexpr std::int64_t kRows = 35;
@@ -68,11 +97,13 @@ void expect_scores_within_bounds(Kind kind, const Metric& metric, std::int64_t d
   std::vector<F> panels(static_cast<std::size_t>(kStride * dims));
   const core::Form form = core::form_of(metric);
   cpu::direct_scores(form, metric.p, queries, base, dims, direct.data(), kStride);
-  cpu::pack_panels(base, dims, nullptr, panels.data());
-  const std::vector<F> thresholds(kQueries, std::numeric_limits<F>::infinity());  // every block is written
-  std::vector<std::uint8_t> hits(kQueries * kStride);
-  cpu::register_tiled_scores(form, metric.p, queries, panels.data(), kRows, dims,
-                             {tiled.data(), kStride, thresholds.data(), hits.data(), kStride});
+  cpu::pack_panels(base, dims, panels.data());
+  const TiledScores<F> tiled_all = tiled_scores(form, metric.p, queries, {panels.data(), nullptr, kRows}, dims,
+                                                std::vector<F>(kQueries, std::numeric_limits<F>::infinity()));
+  for (std::int64_t q = 0; q < kQueries; ++q)
+    for (std::int64_t j = 0; j < kRows; ++j)
+      tiled[static_cast<std::size_t>(q * kStride + j)] =
+          tiled_all.block(q, j / tiled_all.block_rows)[j % tiled_all.block_rows];
   const cpu::ScoreBounds<F> bounds(metric, dims, false, false);
   const cpu::ScoreBounds<F> expanded(MetricKind::sqeuclidean, dims, true, false);
   for (std::int64_t q = 0; q < kQueries; ++q) {
@@ -110,48 +141,77 @@ TEST(Scores, StayWithinTheirBounds) {
   }
 }
 
-// A block is written, and its byte set, exactly when one of its scores is not above the query's threshold.
+// A block is written exactly when one of its scores is below the query's limit, or that limit is infinite.
 template <class F>
-void expect_blocks_by_threshold(std::int64_t queries, std::int64_t rows, std::int64_t dims) {
+void expect_blocks_by_limit(std::int64_t queries, std::int64_t rows, std::int64_t dims, bool with_addends) {
   const Sample<F> sample = generate<F>(Kind::gaussian, {rows, queries, dims}, MetricKind::sqeuclidean, 3);
-  const std::int64_t stride = (rows + cpu::kSlack - 1) / cpu::kSlack * cpu::kSlack;
-  const auto size = static_cast<std::size_t>(queries * stride);
-  std::vector<F> panels(static_cast<std::size_t>(stride * dims));
-  cpu::pack_panels(cpu::Rows<F>{sample.base.data(), rows, dims}, dims, nullptr, panels.data());
-  const auto run = [&](const std::vector<F>& thresholds, std::vector<F>& scores, std::vector<std::uint8_t>& hits) {
-    cpu::register_tiled_scores(core::Form::squared, 2, cpu::Rows<F>{sample.queries.data(), queries, dims},
-                               panels.data(), rows, dims,
-                               {scores.data(), stride, thresholds.data(), hits.data(), stride});
+  const auto stride = static_cast<std::size_t>((rows + cpu::kSlack - 1) / cpu::kSlack * cpu::kSlack);
+  std::vector<F> panels(stride * static_cast<std::size_t>(dims));
+  cpu::pack_panels(cpu::Rows<F>{sample.base.data(), rows, dims}, dims, panels.data());
+  std::vector<F> addends(stride);
+  for (std::size_t i = 0; i < stride; ++i) addends[i] = static_cast<F>(i % 7) - 3;
+  const auto run = [&](const std::vector<F>& limits, bool add) {
+    return tiled_scores(core::Form::squared, 2, cpu::Rows<F>{sample.queries.data(), queries, dims},
+                        {panels.data(), add ? addends.data() : nullptr, rows}, dims, limits);
   };
-  std::vector<F> all(size);
-  std::vector<std::uint8_t> hits(size);
-  run(std::vector<F>(static_cast<std::size_t>(queries), std::numeric_limits<F>::infinity()), all, hits);
-  // Every other query's threshold is a score that occurs, so that equality counts as a hit; the rest have none.
-  std::vector<F> thresholds;
-  for (std::int64_t q = 0; q < queries; ++q)
-    thresholds.push_back(q % 2 == 0 ? all[static_cast<std::size_t>(q * stride + rows / 2)] : F{-1});
-  const F untouched = -7;
-  std::vector<F> some(size, untouched);
-  hits.assign(size, 0);
-  run(thresholds, some, hits);
-  const std::int64_t block = cpu::tiled_block_rows<F>();
+  const std::vector<F> none(static_cast<std::size_t>(queries), std::numeric_limits<F>::infinity());
+  const TiledScores<F> plain = run(none, false);
+  const TiledScores<F> all = run(none, with_addends);
+  const std::int64_t block = all.block_rows;
+  const std::int64_t blocks = (rows + block - 1) / block;
+  ASSERT_EQ(static_cast<std::int64_t>(all.hits.size()), queries * blocks);
+  // A score that occurs and the value above it, which is above that score; then a limit nothing is below, and none.
+  std::vector<F> limits;
   for (std::int64_t q = 0; q < queries; ++q) {
-    for (std::int64_t first = 0; first < rows; first += block) {
-      const F* expected = all.data() + q * stride + first;
-      const bool hit = *std::min_element(expected, expected + block) <= thresholds[static_cast<std::size_t>(q)];
-      ASSERT_EQ(hits[static_cast<std::size_t>(q * stride + first / block)], hit ? 1 : 0) << "query " << q;
-      for (std::int64_t i = 0; i < block; ++i)
-        ASSERT_EQ(some[static_cast<std::size_t>(q * stride + first + i)], hit ? expected[i] : untouched);
+    const F occurs = all.block(q, blocks / 2)[0];
+    const F infinity = std::numeric_limits<F>::infinity();
+    const F choices[] = {occurs, std::nextafter(occurs, infinity), F{-4}, infinity};
+    limits.push_back(choices[q % 4]);
+  }
+  const TiledScores<F> some = run(limits, with_addends);
+  for (std::int64_t q = 0; q < queries; ++q) {
+    for (std::int64_t index = 0; index < blocks; ++index) {
+      const F* expected = all.block(q, index);
+      const F limit = limits[static_cast<std::size_t>(q)];
+      const bool hit = std::isinf(limit) || *std::min_element(expected, expected + block) < limit;
+      const F* written = some.block(q, index);
+      ASSERT_EQ(written != nullptr, hit) << "query " << q;
+      for (std::int64_t i = 0; i < block; ++i) {
+        const F addend = with_addends ? addends[static_cast<std::size_t>(index * block + i)] : F{0};
+        ASSERT_EQ(expected[i], plain.block(q, index)[i] + addend);
+        ASSERT_EQ(hit ? written[i] : expected[i], expected[i]);
+      }
     }
+  }
+}
+
+// Where every score is infinite or no number, an infinite limit still keeps the block.
+template <class F>
+void expect_overflow_is_kept() {
+  constexpr std::int64_t kRows = cpu::kSlack;
+  const std::vector<F> base(kRows, std::numeric_limits<F>::max());
+  const std::vector<F> queries = {std::numeric_limits<F>::max(), -std::numeric_limits<F>::max()};
+  const std::vector<F> addends(kRows, -std::numeric_limits<F>::infinity());
+  const std::vector<F> limits(2, std::numeric_limits<F>::infinity());
+  std::vector<F> panels(kRows);
+  cpu::pack_panels(cpu::Rows<F>{base.data(), kRows, 1}, 1, panels.data());
+  for (const F* added : {static_cast<const F*>(nullptr), addends.data()}) {
+    const auto out =
+        tiled_scores(core::Form::dot, 2, cpu::Rows<F>{queries.data(), 2, 1}, {panels.data(), added, kRows}, 1, limits);
+    EXPECT_EQ(static_cast<std::int64_t>(out.hits.size()), 2 * kRows / out.block_rows);
   }
 }
 
 TEST(Scores, BlocksAreWrittenWhenTheyHoldACandidate) {
   on_every_target([] {
     for (const std::int64_t queries : {1, 5, 6, 7, 13}) {
-      expect_blocks_by_threshold<float>(queries, 200, 9);
-      expect_blocks_by_threshold<double>(queries, 131, 4);
+      for (const bool with_addends : {false, true}) {
+        expect_blocks_by_limit<float>(queries, 200, 9, with_addends);
+        expect_blocks_by_limit<double>(queries, 131, 4, with_addends);
+      }
     }
+    expect_overflow_is_kept<float>();
+    expect_overflow_is_kept<double>();
   });
 }
 

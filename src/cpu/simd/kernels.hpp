@@ -35,26 +35,34 @@ void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double>
                    std::int64_t out_stride);
 
 // register_tiled_scores.cpp: the same through panels, in which a vector holds one coordinate of several base rows, for
-// blocks of tiled_block_rows() rows. A block is written to `out` only if one of its scores is not above the query's
-// threshold; then its byte in `hits`, which has hits_stride of them per query, becomes 1.
-// `last` is null, or holds one more coordinate for every row, packed behind the others.
-// panels holds round_up(count, kSlack) * (coordinates) elements; out rows have room for round_up(count, kSlack).
+// blocks of tiled_block_rows() rows. A block's scores are appended to `scores`, and the block to `hits`, only if one of
+// them is below the query's limit or that limit is infinite. NaN is below no finite limit, nor may a limit be NaN.
+// Returns how many blocks were appended; those of a query come in ascending order.
+// panels holds round_up(count, kSlack) * dims elements.
+struct BlockHit {
+  std::uint32_t query;
+  std::uint32_t block;
+};
+template <class F>
+struct TiledBase {
+  const F* panels;
+  const F* addends;  // null, or round_up(count, kSlack) of them, added to the scores of their rows
+  std::int64_t count;
+};
 template <class F>
 struct TiledOutput {
-  F* scores;
-  std::int64_t scores_stride;
-  const F* thresholds;
-  std::uint8_t* hits;
-  std::int64_t hits_stride;
+  F* scores;  // with `hits`, room for all blocks of all queries
+  BlockHit* hits;
+  const F* limits;
 };
 template <class F>
 std::int64_t tiled_block_rows();
-void pack_panels(Rows<float> base, std::int64_t dims, const float* last, float* panels);
-void pack_panels(Rows<double> base, std::int64_t dims, const double* last, double* panels);
-void register_tiled_scores(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
-                           std::int64_t dims, const TiledOutput<float>& out);
-void register_tiled_scores(core::Form form, double p, Rows<double> queries, const double* panels,
-                           std::int64_t base_count, std::int64_t dims, const TiledOutput<double>& out);
+void pack_panels(Rows<float> base, std::int64_t dims, float* panels);
+void pack_panels(Rows<double> base, std::int64_t dims, double* panels);
+std::int64_t register_tiled_scores(core::Form form, double p, Rows<float> queries, const TiledBase<float>& base,
+                                   std::int64_t dims, const TiledOutput<float>& out);
+std::int64_t register_tiled_scores(core::Form form, double p, Rows<double> queries, const TiledBase<double>& base,
+                                   std::int64_t dims, const TiledOutput<double>& out);
 
 // filter.cpp. Appends every score (plus its addend, where there are addends) that is not above the threshold, with
 // `raise` added, to kept_scores and its position plus `first` to kept_offsets. Stops early when fewer than kSlack

@@ -1,7 +1,7 @@
 // register_tiled_scores.cpp: a tile of scores, six queries by four panels of base rows at a time, sums in registers.
 // Paper   Hanák 2023, sections 3.3 and 5.2 ("modified GEMM" with any ⊗ and ⊕), on a CPU.
 // Idea    A panel holds one coordinate of as many base rows as a vector has lanes, so no sum crosses lanes and each
-//         loaded value is used several times. Scores are compared with the queries' thresholds while still in
+//         loaded value is used several times. Scores are compared with the queries' limits while still in
 //         registers; almost always none can be among the k nearest, and nothing is written.
 // Cost    the form's step per pair and coordinate / lanes; packing is one pass over the base per tile.
 #include "cpu/simd/targets.hpp"
@@ -10,6 +10,8 @@
 #define HWY_TARGET_INCLUDE "cpu/simd/register_tiled_scores.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include <limits>
 
 #include "cpu/simd/forms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
@@ -78,7 +80,7 @@ void pack_whole_panel(const F* rows, std::int64_t stride, std::int64_t dims, std
 
 // Rows past the end are zeros; their scores are computed and never looked at.
 template <class F>
-void pack(Rows<F> base, std::int64_t dims, const F* last, F* panels) {
+void pack(Rows<F> base, std::int64_t dims, F* panels) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
   const std::int64_t padded = (base.count + kPanels * lanes - 1) / (kPanels * lanes) * (kPanels * lanes);
   for (std::int64_t first = 0; first < padded; first += lanes) {
@@ -90,9 +92,6 @@ void pack(Rows<F> base, std::int64_t dims, const F* last, F* panels) {
           panels[c * lanes + j] = first + j < base.count ? base.data[(first + j) * base.stride + c] : F{0};
     }
     panels += lanes * dims;
-    if (last == nullptr) continue;
-    for (std::int64_t j = 0; j < lanes; ++j) panels[j] = first + j < base.count ? last[first + j] : F{0};
-    panels += lanes;
   }
 }
 
@@ -101,10 +100,27 @@ std::int64_t block_rows() {
   return kPanels * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
 }
 
+// Has its sign bit set in some lane when a score is below the limit, or the limit is infinite. A subtraction, because
+// comparisons and minima compete with the multiplications for their units and additions often do not.
+template <class D, class V>
+HWY_INLINE V below(D d, const V (&score)[kPanels], V limit) {
+  V any = hn::Sub(hn::Set(d, std::numeric_limits<hn::TFromD<D>>::max()), limit);
+  for (int i = 0; i < kPanels; i += 2) any = hn::Or3(any, hn::Sub(score[i], limit), hn::Sub(score[i + 1], limit));
+  return any;
+}
+
+template <class D, class V>
+HWY_INLINE bool any_negative(D, V values) {
+  const hn::RebindToSigned<D> di;
+  return !hn::AllFalse(di, hn::Lt(hn::BitCast(di, values), hn::Zero(di)));
+}
+
 // QueryCount queries by kPanels panels, sums in registers throughout. `q` and `block` say where in `out` they belong.
-template <int QueryCount, class Form, class F>
-HWY_INLINE void block_scores(Form form, Rows<F> queries, std::int64_t q, const F* HWY_RESTRICT panels,
-                             std::int64_t block, std::int64_t dims, const TiledOutput<F>& out) {
+// Returns where the next hit goes.
+template <int QueryCount, bool HasAddends, class Form, class F>
+HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, const F* HWY_RESTRICT panels,
+                                  const F* HWY_RESTRICT addends, std::int64_t block, std::int64_t dims,
+                                  const TiledOutput<F>& out, BlockHit* hits) {
   const hn::ScalableTag<F> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -121,50 +137,61 @@ HWY_INLINE void block_scores(Form form, Rows<F> queries, std::int64_t q, const F
       for (int i = 0; i < kPanels; ++i) sum[r][i] = form.step(d, sum[r][i], x, y[i]);
     }
   }
+  V any = hn::Zero(d);
   for (int r = 0; r < QueryCount; ++r) {
-    const V limit = hn::Set(d, out.thresholds[q + r]);
-    V least = sum[r][0];
-    for (int i = 1; i < kPanels; ++i) least = hn::Min(least, sum[r][i]);
-    if (HWY_LIKELY(hn::AllTrue(d, hn::Gt(least, limit)))) continue;
-    F* to = out.scores + (q + r) * out.scores_stride + block * kPanels * lanes;
-    for (int i = 0; i < kPanels; ++i) hn::StoreU(sum[r][i], d, to + i * lanes);
-    out.hits[(q + r) * out.hits_stride + block] = 1;
+    if constexpr (HasAddends)
+      for (int i = 0; i < kPanels; ++i) sum[r][i] = hn::Add(sum[r][i], hn::LoadU(d, addends + i * lanes));
+    any = hn::Or(any, below(d, sum[r], hn::Set(d, out.limits[q + r])));
   }
+  if (HWY_LIKELY(!any_negative(d, any))) return hits;
+  for (int r = 0; r < QueryCount; ++r) {
+    if (!any_negative(d, below(d, sum[r], hn::Set(d, out.limits[q + r])))) continue;
+    F* to = out.scores + (hits - out.hits) * kPanels * lanes;
+    for (int i = 0; i < kPanels; ++i) hn::StoreU(sum[r][i], d, to + i * lanes);
+    *hits++ = {static_cast<std::uint32_t>(q + r), static_cast<std::uint32_t>(block)};
+  }
+  return hits;
 }
 
-template <class F>
-void scores(core::Form form, double p, Rows<F> queries, const F* panels, std::int64_t base_count, std::int64_t dims,
-            const TiledOutput<F>& out) {
+template <bool HasAddends, class F>
+std::int64_t scores(core::Form form, double p, Rows<F> queries, const TiledBase<F>& base, std::int64_t dims,
+                    const TiledOutput<F>& out) {
   const std::int64_t rows = block_rows<F>();
+  BlockHit* hits = out.hits;
   with_form(form, p, [&](auto op) HWY_ATTR {
-    for (std::int64_t block = 0; block * rows < base_count; ++block) {
-      const F* block_panels = panels + block * rows * dims;
+    for (std::int64_t block = 0; block * rows < base.count; ++block) {
+      const F* panels = base.panels + block * rows * dims;
+      const F* addends = HasAddends ? base.addends + block * rows : nullptr;
       std::int64_t q = 0;
       for (; q + kQueries <= queries.count; q += kQueries)
-        block_scores<kQueries>(op, queries, q, block_panels, block, dims, out);
-      for (; q < queries.count; ++q) block_scores<1>(op, queries, q, block_panels, block, dims, out);
+        hits = block_scores<kQueries, HasAddends>(op, queries, q, panels, addends, block, dims, out, hits);
+      for (; q < queries.count; ++q)
+        hits = block_scores<1, HasAddends>(op, queries, q, panels, addends, block, dims, out, hits);
     }
   });
+  return hits - out.hits;
 }
 
 }  // namespace
 
-void pack_f32(Rows<float> base, std::int64_t dims, const float* last, float* panels) {
-  pack(base, dims, last, panels);
+void pack_f32(Rows<float> base, std::int64_t dims, float* panels) {
+  pack(base, dims, panels);
 }
 
-void pack_f64(Rows<double> base, std::int64_t dims, const double* last, double* panels) {
-  pack(base, dims, last, panels);
+void pack_f64(Rows<double> base, std::int64_t dims, double* panels) {
+  pack(base, dims, panels);
 }
 
-void scores_f32(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
-                std::int64_t dims, const TiledOutput<float>& out) {
-  scores(form, p, queries, panels, base_count, dims, out);
+std::int64_t scores_f32(core::Form form, double p, Rows<float> queries, const TiledBase<float>& base, std::int64_t dims,
+                        const TiledOutput<float>& out) {
+  return base.addends != nullptr ? scores<true>(form, p, queries, base, dims, out)
+                                 : scores<false>(form, p, queries, base, dims, out);
 }
 
-void scores_f64(core::Form form, double p, Rows<double> queries, const double* panels, std::int64_t base_count,
-                std::int64_t dims, const TiledOutput<double>& out) {
-  scores(form, p, queries, panels, base_count, dims, out);
+std::int64_t scores_f64(core::Form form, double p, Rows<double> queries, const TiledBase<double>& base,
+                        std::int64_t dims, const TiledOutput<double>& out) {
+  return base.addends != nullptr ? scores<true>(form, p, queries, base, dims, out)
+                                 : scores<false>(form, p, queries, base, dims, out);
 }
 
 std::int64_t rows_f32() {
@@ -198,22 +225,22 @@ std::int64_t tiled_block_rows<double>() {
   return HWY_DYNAMIC_DISPATCH(rows_f64)();
 }
 
-void pack_panels(Rows<float> base, std::int64_t dims, const float* last, float* panels) {
-  HWY_DYNAMIC_DISPATCH(pack_f32)(base, dims, last, panels);
+void pack_panels(Rows<float> base, std::int64_t dims, float* panels) {
+  HWY_DYNAMIC_DISPATCH(pack_f32)(base, dims, panels);
 }
 
-void pack_panels(Rows<double> base, std::int64_t dims, const double* last, double* panels) {
-  HWY_DYNAMIC_DISPATCH(pack_f64)(base, dims, last, panels);
+void pack_panels(Rows<double> base, std::int64_t dims, double* panels) {
+  HWY_DYNAMIC_DISPATCH(pack_f64)(base, dims, panels);
 }
 
-void register_tiled_scores(core::Form form, double p, Rows<float> queries, const float* panels, std::int64_t base_count,
-                           std::int64_t dims, const TiledOutput<float>& out) {
-  HWY_DYNAMIC_DISPATCH(scores_f32)(form, p, queries, panels, base_count, dims, out);
+std::int64_t register_tiled_scores(core::Form form, double p, Rows<float> queries, const TiledBase<float>& base,
+                                   std::int64_t dims, const TiledOutput<float>& out) {
+  return HWY_DYNAMIC_DISPATCH(scores_f32)(form, p, queries, base, dims, out);
 }
 
-void register_tiled_scores(core::Form form, double p, Rows<double> queries, const double* panels,
-                           std::int64_t base_count, std::int64_t dims, const TiledOutput<double>& out) {
-  HWY_DYNAMIC_DISPATCH(scores_f64)(form, p, queries, panels, base_count, dims, out);
+std::int64_t register_tiled_scores(core::Form form, double p, Rows<double> queries, const TiledBase<double>& base,
+                                   std::int64_t dims, const TiledOutput<double>& out) {
+  return HWY_DYNAMIC_DISPATCH(scores_f64)(form, p, queries, base, dims, out);
 }
 
 }  // namespace kith::cpu
