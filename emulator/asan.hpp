@@ -1,0 +1,49 @@
+// asan.hpp: what AddressSanitizer is told; nothing in builds without it.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EMULATOR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMULATOR_ASAN 1
+#endif
+#endif
+
+#ifdef EMULATOR_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace emulator::asan {
+
+#ifdef EMULATOR_ASAN
+
+constexpr bool kOn = true;
+
+inline void start_switch(void** fake_stack, const void* stack, std::size_t bytes) {
+  __sanitizer_start_switch_fiber(fake_stack, stack, bytes);
+}
+inline void finish_switch(void* fake_stack, const void** stack, std::size_t* bytes) {
+  __sanitizer_finish_switch_fiber(fake_stack, stack, bytes);
+}
+inline void poison(const void* address, std::size_t bytes) {
+  __asan_poison_memory_region(address, bytes);
+}
+inline void unpoison(const void* address, std::size_t bytes) {
+  __asan_unpoison_memory_region(address, bytes);
+}
+
+#else
+
+constexpr bool kOn = false;
+
+inline void start_switch(void** /*fake_stack*/, const void* /*stack*/, std::size_t /*bytes*/) {}
+inline void finish_switch(void* /*fake_stack*/, const void** /*stack*/, std::size_t* /*bytes*/) {}
+inline void poison(const void* /*address*/, std::size_t /*bytes*/) {}
+inline void unpoison(const void* /*address*/, std::size_t /*bytes*/) {}
+
+#endif
+
+}  // namespace emulator::asan

@@ -1,0 +1,231 @@
+// Devices, versions, limits and errors.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "block.hpp"
+#include "random.hpp"
+#include "state.hpp"
+
+namespace emulator {
+
+namespace {
+
+thread_local int chosen_device = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local std::string error_text;
+
+std::uint64_t environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+const bool seeded = [] {
+  random_source.seed(environment("KITH_EMULATOR_SEED", 1));
+  return true;
+}();
+
+constexpr int kMultiprocessors = 4;
+constexpr int kThreadsPerMultiprocessor = 2048;
+constexpr int kBlocksPerMultiprocessor = 32;
+constexpr int kRegisters = 65536;
+constexpr int kSharedPerMultiprocessor = 228 << 10;
+constexpr int kSharedKeptPerBlock = 1 << 10;
+constexpr int kL2Bytes = 8 << 20;
+constexpr int kVersion = 13000;
+
+}  // namespace
+
+std::recursive_mutex& lock() {
+  static std::recursive_mutex instance;
+  return instance;
+}
+
+int device_count() {
+  static const auto count = static_cast<int>(std::clamp<std::uint64_t>(environment("KITH_EMULATOR_DEVICES", 1), 0, 64));
+  return count;
+}
+
+int current_device() {
+  return chosen_device;
+}
+
+cudaError_t report(cudaError_t error) {
+  if (!last_failure().empty()) return cudaErrorLaunchFailure;
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+void set_seed(std::uint64_t seed) {
+  const Guard guard(lock());
+  random_source.seed(seed);
+}
+
+namespace cuda {
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+#define EMULATOR_NAME(name) \
+  case name: return #name
+    EMULATOR_NAME(cudaSuccess);
+    EMULATOR_NAME(cudaErrorInvalidValue);
+    EMULATOR_NAME(cudaErrorMemoryAllocation);
+    EMULATOR_NAME(cudaErrorInitializationError);
+    EMULATOR_NAME(cudaErrorInvalidConfiguration);
+    EMULATOR_NAME(cudaErrorInvalidMemcpyDirection);
+    EMULATOR_NAME(cudaErrorInsufficientDriver);
+    EMULATOR_NAME(cudaErrorNoDevice);
+    EMULATOR_NAME(cudaErrorInvalidDevice);
+    EMULATOR_NAME(cudaErrorInvalidResourceHandle);
+    EMULATOR_NAME(cudaErrorNotReady);
+    EMULATOR_NAME(cudaErrorIllegalAddress);
+    EMULATOR_NAME(cudaErrorHostMemoryAlreadyRegistered);
+    EMULATOR_NAME(cudaErrorHostMemoryNotRegistered);
+    EMULATOR_NAME(cudaErrorLaunchFailure);
+    EMULATOR_NAME(cudaErrorNotSupported);
+    EMULATOR_NAME(cudaErrorUnknown);
+#undef EMULATOR_NAME
+  }
+  return "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorNotReady: return "device not ready";
+    case cudaErrorLaunchFailure:
+      error_text = "unspecified launch failure: " + last_failure();
+      return error_text.c_str();
+    default: return cudaGetErrorName(error);
+  }
+}
+
+// A failed kernel stays.
+cudaError_t cudaPeekAtLastError() {
+  return last_failure().empty() ? last_error : cudaErrorLaunchFailure;
+}
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = cudaPeekAtLastError();
+  last_error = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = device_count();
+  return report(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = current_device();
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= device_count()) return report(cudaErrorInvalidDevice);
+  chosen_device = device;
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device < 0 || device >= device_count()) return report(cudaErrorInvalidDevice);
+  *properties = {.name = "Kith emulator",
+                 .totalGlobalMem = kDeviceMemory,
+                 .sharedMemPerBlock = kStaticShared,
+                 .sharedMemPerBlockOptin = kMaxShared,
+                 .sharedMemPerMultiprocessor = kSharedPerMultiprocessor,
+                 .regsPerBlock = kRegisters,
+                 .regsPerMultiprocessor = kRegisters,
+                 .warpSize = warpSize,
+                 .maxThreadsPerBlock = kMaxThreads,
+                 .maxThreadsDim = {1024, 1024, 64},
+                 .maxGridSize = {0x7FFFFFFF, 65535, 65535},
+                 .maxThreadsPerMultiProcessor = kThreadsPerMultiprocessor,
+                 .maxBlocksPerMultiProcessor = kBlocksPerMultiprocessor,
+                 .multiProcessorCount = kMultiprocessors,
+                 .major = 9,
+                 .minor = 0,
+                 .l2CacheSize = kL2Bytes,
+                 .memoryBusWidth = 64,
+                 .asyncEngineCount = 1,
+                 .concurrentKernels = 1,
+                 .unifiedAddressing = 1,
+                 .managedMemory = 0,
+                 .integrated = 0,
+                 .ECCEnabled = 0,
+                 .pciDomainID = 0,
+                 .pciBusID = 0,
+                 .pciDeviceID = device};
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device < 0 || device >= device_count()) return report(cudaErrorInvalidDevice);
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = kMaxThreads; break;
+    case cudaDevAttrMaxGridDimX: *value = 0x7FFFFFFF; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = kStaticShared; break;
+    case cudaDevAttrWarpSize: *value = warpSize; break;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = kRegisters; break;
+    case cudaDevAttrClockRate:
+    case cudaDevAttrMemoryClockRate: *value = 1000000; break;
+    case cudaDevAttrMultiProcessorCount: *value = kMultiprocessors; break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = 64; break;
+    case cudaDevAttrL2CacheSize: *value = kL2Bytes; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = kThreadsPerMultiprocessor; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = kSharedPerMultiprocessor; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = kMaxShared; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = kBlocksPerMultiprocessor; break;
+    case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
+    default: return report(cudaErrorInvalidValue);
+  }
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  const Guard guard(lock());
+  return drain_device();
+}
+
+cudaError_t cudaDeviceReset() {
+  reset();
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = kVersion;
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return cudaDriverGetVersion(version);
+}
+
+cudaError_t cudaFuncSetAttribute(const void* /*function*/, cudaFuncAttribute attribute, int value) {
+  const bool too_much = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize &&
+                        (value < 0 || static_cast<std::size_t>(value) > kMaxShared);
+  return report(too_much ? cudaErrorInvalidValue : cudaSuccess);
+}
+
+// By threads and shared memory; registers are not known here.
+cudaError_t occupancy(int* blocks, int threads, std::size_t shared_bytes) {
+  if (threads < 1 || threads > static_cast<int>(kMaxThreads)) return report(cudaErrorInvalidValue);
+  const int by_threads = kThreadsPerMultiprocessor / ((threads + warpSize - 1) / warpSize * warpSize);
+  const int by_shared =
+      shared_bytes > kMaxShared ? 0 : kSharedPerMultiprocessor / (static_cast<int>(shared_bytes) + kSharedKeptPerBlock);
+  *blocks = std::min({by_threads, by_shared, kBlocksPerMultiprocessor});
+  return report(cudaSuccess);
+}
+
+}  // namespace cuda
+
+}  // namespace emulator
