@@ -138,8 +138,8 @@ std::string hex(unsigned value) {
 }
 
 std::string at(const Where& where) {
-  const std::string file = where.file_name();
-  return " at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line());
+  const std::string file = where.file;
+  return " at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line);
 }
 
 const char* name_of(Op op) {
@@ -337,8 +337,7 @@ void release_barrier() {
 }
 
 bool same_place(const BarrierArrival& a, const BarrierArrival& b) {
-  return a.kind == b.kind && a.where.line() == b.where.line() && a.where.column() == b.where.column() &&
-         std::strcmp(a.where.file_name(), b.where.file_name()) == 0;
+  return a.kind == b.kind && a.where.line == b.where.line && std::strcmp(a.where.file, b.where.file) == 0;
 }
 
 // No thread is ready and none waits within its warp: all have left, or all are at the same barrier, or it is an error.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <source_location>
 #include <string>
 #include <typeinfo>
 
@@ -11,7 +10,14 @@
 
 namespace emulator {
 
-using Where = std::source_location;
+// A place in the code. Its default arguments are evaluated where a function with a default argument of it is called.
+struct Where {
+  const char* file;
+  int line;
+  static constexpr Where current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
 
 // Everything that is shuffled (blocks, warps, lanes, streams) follows from the seed and the calls made since it was
 // set. The first seed is the environment's KITH_EMULATOR_SEED, or 1.
@@ -33,12 +39,13 @@ cudaError_t enqueue(const char* name, std::function<void()> work, cudaStream_t s
 // The block's dynamic shared memory, exactly as large as the launch said.
 void* dynamic_shared();
 
-// The block's array of this place in the code, exactly as large as asked for.
+// The block's array of this place in the code, exactly as large as asked for. The function tells instances of a
+// template apart, as CUDA does: __PRETTY_FUNCTION__.
 void* shared_bytes(std::size_t bytes, std::size_t alignment, const char* tag, int line, const std::type_info& type,
                    const char* function);
 template <class T>
-T* shared_array(std::size_t count, const char* tag, int line, Where where = Where::current()) {
-  return static_cast<T*>(shared_bytes(count * sizeof(T), alignof(T), tag, line, typeid(T), where.function_name()));
+T* shared_array(std::size_t count, const char* tag, int line, const char* function = "") {
+  return static_cast<T*>(shared_bytes(count * sizeof(T), alignof(T), tag, line, typeid(T), function));
 }
 
 // Asynchronous copies to shared memory, per thread: a copy lands when its thread waits for it, and until then its
@@ -51,7 +58,7 @@ void async_wait(unsigned pending_groups);
 [[noreturn]] void fail(const std::string& text);
 
 inline void assume(bool condition, Where where = Where::current()) {
-  if (!condition) fail("an assumption is false at line " + std::to_string(where.line()) + " of " + where.file_name());
+  if (!condition) fail(std::string("an assumption is false in ") + where.file + ":" + std::to_string(where.line));
 }
 
 // Where the running thread is; it is written at every switch.

@@ -7,8 +7,10 @@
 
 #if defined(KITH_IS_EMULATED)
 
-#define KITH_SHARED(type, name, count) \
-  type* const name = ::emulator::shared_array<type>(static_cast<std::size_t>(count), __FILE__ ":" #name, __LINE__)
+// An array belongs to one instance of a template, which __PRETTY_FUNCTION__ names.
+#define KITH_SHARED(type, name, count)                                                                             \
+  type* const name = ::emulator::shared_array<type>(static_cast<std::size_t>(count), __FILE__ ":" #name, __LINE__, \
+                                                    __PRETTY_FUNCTION__)
 
 namespace kith::KITH_BACKEND {
 template <class T>
