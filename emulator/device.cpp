@@ -25,6 +25,30 @@ const bool seeded = [] {
   return true;
 }();
 
+struct ErrorText {
+  cudaError_t error;
+  const char* name;
+  const char* text;
+};
+
+constexpr ErrorText kErrors[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver", "driver version is insufficient for runtime version"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"}};
+
+const ErrorText& find(cudaError_t error) {
+  const auto* found = std::find_if(std::begin(kErrors), std::end(kErrors), [=](auto& e) { return e.error == error; });
+  return found == std::end(kErrors) ? *(std::end(kErrors) - 1) : *found;
+}
+
 constexpr int kMultiprocessors = 4;
 constexpr int kThreadsPerMultiprocessor = 2048;
 constexpr int kBlocksPerMultiprocessor = 32;
@@ -64,46 +88,13 @@ void set_seed(std::uint64_t seed) {
 namespace cuda {
 
 const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-#define EMULATOR_NAME(name) \
-  case name: return #name
-    EMULATOR_NAME(cudaSuccess);
-    EMULATOR_NAME(cudaErrorInvalidValue);
-    EMULATOR_NAME(cudaErrorMemoryAllocation);
-    EMULATOR_NAME(cudaErrorInitializationError);
-    EMULATOR_NAME(cudaErrorInvalidConfiguration);
-    EMULATOR_NAME(cudaErrorInvalidMemcpyDirection);
-    EMULATOR_NAME(cudaErrorInsufficientDriver);
-    EMULATOR_NAME(cudaErrorNoDevice);
-    EMULATOR_NAME(cudaErrorInvalidDevice);
-    EMULATOR_NAME(cudaErrorInvalidResourceHandle);
-    EMULATOR_NAME(cudaErrorNotReady);
-    EMULATOR_NAME(cudaErrorIllegalAddress);
-    EMULATOR_NAME(cudaErrorHostMemoryAlreadyRegistered);
-    EMULATOR_NAME(cudaErrorHostMemoryNotRegistered);
-    EMULATOR_NAME(cudaErrorLaunchFailure);
-    EMULATOR_NAME(cudaErrorNotSupported);
-    EMULATOR_NAME(cudaErrorUnknown);
-#undef EMULATOR_NAME
-  }
-  return "unrecognized error code";
+  return find(error).name;
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess: return "no error";
-    case cudaErrorInvalidValue: return "invalid argument";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
-    case cudaErrorInvalidDevice: return "invalid device ordinal";
-    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
-    case cudaErrorNotReady: return "device not ready";
-    case cudaErrorLaunchFailure:
-      error_text = "unspecified launch failure: " + last_failure();
-      return error_text.c_str();
-    default: return cudaGetErrorName(error);
-  }
+  if (error != cudaErrorLaunchFailure) return find(error).text;
+  error_text = std::string(find(error).text) + ": " + last_failure();
+  return error_text.c_str();
 }
 
 // A failed kernel stays.
@@ -153,13 +144,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
                  .minor = 0,
                  .l2CacheSize = kL2Bytes,
                  .memoryBusWidth = 64,
-                 .asyncEngineCount = 1,
-                 .concurrentKernels = 1,
-                 .unifiedAddressing = 1,
-                 .managedMemory = 0,
-                 .integrated = 0,
-                 .ECCEnabled = 0,
-                 .pciDomainID = 0,
                  .pciBusID = 0,
                  .pciDeviceID = device};
   return report(cudaSuccess);

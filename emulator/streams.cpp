@@ -93,7 +93,11 @@ void run_first(CUstream_st& stream) {
   stream.queue.pop_front();
   if (work->run && (streams().failure.empty() || work->always)) {
     open_device_memory(work->device);
-    work->run();
+    try {
+      work->run();
+    } catch (const std::exception& error) {
+      set_failure(std::string("thrown by queued work: ") + error.what());
+    }
     close_device_memory();
   }
   work->done = true;
@@ -190,10 +194,6 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
-}
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int /*priority*/) {
-  return cudaStreamCreateWithFlags(stream, flags);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {

@@ -9,19 +9,13 @@ enum cudaError_t : int {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
-  cudaErrorInitializationError = 3,
   cudaErrorInvalidConfiguration = 9,
-  cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
-  cudaErrorIllegalAddress = 700,
-  cudaErrorHostMemoryAlreadyRegistered = 712,
-  cudaErrorHostMemoryNotRegistered = 713,
   cudaErrorLaunchFailure = 719,
-  cudaErrorNotSupported = 801,
   cudaErrorUnknown = 999
 };
 
@@ -51,13 +45,6 @@ struct cudaDeviceProp {
   int minor;
   int l2CacheSize;
   int memoryBusWidth;
-  int asyncEngineCount;
-  int concurrentKernels;
-  int unifiedAddressing;
-  int managedMemory;
-  int integrated;
-  int ECCEnabled;
-  int pciDomainID;
   int pciBusID;
   int pciDeviceID;
 };
@@ -129,7 +116,6 @@ constexpr unsigned cudaEventDisableTiming = 2;
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
