@@ -1,0 +1,232 @@
+// bucket_select.cuh: the loop that sample select and radix select share (Hanák, 3.7 and 4.3), one block a row.
+// The set starts as the whole row. While it is too large for the registers of the block, it is cut into buckets, a
+// histogram of them is counted in shared memory, and the bucket that holds the k-th key becomes the set. A set that
+// fits in the auxiliary array moves there, and all later passes read only that.
+//   one stage   the pass that moves the set also writes the keys below it, which belong to the answer
+//   two stages  only the set is moved; when the k-th key is known, a last pass over the row collects what it admits
+// Keys are unique, so the set shrinks to the exact answer whatever values repeat.
+#pragma once
+
+#include "cuda/select/bitonic.cuh"
+#include "cuda/select/rows.cuh"
+#include "cuda/select/scan.cuh"
+
+namespace kith::KITH_BACKEND {
+
+// The keys that may still be the k-th: low ≤ key < end. There are `count`, and the first `rank` belong to the answer.
+template <class K>
+struct Cut {
+  K low;
+  K end;
+  unsigned count;
+  unsigned rank;
+};
+
+// The keys of a row, or of the auxiliary array when `keys` is set.
+template <class T>
+struct KeySource {
+  const Rows<T>* rows;
+  std::int64_t row;
+  const KeyOf<T>* keys;
+  unsigned count;
+
+  __device__ KeyOf<T> key(unsigned i) const { return keys == nullptr ? rows->key(row, i) : keys[i]; }
+
+  // visit(key) for every key and, to complete warps, for last_key(), which is after the end of every cut.
+  template <unsigned kThreads, class Visit>
+  __device__ void scan_row(Visit&& visit) const {
+    scan<kThreads>(rows->row(row), count, [&](unsigned column, T value, bool valid) {
+      visit(valid ? rows->key(row, column, value) : last_key<KeyOf<T>>());
+    });
+  }
+  template <unsigned kThreads, bool kInPlace, class Visit>
+  __device__ void scan_keys(Visit&& visit) const {
+    scan<kThreads, kInPlace>(
+        keys, count, [&](unsigned, const KeyOf<T>& key, bool valid) { visit(valid ? key : last_key<KeyOf<T>>()); });
+  }
+};
+
+// Buckets cuts a set into kBuckets parts:
+//   Buckets(source, cut, round, scratch)  chooses the parts; all threads call
+//   unsigned bucket(key)     the part of a key of the set
+//   void see(key)            is told every key of the set, by the thread that counts it
+//   void counted()           all keys have been seen; all threads call; ends with a barrier
+//   Cut part(cut, b)         the bounds of part b
+//   kFromSource              the parts are chosen by looking at the source, which must hold the set and nothing else
+template <class T, class Buckets, unsigned kThreads>
+class BucketSelect {
+ public:
+  using Key = KeyOf<T>;
+  static constexpr unsigned kItems = 4;
+  static constexpr unsigned kInRegisters = kThreads * kItems;  // keys that the block can sort
+
+  struct Scratch {
+    Key keys[kInRegisters];
+    unsigned counts[Buckets::kBuckets];
+    unsigned of_warps[kThreads / kWarp];
+    typename Buckets::Shared buckets;
+    unsigned taken;   // keys written to the answer
+    unsigned moved;   // keys of the set written to where it moves
+    unsigned bucket;  // the one with the k-th key, the keys in it, and the rank among them
+    unsigned count;
+    unsigned rank;
+    Key end;
+  };
+
+  // `aux` has room for aux_size keys and starts at a multiple of 16 bytes; without it the row is read in every pass.
+  __device__ BucketSelect(const Rows<T>& rows, std::int64_t row, Key* aux, unsigned aux_size, Scratch& scratch)
+      : source_{&rows, row, nullptr, rows.length}, aux_(aux), aux_size_(aux_size), scratch_(scratch) {}
+
+  // Writes the k first keys of the row to `out`, in any order. All threads of the block call; ends with a barrier.
+  __device__ void in_one_stage(unsigned k, Key* out) {
+    Cut<Key> cut = start(k);
+    narrow<true>(cut, out);
+    if (cut.rank == cut.count) cut.low = cut.end;  // the whole set belongs to the answer
+    move<true>(cut, scratch_.keys, out);
+    if (cut.rank < cut.count)
+      sort_set(cut.count, [&](unsigned rank, const Key& key) {
+        if (rank < cut.rank) out[k - cut.rank + rank] = key;
+      });
+    __syncthreads();
+  }
+
+  __device__ void in_two_stages(unsigned k, Key* out) {
+    Cut<Key> cut = start(k);
+    narrow<false>(cut, out);
+    if (cut.rank < cut.count) {
+      move<false>(cut, scratch_.keys, out);
+      sort_set(cut.count, [&](unsigned rank, const Key& key) {
+        if (rank == cut.rank) scratch_.end = key;
+      });
+      __syncthreads();
+      cut.end = scratch_.end;
+    }
+    source_ = {source_.rows, source_.row, nullptr, source_.rows->length};
+    cut.low = cut.end;
+    move<true>(cut, scratch_.keys, out);
+  }
+
+ private:
+  __device__ Cut<Key> start(unsigned k) {
+    if (threadIdx.x == 0) scratch_.taken = 0;
+    return {Key{}, last_key<Key>(), source_.count, k};
+  }
+
+  template <bool kTakeBelow>
+  __device__ void narrow(Cut<Key>& cut, Key* out) {
+    for (unsigned round = 0; cut.count > kInRegisters && cut.rank < cut.count; ++round) {
+      Buckets buckets(source_, cut, round, scratch_);
+      count(cut, buckets);
+      find_bucket(cut.rank);
+      Cut<Key> part = buckets.part(cut, scratch_.bucket);
+      part.count = scratch_.count;
+      part.rank = scratch_.rank;
+      const bool last = part.count <= kInRegisters || part.rank == part.count;
+      const bool fits = source_.keys != nullptr || part.count <= aux_size_;
+      if (Buckets::kFromSource && !last && !fits) continue;  // an unlucky sample: another one
+      cut = part;
+      if (last || !fits) continue;
+      move<kTakeBelow>(cut, aux_, out);
+      source_ = {source_.rows, source_.row, aux_, cut.count};
+    }
+  }
+
+  // The histogram of the set. Ends with a barrier.
+  __device__ void count(const Cut<Key>& cut, Buckets& buckets) {
+    for (unsigned b = threadIdx.x; b < Buckets::kBuckets; b += kThreads) scratch_.counts[b] = 0;
+    __syncthreads();
+    const auto visit = [&](const Key& key) {
+      if (key < cut.low || !(key < cut.end)) return;
+      atomicAdd(&scratch_.counts[buckets.bucket(key)], 1U);
+      buckets.see(key);
+    };
+    if (source_.keys == nullptr)
+      source_.template scan_row<kThreads>(visit);
+    else
+      source_.template scan_keys<kThreads, false>(visit);
+    buckets.counted();
+  }
+
+  // The bucket that holds the key of this rank (from 1). Ends with a barrier.
+  __device__ void find_bucket(unsigned rank) {
+    constexpr unsigned kEach = (Buckets::kBuckets + kThreads - 1) / kThreads;
+    const unsigned first = threadIdx.x * kEach;
+    unsigned mine = 0;
+    for (unsigned b = first; b < first + kEach && b < Buckets::kBuckets; ++b) mine += scratch_.counts[b];
+    const unsigned through = inclusive_sum(mine);
+    if (through - mine < rank && rank <= through) {
+      unsigned left = rank - (through - mine);
+      unsigned b = first;
+      for (; left > scratch_.counts[b]; ++b) left -= scratch_.counts[b];
+      scratch_.bucket = b;
+      scratch_.count = scratch_.counts[b];
+      scratch_.rank = left;
+    }
+    __syncthreads();
+  }
+
+  // The sum over this thread and those before it. Contains a barrier.
+  __device__ unsigned inclusive_sum(unsigned value) {
+    for (unsigned reach = 1; reach < kWarp; reach *= 2) {
+      const unsigned before = __shfl_up_sync(kFullMask, value, reach);
+      if (lane_id() >= reach) value += before;
+    }
+    if (lane_id() == kWarp - 1) scratch_.of_warps[warp_id()] = value;
+    __syncthreads();
+    for (unsigned w = 0; w < warp_id(); ++w) value += scratch_.of_warps[w];
+    return value;
+  }
+
+  // Writes the set to `to`, which may be where it lies now, and with kTakeBelow the keys below it to `out`. Places come
+  // from a vote of each warp, so that its writes are neighbours. Ends with a barrier.
+  template <bool kTakeBelow>
+  __device__ void move(const Cut<Key>& cut, Key* to, Key* out) {
+    if (threadIdx.x == 0) scratch_.moved = 0;
+    __syncthreads();
+    const auto visit = [&](const Key& key) {
+      const bool before_end = key < cut.end;
+      if (!__any_sync(kFullMask, before_end)) return;
+      const bool below = key < cut.low;
+      if constexpr (kTakeBelow) {
+        const unsigned place = claim(below, &scratch_.taken);
+        if (below) out[place] = key;
+      }
+      const unsigned place = claim(before_end && !below, &scratch_.moved);
+      if (before_end && !below) to[place] = key;
+    };
+    if (source_.keys == nullptr)
+      source_.template scan_row<kThreads>(visit);
+    else
+      source_.template scan_keys<kThreads, true>(visit);
+    __syncthreads();
+  }
+
+  // Sorts the `count` keys in scratch and calls use(rank, key) for each, and for padding after them.
+  template <class Use>
+  __device__ void sort_set(unsigned count, Use&& use) {
+    if (count <= kThreads)
+      sort_items<1>(count, use);
+    else
+      sort_items<kItems>(count, use);
+  }
+
+  template <unsigned kEach, class Use>
+  __device__ void sort_items(unsigned count, Use&& use) {
+    Key items[kEach];
+    KITH_UNROLL
+    for (unsigned i = 0; i < kEach; ++i) {
+      const unsigned at = i * kThreads + threadIdx.x;
+      items[i] = at < count ? scratch_.keys[at] : last_key<Key>();
+    }
+    Bitonic<Key, kThreads, kEach>::sort(items, scratch_.keys);
+    KITH_UNROLL
+    for (unsigned i = 0; i < kEach; ++i) use(threadIdx.x * kEach + i, items[i]);
+  }
+
+  KeySource<T> source_;
+  Key* aux_;
+  unsigned aux_size_;
+  Scratch& scratch_;
+};
+
+}  // namespace kith::KITH_BACKEND

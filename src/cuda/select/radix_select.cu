@@ -1,0 +1,46 @@
+// radix_select.cu: radix select, one block a row (Hanák, 3.7.2 and 4.3.2); radix_select.cuh has the idea.
+// Cost: a row of n random values is read twice; what is left after the first digit is moved to the auxiliary array.
+// Limits: any k. Workspace: k keys a row, and a quarter of a row's keys for each block that runs.
+#include "cuda/select/radix_select.cuh"
+
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/shared.cuh"
+#include "cuda/select/finish.hpp"
+#include "cuda/select/resident.hpp"
+
+namespace kith::KITH_BACKEND::select {
+
+namespace {
+
+constexpr unsigned kThreads = 512;
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    radix_select_kernel(Rows<T> rows, unsigned k, KeyOf<T>* aux, unsigned aux_size, KeyOf<T>* out) {
+  using Select = RadixSelect<T, kThreads>;
+  using Scratch = typename Select::Scratch;
+  KITH_SHARED(Scratch, scratch, 1);
+  aux += static_cast<std::int64_t>(blockIdx.x) * aux_size;
+  for (std::int64_t row = blockIdx.x; row < rows.rows; row += gridDim.x)
+    Select(rows, row, aux, aux_size, scratch[0]).in_one_stage(k, out + row * k);
+}
+
+}  // namespace
+
+template <class T>
+void radix_select(const SelectCall<T>& call) {
+  using Key = KeyOf<T>;
+  const Rows<T>& rows = call.rows;
+  auto* out = call.workspace.template take<Key>(static_cast<std::size_t>(rows.rows) * call.k());
+  const unsigned aux_size = aux_share(rows.length);
+  const std::int64_t blocks = resident_groups(call.workspace, rows.rows, aux_size * sizeof(Key));
+  auto* aux = call.workspace.template take<Key>(static_cast<std::size_t>(blocks) * aux_size);
+  launch("radix-select", radix_select_kernel<T>, {.blocks = blocks, .threads = kThreads}, call.stream(), rows, call.k(),
+         aux, aux_size, out);
+  finish_rows(out, call);
+}
+
+template void radix_select<float>(const SelectCall<float>&);
+template void radix_select<double>(const SelectCall<double>&);
+
+}  // namespace kith::KITH_BACKEND::select

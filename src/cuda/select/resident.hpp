@@ -1,0 +1,31 @@
+// resident.hpp: how many rows are worked on at once by methods whose scratch grows with the row.
+// A block takes row after row, so scratch is needed for the blocks that run, not for all rows.
+#pragma once
+
+#include <algorithm>
+
+#include "cuda/runtime/workspace.hpp"
+
+namespace kith::KITH_BACKEND {
+
+struct ResidentTuning {
+  std::int64_t groups = 4096;                // more than any device runs at once of groups that are a block
+  std::size_t bytes = std::size_t{4} << 30;  // of scratch, where no budget says otherwise
+};
+
+// Groups for `rows` rows that need `bytes_each` of scratch: at least one, and so few that half of what the budget has
+// left is still there for what follows.
+inline std::int64_t resident_groups(const Workspace& workspace, std::int64_t rows, std::size_t bytes_each,
+                                    const ResidentTuning& tuning = {}) {
+  std::size_t bytes = tuning.bytes;
+  if (workspace.budget() > 0) bytes = std::min(bytes, (workspace.budget() - workspace.used()) / 2);
+  const auto affordable = static_cast<std::int64_t>(bytes / std::max<std::size_t>(bytes_each, 1));
+  return std::min(rows, std::clamp<std::int64_t>(affordable, 1, tuning.groups));
+}
+
+// Keys of the auxiliary array of a row: a quarter of it, rounded so that every block's share starts at 16 bytes.
+constexpr unsigned aux_share(unsigned length) {
+  return (length / 8 + 1) * 2;
+}
+
+}  // namespace kith::KITH_BACKEND
