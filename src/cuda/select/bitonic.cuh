@@ -31,7 +31,13 @@ __device__ __forceinline__ K chosen(const K& mine, const K& other, bool smaller)
 template <class K, unsigned kThreads, unsigned kItems>
 class Bitonic {
  public:
+  using Key = K;
+  static constexpr unsigned kGroup = kThreads;  // threads that call together
+  static constexpr unsigned kEach = kItems;     // elements of each
   static constexpr unsigned kSize = kThreads * kItems;
+
+  // The place of this thread's item in the whole array.
+  __device__ static unsigned rank(unsigned item) { return thread() * kItems + item; }
 
   // Any order → ascending.
   __device__ static void sort(K (&items)[kItems], K* shared) {

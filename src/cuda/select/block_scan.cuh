@@ -1,0 +1,50 @@
+// block_scan.cuh: a block reads a stretch and offers what may be wanted to a sink (Hanák, 4.1 and 4.1.5).
+// A sink has
+//   threshold()   keys not below it are of no use; the same for all threads
+//   add(key)      true when there was room for it; called by single threads
+//   flush()       makes room and lowers the threshold; called by all threads, with everything added before visible
+#pragma once
+
+#include "cuda/select/stretch.cuh"
+
+namespace kith::KITH_BACKEND {
+
+// Every thread offers the elements that its `wanted` bits stand for, in as many rounds as the sink's room asks for.
+// The elements are read again, from cache: it is rare that there are any. All threads of the block call.
+template <class Stretch, class Sink, class ElementOfBit>
+__device__ __forceinline__ void offer(const Stretch& stretch, unsigned wanted, ElementOfBit element, Sink& sink) {
+  while (true) {
+    while (wanted != 0) {
+      const typename Stretch::Key key =
+          stretch.key(element(static_cast<unsigned>(__ffs(static_cast<int>(wanted))) - 1));
+      if (key < sink.threshold() && !sink.add(key)) break;
+      wanted &= wanted - 1;
+    }
+    if (__syncthreads_or(wanted != 0 ? 1 : 0) == 0) return;
+    sink.flush();
+  }
+}
+
+// `interleaved` > 0: the stretch holds that many ascending lists, element i belonging to list i % interleaved, no more
+// than a batch has elements. The scan ends with the first batch of which nothing is wanted: nothing behind it can be.
+template <unsigned kThreads, unsigned kVectors, class Stretch, class Sink>
+__device__ void block_scan(const Stretch& stretch, Sink& sink, unsigned interleaved = 0) {
+  using Reader = BatchReader<Stretch, kThreads, kVectors>;
+  const Reader reader(stretch, threadIdx.x);
+  unsigned edge = reader.edge();
+  typename Reader::Batch batch = reader.load(0);
+  unsigned first = 0;
+  do {
+    // In flight while this batch is worked on.
+    const typename Reader::Batch next = reader.load(first + Reader::kBatch);
+    const unsigned wanted = reader.test(batch, first, stretch.limit(sink.threshold())) | edge;
+    if (interleaved > 0 && __syncthreads_or(wanted != 0 ? 1 : 0) == 0) return;
+    offer(
+        stretch, wanted, [&](unsigned bit) { return reader.element(first, bit); }, sink);
+    batch = next;
+    edge = 0;
+    first += Reader::kBatch;
+  } while (first < reader.vectors());
+}
+
+}  // namespace kith::KITH_BACKEND

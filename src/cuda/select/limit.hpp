@@ -1,0 +1,18 @@
+// limit.hpp: what a method says when it is asked for more than it can do.
+#pragma once
+
+#include <string>
+
+#include "kith/error.hpp"
+
+namespace kith {
+
+// `value` is what was asked for under the name `what`, which must be from `least` to `most`.
+inline void require_within(const char* method, const char* what, long long value, long long least, long long most) {
+  if (least <= value && value <= most) return;
+  throw Error(ErrorCode::invalid_argument, std::string(method) + ": " + what + " = " + std::to_string(value) +
+                                               " is outside the limits " + std::to_string(least) + " to " +
+                                               std::to_string(most));
+}
+
+}  // namespace kith
