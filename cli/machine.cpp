@@ -1,12 +1,12 @@
 #include "cli/machine.hpp"
 
-#include <hwy/highway.h>
-#include <hwy/targets.h>
 #include <sched.h>
 
 #include <fstream>
 #include <sstream>
 #include <thread>
+
+#include "kith/options.hpp"
 
 namespace kith::cli {
 namespace {
@@ -45,9 +45,7 @@ Machine inspect_machine() {
   if (machine.cpu_model.empty()) machine.cpu_model = "unknown";
   machine.cores = static_cast<int>(std::thread::hardware_concurrency());
   machine.usable_cores = count_usable_cores(machine.cores);
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    machine.simd_targets.emplace_back(hwy::TargetName(target));
-  }
+  machine.simd_targets = simd_targets();
   machine.memory_bytes = memory_of("MemTotal");
   machine.available_bytes = memory_of("MemAvailable");
   return machine;

@@ -11,7 +11,7 @@ struct Machine {
   std::string cpu_model;                  // "unknown" where the system does not say
   int cores = 0;                          // logical
   int usable_cores = 0;                   // those this process may run on
-  std::vector<std::string> simd_targets;  // Highway's names, the best first
+  std::vector<std::string> simd_targets;  // those the library uses, the best first
   std::int64_t memory_bytes = 0;
   std::int64_t available_bytes = 0;
 };

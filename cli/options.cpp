@@ -78,7 +78,8 @@ Options SearchSettings::options() const {
 }
 
 void add_backend(CLI::App& command, Context& context, std::string& backend) {
-  const std::vector<std::string> names = {"auto", "cpu", "cuda", "emulated"};
+  std::vector<std::string> names = {to_string(Backend::automatic)};
+  for (const Backend here : available_backends()) names.emplace_back(to_string(here));
   add_choice(
       command, context, "--backend", backend, names, [](const std::string& name) { parse_backend(name); },
       "Where it runs")
@@ -113,10 +114,9 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
   command.add_option("--p", settings.p, "Exponent of --metric minkowski, at least 1; inf is allowed")
       ->type_name("P")
       ->group(kSearchGroup);
-  const std::vector<std::string> methods = {"auto", "brute", "two-stage", "fused", "triangle", "shifted-sort"};
   add_choice(
-      command, context, "--method", settings.method, methods, [](const std::string& name) { parse_method(name); },
-      "How neighbours are found")
+      command, context, "--method", settings.method, names_of_all_backends(method_names),
+      [](const std::string& name) { parse_method(name); }, "How neighbours are found")
       ->group(kSearchGroup);
   add_backend(command, context, settings.backend);
   add_stage(command, context, "distance", settings.distance, names_of_all_backends(distance_names),

@@ -16,21 +16,30 @@ namespace {
 
 using io::Format;
 
-bool holds(Format format, Shape shape) {
+bool compresses(Format format) {
+  return format == Format::npz || format == Format::hdf5;
+}
+
+bool holds(Format format, Content content) {
+  constexpr std::int64_t kPlyCols = 3;
+  const Shape shape = content.shape;
+  if (shape == Shape::unknown) return true;
   switch (format) {
     case Format::npz:
     case Format::hdf5:
     case Format::json: return true;
-    case Format::csv:
-    case Format::groundtruth: return shape != Shape::named;
-    default: return shape == Shape::array;
+    case Format::csv: return shape != Shape::named;
+    case Format::groundtruth: return shape == Shape::neighbors;
+    case Format::ply: return shape == Shape::array && content.cols <= kPlyCols;
+    default: return shape == Shape::array || shape == Shape::ids;
   }
 }
 
-std::string formats_for(Shape shape) {
+std::string formats_for(Content content, bool compress) {
   std::vector<std::string> names;
   for (const std::string& name : io::format_names()) {
-    if (holds(io::parse_format(name), shape)) names.push_back(name);
+    const Format format = io::parse_format(name);
+    if (holds(format, content) && (!compress || compresses(format))) names.push_back(name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -45,30 +54,39 @@ void require_writable_folder(const std::string& path) {
 
 }  // namespace
 
-void check_output(const std::string& path, const std::string& format_name, Shape shape) {
-  Format format = io::parse_format(format_name);
+void check_output(const std::string& path, const OutputSettings& settings, Content content) {
+  const std::string formats = formats_for(content, settings.compress);
+  Format format = io::parse_format(settings.format);
   if (format == Format::automatic) format = io::format_of(path);
   if (format == Format::automatic) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("{}: its name does not tell the format; give --output-format: {}", path, formats_for(shape)));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: its name does not tell the format; give --output-format: {}", path, formats));
   }
-  if (!holds(format, shape)) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {} cannot hold this answer; what can: {}", path,
-                                                         to_string(format), formats_for(shape)));
+  if (!holds(format, content)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: {} cannot hold this answer; what can: {}", path, to_string(format), formats));
+  }
+  if (settings.compress && !compresses(format)) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {} is not compressed; what --compress can write: {}",
+                                                         path, to_string(format), formats));
   }
   std::error_code ignored;
   const bool device = std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
   if (path != "-" && !device) require_writable_folder(path);
 }
 
-void check_output(const OutputSettings& settings, Shape shape, const Context& context) {
-  if (settings.as_text()) return;
+void check_output(const OutputSettings& settings, Content content, const Context& context) {
+  if (settings.as_text()) {
+    if (!settings.compress) return;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--compress but the answer goes to stdout as text; give -o or --output-format: {}",
+                            formats_for(content, true)));
+  }
   if (settings.to_stdout() && context.json) {
     throw Error(ErrorCode::invalid_argument,
                 "--json and --output-format both want stdout; write the answer to a file with -o");
   }
-  check_output(settings.output.empty() ? "-" : settings.output, settings.format, shape);
+  check_output(settings.output.empty() ? "-" : settings.output, settings, content);
 }
 
 void deliver(Answer& answer, const Context& context) {

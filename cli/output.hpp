@@ -14,15 +14,24 @@ namespace kith::cli {
 
 // What an answer consists of, which decides the formats that can hold it.
 enum class Shape {
-  array,  // one array
-  table,  // several arrays with equal row counts
-  named,  // several arrays of any lengths
+  unknown,    // whatever the input holds
+  array,      // one array
+  ids,        // one array of int64
+  neighbors,  // ids and distances
+  table,      // several arrays with equal row counts
+  named,      // several arrays of any lengths
 };
 
-// Refuses what could only fail later: a format that cannot be told or cannot hold the answer (invalid_argument), a
-// folder that is missing or not writable (cannot_write), and --json beside data on stdout.
-void check_output(const std::string& path, const std::string& format, Shape shape);
-void check_output(const OutputSettings& settings, Shape shape, const Context& context);
+struct Content {
+  Shape shape = Shape::unknown;
+  std::int64_t cols = 0;  // of each array; 0: not known yet
+};
+
+// Refuses what could only fail later: a format that cannot be told, cannot hold the answer or is not compressed
+// (invalid_argument), a folder that is missing or not writable (cannot_write), and --json beside data on stdout.
+// The first takes format and --compress from the settings, the second the path too.
+void check_output(const std::string& path, const OutputSettings& settings, Content content);
+void check_output(const OutputSettings& settings, Content content, const Context& context);
 
 // What a command has to give, and where it goes. Only the forms that are asked for are made.
 struct Answer {

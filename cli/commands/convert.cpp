@@ -32,7 +32,7 @@ io::NamedArrays load_arrays(const Settings& settings) {
 }
 
 void run(const Settings& settings, const Context& context) {
-  check_output(settings.output, Shape::array, context);
+  check_output(settings.output, {}, context);
   io::NamedArrays arrays = load_arrays(settings);
   if (!settings.dtype.empty()) {
     for (auto& [name, array] : arrays) array = array.converted(io::parse_element_type(settings.dtype));
@@ -61,7 +61,7 @@ void add_convert(CLI::App& app, Context& context) {
       ->group("Input");
   add_input_options(*command, context, settings->files);
   add_dtype(*command, context, settings->dtype, kTypes,
-            "Type to convert to; a value that an integer type cannot hold is an error")
+            "Type to convert to; float64 is rounded to float32, else a value that does not fit is an error")
       ->group("Output");
   add_output_options(*command, context, settings->output, "npy, npz, fvecs, fbin, h5, csv, ply, json, ...");
   add_general_options(*command, context, "Print a JSON object: the arrays' shapes, and the values or their file");

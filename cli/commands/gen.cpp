@@ -64,7 +64,7 @@ io::Array generate(const Settings& settings) {
 
 void run(const Settings& settings, const Context& context) {
   check_settings(settings);
-  check_output(settings.output, Shape::array, context);
+  check_output(settings.output, {Shape::array, settings.dims}, context);
   const io::Array points = generate(settings);
   Answer answer;
   answer.json = json_object("gen");

@@ -85,7 +85,7 @@ void deliver_graph(const Settings& settings, const Context& context, const Graph
 
 void run(const Settings& settings, const Context& context) {
   const Options options = settings.search.options();
-  check_output(settings.output, Shape::named, context);
+  check_output(settings.output, {Shape::named}, context);
   const io::Array points =
       load_points("base", settings.base, settings.files.load_options(settings.base_array, kBaseArrays));
   io::visit_points(points, [&](auto view) {

@@ -34,10 +34,11 @@ struct Settings {
 
 void check_outputs(const Settings& settings, const Context& context) {
   const bool joint = settings.has_joint_output();
-  if (joint) check_output(settings.output, Shape::table, context);
+  if (joint) check_output(settings.output, {Shape::neighbors, settings.k}, context);
   int on_stdout = (joint && settings.output.to_stdout()) || context.json ? 1 : 0;
-  for (const std::string& path : {settings.ids_path, settings.distances_path}) {
-    if (!path.empty()) check_output(path, settings.separate_output().format, Shape::array);
+  for (const auto& [path, shape] :
+       {std::pair(settings.ids_path, Shape::ids), std::pair(settings.distances_path, Shape::array)}) {
+    if (!path.empty()) check_output(path, settings.separate_output(), {shape, settings.k});
     if (path == "-") ++on_stdout;
   }
   if (on_stdout > 1) {

@@ -110,7 +110,9 @@ void run_typed(MatrixView<T> matrix, const Settings& settings, const Context& co
 }
 
 void run(const Settings& settings, const Context& context) {
-  check_output(settings.output, settings.values_only || settings.kth_only ? Shape::array : Shape::table, context);
+  const bool values_alone = settings.values_only || settings.kth_only;
+  check_output(settings.output,
+               {values_alone ? Shape::array : Shape::table, settings.kth_only ? std::int64_t{1} : settings.k}, context);
   const io::Array matrix = load_points("input", settings.input,
                                        settings.files.load_options(settings.array, {"distances", "values", "data"}));
   io::visit_points(matrix, [&](auto view) { run_typed(chosen_rows(view, settings), settings, context); });

@@ -114,9 +114,9 @@ class KITH_API Array {
     return elements<T>()[row * row_stride_ + col * col_stride_];
   }
 
-  // The same values in another type; the array itself when it has that type. To a floating type values are rounded;
-  // a value that an integer type cannot hold exactly, or that overflows float32, is Error(bad_data) naming row and
-  // column. NaN and Inf convert between floating types only.
+  // The same values in another type; the array itself when it has that type. float64 is rounded to float32; any other
+  // value that the type cannot hold exactly, or that overflows float32, is Error(bad_data) naming row, column and
+  // value. NaN and Inf convert between floating types only.
   Array converted(ElementType type) const;
   // A packed row-major copy of the values as T, converted as above.
   template <Scalar T>

@@ -25,6 +25,8 @@ KITH_API Method parse_method(std::string_view name);
 
 // The backends this build has and this machine can run, without `automatic`.
 KITH_API std::vector<Backend> available_backends();
+// The instruction sets the CPU backend can use here, the best first, as Highway calls them: AVX3 is AVX-512.
+KITH_API std::vector<std::string> simd_targets();
 // The search methods, distance stages and selection stages a backend has, `auto` first.
 KITH_API std::vector<std::string> method_names(Backend backend);
 KITH_API std::vector<std::string> distance_names(Backend backend);

@@ -1,6 +1,7 @@
 #include "kith/options.hpp"
 
 #include "api/names.hpp"
+#include "cpu/simd/kernels.hpp"
 
 namespace kith {
 namespace {
@@ -47,6 +48,10 @@ Method parse_method(std::string_view name) {
 
 std::vector<Backend> available_backends() {
   return {Backend::cpu};
+}
+
+std::vector<std::string> simd_targets() {
+  return cpu::simd_targets();
 }
 
 std::vector<std::string> method_names(Backend backend) {

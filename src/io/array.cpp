@@ -17,7 +17,15 @@ namespace {
 
 constexpr std::array<const char*, 6> kTypeNames = {"float32", "float64", "uint8", "int8", "int32", "int64"};
 
-// To a floating type: rounded, unless a finite value would overflow. To an integer type: exact or not at all.
+// Whether a floating value, rounded from an integer, is still that integer.
+template <class Floating, class Integer>
+bool is_exactly(Floating rounded, Integer value) {
+  // The largest integers may round up to a power of two that is none of their type.
+  return rounded < std::ldexp(Floating{1}, std::numeric_limits<Integer>::digits) &&
+         static_cast<Integer>(rounded) == value;
+}
+
+// From one floating type to another: rounded, unless a finite value would overflow. Else exact or not at all.
 template <class To, class From>
 bool convert_value(From value, To& out) {
   if constexpr (std::is_same_v<To, From>) {
@@ -25,8 +33,10 @@ bool convert_value(From value, To& out) {
     return true;
   } else if constexpr (std::is_floating_point_v<To>) {
     out = static_cast<To>(value);
-    if constexpr (std::is_floating_point_v<From>) return std::isinf(out) == std::isinf(value);
-    return true;
+    if constexpr (std::is_floating_point_v<From>)
+      return std::isinf(out) == std::isinf(value);
+    else
+      return is_exactly(out, value);
   } else if constexpr (std::is_floating_point_v<From>) {
     // Both limits are powers of two (the upper one exclusive), so they are exact in either floating type.
     constexpr From kLowest = static_cast<From>(std::numeric_limits<To>::min());

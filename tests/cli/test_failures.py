@@ -34,6 +34,24 @@ class Failures(KithTest):
         self.search_fails(USAGE, "--threads", "-2", says="--threads")
         self.search_fails(USAGE, "--base-array", "a", says="base.npy")
 
+    def test_outputs_that_cannot_be_written_are_refused_before_the_work(self):
+        # The input does not exist: what is refused first is what was looked at first.
+        search = ["search", "--base", "none.npy", "--queries", "none.npy"]
+        self.fails(USAGE, *search, "-k", "3", "--compress", "-o", "out.csv", says=["csv is not compressed", "npz"])
+        self.fails(USAGE, *search, "-k", "3", "--compress", says=["--compress", "npz"])
+        self.fails(USAGE, *search, "-k", "3", "--ids", "ids.npy", "--compress", says="npy is not compressed")
+        self.fails(USAGE, *search, "-k", "3", "--ids", "ids.ply", says=["ply cannot hold this answer", "ivecs"])
+        self.fails(USAGE, *search, "-k", "4", "--distances", "far.ply", says="ply cannot hold this answer")
+        self.fails(BAD_DATA, *search, "-k", "3", "--distances", "far.ply", says="none.npy")
+        self.fails(USAGE, "topk", "--input", "none.npy", "-k", "3", "-o", "out", "--output-format", "groundtruth",
+                   says="groundtruth cannot hold this answer")
+        self.fails(USAGE, "gen", "--rows", "5", "--dims", "4", "-o", "out.ply",
+                   says="ply cannot hold this answer")
+
+    def test_ids_that_float_cannot_hold(self):
+        self.save("ids.npy", np.array([[16777216], [16777217]], np.int64))
+        self.fails(BAD_DATA, "convert", "ids.npy", "-o", "out.fvecs", says=["row 1", "16777217", "float32"])
+
     def test_k_out_of_range(self):
         self.search_fails(USAGE, k="51", says=["k = 51", "50"])
         self.search_fails(USAGE, k="0", says="k = 0")

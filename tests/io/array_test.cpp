@@ -74,6 +74,11 @@ TEST(Array, NamesTheFirstValueThatDoesNotFit) {
             bad_data("row 1, column 0: 2147483648 is not a value of int32"));
   EXPECT_EQ(fail(Array::from(std::vector<std::int8_t>{-1}), ElementType::uint8),
             bad_data("row 0, column 0: -1 is not a value of uint8"));
+  EXPECT_EQ(fail(Array::from(std::vector<std::int64_t>{16777216, 16777217}), ElementType::float32),
+            bad_data("row 1, column 0: 16777217 is not a value of float32"));
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(fail(Array::from(std::vector<std::int64_t>{-kMost - 1, kMost}), ElementType::float64),
+            bad_data("row 1, column 0: 9223372036854775807 is not a value of float64"));
   EXPECT_EQ(fail(Array::from(std::vector<double>{1e39}), ElementType::float32),
             bad_data("row 0, column 0: 1e+39 is not a value of float32"));
   EXPECT_EQ(fail(Array::from(std::vector<float>{NAN}), ElementType::int64),

@@ -44,6 +44,12 @@ Array random_array(Shape shape, Order order, bool small) {
 
 class RoundTrip : public testing::TestWithParam<std::tuple<Format, ElementType>> {};
 
+// Text does not tell integers from other numbers: they are read as float64.
+Array rounded_to_double(const Array& array) {
+  const std::vector<std::int64_t> values = array.values<std::int64_t>();
+  return Array::from(std::vector<double>(values.begin(), values.end()), array.rows(), array.cols());
+}
+
 TEST_P(RoundTrip, KeepsEveryValue) {
   const auto [format, type] = GetParam();
   const auto fixed = fixed_type(format);
@@ -72,7 +78,7 @@ TEST_P(RoundTrip, KeepsEveryValue) {
       EXPECT_EQ(loaded.rank(), keeps_rank ? shape.rank : 2);
       EXPECT_EQ(loaded.type(), fixed ? *fixed : format == Format::csv ? ElementType::float64 : type);
       const bool wide_in_text = format == Format::csv && type == ElementType::int64;
-      const Array compared = wide_in_text ? array.converted(ElementType::float64) : loaded.converted(type);
+      const Array compared = wide_in_text ? rounded_to_double(array) : loaded.converted(type);
       const Array against = wide_in_text ? loaded : array;
       EXPECT_TRUE(same_array(Array(compared.type(), 2, compared.rows(), compared.cols(), compared.data(),
                                    compared.row_stride(), compared.col_stride(), nullptr),
