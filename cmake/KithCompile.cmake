@@ -1,5 +1,6 @@
 # How everything is compiled: kith_compile_library(target) for the library's objects, kith_compile_shell(target) for what
-# is built around it, kith_compile(target) for the rest.
+# is built around it, kith_compile(target) for the rest; and kith_compile_cuda(target) and kith_compile_emulated(target)
+# for device sources.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -15,6 +16,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(KITH_CCACHE ccache)
   if(KITH_CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${KITH_CCACHE})
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${KITH_CCACHE})
   endif()
 endif()
 
@@ -55,4 +57,22 @@ function(kith_compile_shell target)
   else()
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
+endfunction()
+
+# What nvcc generates does not stand -Wpedantic, -Wshadow and -Wconversion; the emulated twin is compiled with them.
+function(kith_compile_cuda target)
+  target_compile_definitions(${target} PRIVATE KITH_BACKEND=cuda)
+  target_compile_options(${target} PRIVATE -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
+  if(KITH_WERROR)
+    target_compile_options(${target} PRIVATE -Werror=all-warnings)
+  endif()
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
+    CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# Never a measure of speed, and many templates: what counts is how long they take to compile.
+function(kith_compile_emulated target)
+  target_compile_definitions(${target} PRIVATE KITH_BACKEND=emulated KITH_IS_EMULATED)
+  target_include_directories(${target} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/emulator/include)
+  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas $<$<NOT:$<CONFIG:Debug>>:-O1>)
 endfunction()

@@ -93,11 +93,7 @@ void run_first(CUstream_st& stream) {
   stream.queue.pop_front();
   if (work->run && (streams().failure.empty() || work->always)) {
     open_device_memory(work->device);
-    try {
-      work->run();
-    } catch (const std::exception& error) {
-      set_failure(std::string("thrown by queued work: ") + error.what());
-    }
+    work->run();
     close_device_memory();
   }
   work->done = true;
@@ -136,9 +132,15 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> run, bool always)
   return report(cudaSuccess);
 }
 
-cudaError_t enqueue(const char* /*name*/, std::function<void()> work, cudaStream_t stream) {
+cudaError_t enqueue(const char* name, std::function<void()> work, cudaStream_t stream) {
   const Guard guard(lock());
-  return enqueue(stream, std::move(work));
+  return enqueue(stream, [name = std::string(name), work = std::move(work)] {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      set_failure(name + ": " + error.what());
+    }
+  });
 }
 
 cudaError_t drain(cudaStream_t stream) {
