@@ -28,7 +28,7 @@ TEST(Index, KnowsItsShapeAndOptions) {
 }
 
 TEST(Index, EveryEntryGivesTheSameAnswer) {
-  constexpr Shape kShape{700, 23, 33};
+  constexpr Shape kShape{300, 23, 33};
   for (const Metric& metric : all_metrics()) {
     for (const DType dtype : all_dtypes()) {
       with_dtype(dtype, [&]<class T>() {
@@ -72,13 +72,13 @@ TEST(Index, SearchSelfLeavesOutThePointAndNotItsCopies) {
   for (const Kind kind : {Kind::duplicates, Kind::all_equal, Kind::ties, Kind::clustered}) {
     for (const MetricKind metric :
          {MetricKind::euclidean, MetricKind::cosine, MetricKind::inner_product, MetricKind::chebyshev}) {
-      Sample<float> sample = generate<float>(kind, {257, 1, 30}, metric, 4);
+      Sample<float> sample = generate<float>(kind, {130, 1, 30}, metric, 4);
       sample.queries = sample.base;
       const Truth<float> truth = truth_of(sample, metric);
       Options options;
       options.metric = metric;
       const Index<float> index(sample.base.view(), options);
-      for (const std::int64_t k : {1, 2, 60, 256}) {
+      for (const std::int64_t k : {1, 2, 60, 129}) {
         EXPECT_TRUE(matches_truth(index.search_self(k), truth, k, {}, true))
             << to_string(kind) << ' ' << kith::to_string(Metric(metric)) << " k=" << k;
       }

@@ -113,7 +113,7 @@ Matrix<T> zero_padded(const Matrix<T>& points, std::int64_t extra) {
 
 // Correlation has another mean and hamming another share once coordinates are added, so they are left out.
 TEST(Promise1ZeroPadding, DoesNotChangeTheAnswer) {
-  constexpr Shape kShape{600, 15, 13};
+  constexpr Shape kShape{300, 7, 13};
   for (const Metric& metric : all_metrics()) {
     if (metric.kind == MetricKind::correlation || metric.kind == MetricKind::hamming) continue;
     for (const DType dtype : all_dtypes()) {
@@ -157,7 +157,7 @@ Neighbors<DistanceOf<T>> search_in_batches(const Index<T>& index, MatrixView<T> 
 }
 
 TEST(Promise1BatchSize, DoesNotChangeTheAnswer) {
-  constexpr Shape kShape{900, 19, 70};
+  constexpr Shape kShape{400, 19, 70};
   for (const Metric& metric : all_metrics()) {
     for (const DType dtype : all_dtypes()) {
       with_dtype(dtype, [&]<class T>() {
@@ -175,7 +175,7 @@ TEST(Promise1BatchSize, DoesNotChangeTheAnswer) {
 
 TEST(Promise1ThreadCount, DoesNotChangeTheAnswer) {
   // Many queries are split over threads by query, one query by base rows.
-  for (const Shape& shape : {Shape{9000, 1, 20}, Shape{2500, 61, 48}, Shape{5000, 3, 3}}) {
+  for (const Shape& shape : {Shape{9000, 1, 20}, Shape{1200, 41, 48}, Shape{5000, 3, 3}}) {
     for (const MetricKind metric : {MetricKind::euclidean, MetricKind::manhattan, MetricKind::cosine,
                                     MetricKind::inner_product, MetricKind::hamming}) {
       for (const Kind kind : {Kind::ties, Kind::duplicates}) {

@@ -198,7 +198,7 @@ Sample<T> set_trap(Trap trap, Shape shape, const Metric& metric, std::uint64_t s
 constexpr MetricKind kMetrics[] = {MetricKind::sqeuclidean,  MetricKind::euclidean, MetricKind::manhattan,
                                    MetricKind::chebyshev,    MetricKind::cosine,    MetricKind::correlation,
                                    MetricKind::inner_product};
-constexpr Shape kShapes[] = {{3001, 12, 17}, {2000, 16, 128}, {1501, 10, 300}};
+constexpr Shape kShapes[] = {{2001, 7, 17}, {1100, 9, 128}, {801, 7, 300}};
 
 template <Element T>
 void expect_trap_is_survived(Trap trap, Shape shape) {
@@ -231,7 +231,7 @@ TEST_P(Promise1UnderAttack, Float32) {
 }
 
 TEST_P(Promise1UnderAttack, Float64) {
-  expect_trap_is_survived<double>(GetParam(), {1501, 10, 130});
+  expect_trap_is_survived<double>(GetParam(), {801, 7, 130});
 }
 
 INSTANTIATE_TEST_SUITE_P(Traps, Promise1UnderAttack, testing::ValuesIn(kTraps),
