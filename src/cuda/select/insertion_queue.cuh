@@ -1,0 +1,76 @@
+// insertion_queue.cuh: one thread's k smallest keys, all in order (Tang et al., III.B).
+// Cost: O(k) moves an insertion. The largest key, the head, is first and falls out when a smaller one comes.
+#pragma once
+
+#include "cuda/select/queue_policy.cuh"
+#include "cuda/select/row_list.cuh"
+
+namespace kith::KITH_BACKEND {
+
+// Descending slots from `hole` to `size` − 1, the hole's key dropped: `key` takes its place among them. Several slots
+// are read ahead of the stores, so that their latencies overlap.
+template <class K, class Count>
+__device__ __forceinline__ void insert_descending(Interleaved<K> slots, unsigned hole, unsigned size, const K& key,
+                                                  Count count) {
+  constexpr unsigned kAhead = 4;
+  for (bool placed = false; !placed; hole += kAhead) {
+    K next[kAhead];
+    KITH_UNROLL
+    for (unsigned i = 0; i < kAhead; ++i) next[i] = hole + 1 + i < size ? slots[hole + 1 + i] : key;
+    KITH_UNROLL
+    for (unsigned i = 0; i < kAhead; ++i) {
+      if (placed) continue;
+      placed = !(key < next[i]);
+      slots[hole + i] = placed ? key : next[i];
+      count(hole + i);
+    }
+  }
+}
+
+template <class K, class Count = CountNothing>
+class InsertionQueue {
+ public:
+  static constexpr bool kSortsFast = true;
+  static unsigned slots_for(unsigned k) { return k; }
+
+  __device__ InsertionQueue(Interleaved<K> slots, unsigned size, const QueueOptions&, Count count = {})
+      : slots_(slots), size_(size), count_(count) {}
+
+  __device__ unsigned size() const { return size_; }
+  __device__ const K& head() const { return head_; }
+  __device__ K at(unsigned slot) const { return slots_[slot]; }
+
+  // Empty: `pad`, above all keys that will be inserted, in every slot.
+  __device__ void reset(const K& pad) {
+    for (unsigned i = 0; i < size_; ++i) slots_[i] = pad;
+    filled_ = 0;
+    head_ = pad;
+  }
+
+  // Called by the whole warp; lanes whose key is below their head ask for it to be inserted.
+  __device__ void insert(const K& key, bool wanted) {
+    if (!wanted) return;
+    const unsigned hole = filled_ < size_ ? size_ - ++filled_ : 0;
+    insert_descending(slots_, hole, size_, key, count_);
+    head_ = slots_[0];
+  }
+
+  // Changes a key without changing its place in the order.
+  __device__ void rename(unsigned slot, const K& key) {
+    slots_[slot] = key;
+    if (slot == 0) head_ = key;
+  }
+
+  __device__ void sort() {}
+  // After sort(): the key of this rank, the smallest first.
+  __device__ K ranked(unsigned rank) const { return slots_[size_ - 1 - rank]; }
+
+ private:
+  Interleaved<K> slots_;
+  unsigned size_;
+  unsigned filled_ = 0;
+  K head_{};
+  [[no_unique_address]] Count count_;
+};
+
+}  // namespace kith::KITH_BACKEND
