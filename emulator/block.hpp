@@ -1,13 +1,18 @@
-// block.hpp: runs the blocks of a kernel, one after another, each thread a fiber.
+// block.hpp: the block that runs. There is one at a time, so that the state of the running thread is plain global
+// memory instead of something that every access would have to look up.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "emulator/execution.hpp"
+#include "fiber.hpp"
 
 namespace emulator {
 
+constexpr unsigned kLanes = 32;
 constexpr unsigned kMaxThreads = 1024;
 constexpr std::size_t kStaticShared = 48 << 10;
 constexpr std::size_t kMaxShared = 227 << 10;
@@ -21,7 +26,106 @@ struct Kernel {
   std::size_t shared_bytes;
 };
 
-// What went wrong, or nothing.
+// Runs all blocks. Gives what went wrong, or nothing.
 std::string run(const Kernel& kernel);
+
+struct AsyncCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+  unsigned group;
+};
+
+struct Lane {
+  Fiber fiber;
+  uint3 thread;
+  std::vector<AsyncCopy> copies;
+  unsigned groups = 0;  // committed
+};
+
+// What a lane came with when it waits at a warp operation, and what it gets.
+struct Arrival {
+  Op op;
+  unsigned detail;
+  unsigned mask;
+  unsigned source;
+  std::uint64_t value;
+  std::uint64_t result;
+  Where where;
+
+  bool joins(const Arrival& other) const { return op == other.op && mask == other.mask && detail == other.detail; }
+};
+
+struct Warp {
+  // Each lane that the block has is running, or in one of the last four.
+  unsigned lanes = 0;
+  unsigned ready = 0;
+  unsigned at_warp_op = 0;
+  unsigned at_barrier = 0;
+  unsigned left = 0;
+
+  // The order of this round: (step · multiplier + offset) ^ flip, a permutation of the lanes.
+  unsigned step = kLanes;
+  unsigned multiplier = 1;
+  unsigned offset = 0;
+  unsigned flip = 0;
+
+  Arrival arrivals[kLanes];
+};
+
+struct BarrierArrival {
+  Barrier kind;
+  int value;
+  Where where;
+};
+
+using SharedMemory = std::unique_ptr<unsigned char, void (*)(unsigned char*)>;
+
+struct SharedArray {
+  SharedMemory memory;
+  std::size_t bytes;
+  const char* tag;
+  int line;
+  const std::type_info* type;
+  const char* function;
+  bool used;  // by this block
+};
+
+struct Block {
+  const Kernel* kernel = nullptr;
+  unsigned threads = 0;
+  unsigned warp_count = 0;
+  unsigned ready_warps = 0;
+  Warp* warp = nullptr;  // the one that runs
+  Fiber scheduler;
+  Warp warps[kMaxThreads / kLanes];
+  Lane lanes[kMaxThreads];
+  BarrierArrival barrier[kMaxThreads];
+  int barrier_result = 0;
+  std::uint64_t yields = 0;  // in a row
+  std::string failure;
+  std::vector<SharedArray> shared;
+  std::size_t static_shared = 0;
+  SharedMemory dynamic{nullptr, nullptr};
+
+  unsigned first_thread(const Warp& w) const { return static_cast<unsigned>(&w - warps) * kLanes; }
+  Lane& running() { return lanes[first_thread(*warp) + here.lane]; }
+};
+extern Block block;
+
+// Leaves the running lane until it is its turn again.
+void switch_away();
+
+// What a thread throws that found a failure, after it was noted; the others are abandoned where they are.
+struct Failed {};
+void note_failure(const std::string& text);
+
+SharedMemory allocate_shared(std::size_t bytes);
+
+// Words for what went wrong; failure_text.cpp.
+std::string running_thread();
+std::string describe(const Arrival& arrival);
+std::string describe_stuck(const Warp& warp, unsigned lane);
+std::string describe_barriers();
 
 }  // namespace emulator

@@ -70,6 +70,11 @@ int device_count() {
   return count;
 }
 
+std::size_t device_memory() {
+  static const std::size_t bytes = environment("KITH_EMULATOR_MEMORY", std::uint64_t{16} << 30U);
+  return bytes;
+}
+
 int current_device() {
   return chosen_device;
 }
@@ -127,7 +132,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device < 0 || device >= device_count()) return report(cudaErrorInvalidDevice);
   *properties = {.name = "Kith emulator",
-                 .totalGlobalMem = kDeviceMemory,
+                 .totalGlobalMem = device_memory(),
                  .sharedMemPerBlock = kStaticShared,
                  .sharedMemPerBlockOptin = kMaxShared,
                  .sharedMemPerMultiprocessor = kSharedPerMultiprocessor,
@@ -150,29 +155,27 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  if (device < 0 || device >= device_count()) return report(cudaErrorInvalidDevice);
+  cudaDeviceProp properties;
+  const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  if (error != cudaSuccess) return error;
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = kMaxThreads; break;
-    case cudaDevAttrMaxGridDimX: *value = 0x7FFFFFFF; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = kStaticShared; break;
-    case cudaDevAttrWarpSize: *value = warpSize; break;
-    case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = kRegisters; break;
+    case cudaDevAttrMaxThreadsPerBlock: *value = properties.maxThreadsPerBlock; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(properties.sharedMemPerBlock); break;
+    case cudaDevAttrWarpSize: *value = properties.warpSize; break;
     case cudaDevAttrClockRate:
     case cudaDevAttrMemoryClockRate: *value = 1000000; break;
-    case cudaDevAttrMultiProcessorCount: *value = kMultiprocessors; break;
-    case cudaDevAttrGlobalMemoryBusWidth: *value = 64; break;
-    case cudaDevAttrL2CacheSize: *value = kL2Bytes; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = kThreadsPerMultiprocessor; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
+    case cudaDevAttrMultiProcessorCount: *value = properties.multiProcessorCount; break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = properties.memoryBusWidth; break;
+    case cudaDevAttrL2CacheSize: *value = properties.l2CacheSize; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = properties.maxThreadsPerMultiProcessor; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = properties.major; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = properties.minor; break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = kSharedPerMultiprocessor; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = kMaxShared; break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = kBlocksPerMultiprocessor; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(kMaxShared); break;
     case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
     default: return report(cudaErrorInvalidValue);
   }
-  return report(cudaSuccess);
+  return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize() {

@@ -34,7 +34,7 @@ std::size_t used_on(int device) {
 cudaError_t allocate(void** address, std::size_t bytes, int device) {
   *address = nullptr;
   if (bytes == 0) return cudaSuccess;
-  if (device != kHost && bytes > kDeviceMemory - used_on(device)) return cudaErrorMemoryAllocation;
+  if (device != kHost && bytes > device_memory() - used_on(device)) return cudaErrorMemoryAllocation;
   if (posix_memalign(address, kAlignment, bytes) != 0) return cudaErrorMemoryAllocation;
   std::memset(*address, kPoison, bytes);
   allocations()[static_cast<unsigned char*>(*address)] = {bytes, device};
@@ -142,20 +142,10 @@ cudaError_t cudaFreeHost(void* address) {
   return report(cudaSuccess);
 }
 
-cudaError_t cudaHostRegister(void* address, std::size_t bytes, unsigned /*flags*/) {
-  const Guard guard(lock());
-  return report(address == nullptr || bytes == 0 ? cudaErrorInvalidValue : cudaSuccess);
-}
-
-cudaError_t cudaHostUnregister(void* address) {
-  const Guard guard(lock());
-  return report(address == nullptr ? cudaErrorInvalidValue : cudaSuccess);
-}
-
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   const Guard guard(lock());
-  *total_bytes = kDeviceMemory;
-  *free_bytes = kDeviceMemory - used_on(current_device());
+  *total_bytes = device_memory();
+  *free_bytes = device_memory() - used_on(current_device());
   return report(cudaSuccess);
 }
 

@@ -19,6 +19,7 @@ using Guard = std::lock_guard<std::recursive_mutex>;
 cudaError_t report(cudaError_t error);
 
 int device_count();
+std::size_t device_memory();
 int current_device();
 
 // One piece of work: its turn comes when the work queued before it in its stream, and all of `after`, is done.
@@ -43,7 +44,5 @@ void set_failure(const std::string& text);
 // While work runs, its device's memory can be touched; the host may not. What AddressSanitizer is told.
 void open_device_memory(int device);
 void close_device_memory();
-
-constexpr std::size_t kDeviceMemory = std::size_t{16} << 30U;
 
 }  // namespace emulator

@@ -170,17 +170,17 @@ void reset() {
   cudaGetLastError();
 }
 
-cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3 block, std::size_t shared_bytes,
+cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3 shape, std::size_t shared_bytes,
                    cudaStream_t stream) {
   const Guard guard(lock());
-  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
-  const bool fits = grid.x >= 1 && grid.x <= 0x7FFFFFFFU && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 &&
-                    grid.z <= 65535 && block.x <= 1024 && block.y <= 1024 && block.z <= 64 && threads >= 1 &&
-                    threads <= kMaxThreads && shared_bytes <= kMaxShared;
-  if (!fits) return report(cudaErrorInvalidConfiguration);
+  const std::uint64_t threads = std::uint64_t{shape.x} * shape.y * shape.z;
+  const bool grid_fits =
+      grid.x >= 1 && grid.x <= 0x7FFFFFFFU && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 && grid.z <= 65535;
+  const bool block_fits = shape.x <= 1024 && shape.y <= 1024 && shape.z <= 64 && threads >= 1 && threads <= kMaxThreads;
+  if (!grid_fits || !block_fits || shared_bytes > kMaxShared) return report(cudaErrorInvalidConfiguration);
   const CUstream_st* target = resolve(stream);
   if (target == nullptr || target->device != current_device()) return report(cudaErrorInvalidResourceHandle);
-  return enqueue(stream, [kernel = Kernel{name, std::move(body), grid, block, shared_bytes}] {
+  return enqueue(stream, [kernel = Kernel{name, std::move(body), grid, shape, shared_bytes}] {
     const std::string failure = run(kernel);
     if (!failure.empty()) set_failure(failure);
   });
@@ -226,11 +226,6 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (target == nullptr || !streams().events.contains(event)) return report(cudaErrorInvalidResourceHandle);
   if (pending(event->recorded)) append(*target, nullptr, false)->after.push_back(event->recorded);
   return report(cudaSuccess);
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* data) {
-  const Guard guard(lock());
-  return enqueue(stream, [=] { function(data); });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {

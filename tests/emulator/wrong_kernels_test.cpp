@@ -123,7 +123,7 @@ __global__ void short_block_kernel() {
 
 TEST_F(WrongKernels, MaskNamesLanesThatTheBlockDoesNotHave) {
   launch("short_block", short_block_kernel, {.threads = 40}, nullptr);
-  expect_parts(failure(), {"warp 1", "__syncwarp(0xffffffff)", "the block has no lanes 8-31"});
+  expect_parts(failure(), {"warp 1", "__syncwarp(0xffffffff)", "lanes 8-31 missing from the block"});
 }
 
 __global__ void different_masks_kernel() {
@@ -151,8 +151,8 @@ __global__ void waits_elsewhere_kernel() {
 
 TEST_F(WrongKernels, LanesWaitAtDifferentPlaces) {
   launch("elsewhere", waits_elsewhere_kernel, {.threads = 32}, nullptr);
-  expect_parts(failure(), {"lane 3 in __any_sync(0xffffffff)", "lane 0 waits in __syncthreads at",
-                           "lane 4 waits in __all_sync(0xffffffff) at"});
+  expect_parts(failure(), {"lane 3 in __any_sync(0xffffffff) at", "lanes 0-2 in __syncthreads at",
+                           "lanes 4-31 in __all_sync(0xffffffff) at"});
 }
 
 __global__ void outside_mask_kernel() {
@@ -177,6 +177,16 @@ TEST_F(WrongKernels, ShuffleFromALaneOutsideTheMaskGivesNothing) {
 
 __global__ void trap_kernel() {
   if (blockIdx.x == 2 && threadIdx.x == 33) __trap();
+}
+
+__global__ void spin_kernel(const unsigned* flag) {
+  while (__ldcg(flag) == 0) __nanosleep(100);
+}
+
+TEST_F(WrongKernels, WaitingForAnotherBlockIsNoProgress) {
+  DeviceValues<unsigned> flag(std::vector<unsigned>{0});
+  launch("spin", spin_kernel, {.threads = 1}, nullptr, flag.data());
+  expect_parts(failure(), {"kernel spin", "makes no progress"});
 }
 
 TEST_F(WrongKernels, Trap) {

@@ -30,7 +30,7 @@ std::string last_failure();
 void reset();
 
 // Queues one run of `body` per thread. The body is called for many threads and must not change its own state.
-cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3 block, std::size_t shared_bytes,
+cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3 shape, std::size_t shared_bytes,
                    cudaStream_t stream);
 
 // Queues host code that may use device memory: the host's version of a device-wide library call.

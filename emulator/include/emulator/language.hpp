@@ -18,31 +18,17 @@ namespace emulator::cuda {
 
 // EMULATOR_VECTOR(float, float, 8, 16) defines float1 … float4 and their make_ functions; the numbers are the alignment
 // of the vectors of two and of four.
-#define EMULATOR_VECTOR(name, type, align2, align4)                  \
-  struct name##1 {                                                   \
-    type x;                                                          \
-  };                                                                 \
-  struct alignas(align2) name##2 {                                   \
-    type x, y;                                                       \
-  };                                                                 \
-  struct name##3 {                                                   \
-    type x, y, z;                                                    \
-  };                                                                 \
-  struct alignas(align4) name##4 {                                   \
-    type x, y, z, w;                                                 \
-  };                                                                 \
-  constexpr name##1 make_##name##1(type x) {                         \
-    return {x};                                                      \
-  }                                                                  \
-  constexpr name##2 make_##name##2(type x, type y) {                 \
-    return {x, y};                                                   \
-  }                                                                  \
-  constexpr name##3 make_##name##3(type x, type y, type z) {         \
-    return {x, y, z};                                                \
-  }                                                                  \
-  constexpr name##4 make_##name##4(type x, type y, type z, type w) { \
-    return {x, y, z, w};                                             \
-  }
+// clang-format off
+#define EMULATOR_VECTOR(name, type, align2, align4)                              \
+  struct name##1 { type x; };                                                    \
+  struct alignas(align2) name##2 { type x, y; };                                 \
+  struct name##3 { type x, y, z; };                                              \
+  struct alignas(align4) name##4 { type x, y, z, w; };                           \
+  constexpr name##1 make_##name##1(type x) { return {x}; }                       \
+  constexpr name##2 make_##name##2(type x, type y) { return {x, y}; }            \
+  constexpr name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
+  constexpr name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+// clang-format on
 
 EMULATOR_VECTOR(char, signed char, 2, 4)
 EMULATOR_VECTOR(uchar, unsigned char, 2, 4)

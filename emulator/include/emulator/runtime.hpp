@@ -51,10 +51,8 @@ struct cudaDeviceProp {
 
 enum cudaDeviceAttr : int {
   cudaDevAttrMaxThreadsPerBlock = 1,
-  cudaDevAttrMaxGridDimX = 5,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrWarpSize = 10,
-  cudaDevAttrMaxRegistersPerBlock = 12,
   cudaDevAttrClockRate = 13,
   cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrMemoryClockRate = 36,
@@ -64,9 +62,7 @@ enum cudaDeviceAttr : int {
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
   cudaDevAttrMemoryPoolsSupported = 115
 };
 
@@ -103,10 +99,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T /*funct
 
 // Streams and events
 
-struct CUstream_st;
-struct CUevent_st;
-using cudaStream_t = CUstream_st*;
-using cudaEvent_t = CUevent_st*;
+using cudaStream_t = struct CUstream_st*;
+using cudaEvent_t = struct CUevent_st*;
 
 constexpr unsigned cudaStreamDefault = 0;
 constexpr unsigned cudaStreamNonBlocking = 1;
@@ -120,7 +114,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* data);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
@@ -141,7 +134,6 @@ enum cudaMemcpyKind {
 
 constexpr unsigned cudaHostAllocDefault = 0;
 constexpr unsigned cudaHostAllocPortable = 1;
-constexpr unsigned cudaHostRegisterDefault = 0;
 
 cudaError_t cudaMalloc(void** address, std::size_t bytes);
 cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream);
@@ -150,8 +142,6 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** address, std::size_t bytes);
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void* address);
-cudaError_t cudaHostRegister(void* address, std::size_t bytes, unsigned flags);
-cudaError_t cudaHostUnregister(void* address);
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
