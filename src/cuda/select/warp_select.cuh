@@ -1,0 +1,124 @@
+// warp_select.cuh: the queues of a warp and how it reads a stretch; for warp_select.cu and block_select.cu.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/select/limit.hpp"
+#include "cuda/select/stretch.cuh"
+#include "cuda/select/strided_bitonic.cuh"
+
+namespace kith::KITH_BACKEND {
+
+// The k smallest keys so far, in registers (Hanák, 3.6.3; after Johnson et al.):
+//   the warp queue   32 · kWarpItems keys, ascending; key i + 32j is item j of lane i
+//   thread queues    kOwnItems newcomers of each lane, descending
+// Invariants: the head of every thread queue is not among the k smallest, so an insertion may drop it; every key among
+// the k smallest is in the warp queue or in a thread queue. When a head falls below the k-th key, all thread queues are
+// sorted and merged into the warp queue; what they hold then is not wanted, and they start empty.
+template <class K, unsigned kWarpItems, unsigned kOwnItems>
+class WarpQueues {
+ public:
+  using Key = K;
+  using Network = StridedBitonic<K, kWarp, kWarpItems>;
+
+  __device__ explicit WarpQueues(unsigned k) : k_(k) {
+    KITH_UNROLL
+    for (unsigned i = 0; i < kWarpItems; ++i) warp_queue_[i] = last_key<K>();
+    clear_own();
+  }
+
+  // The k-th key at the last merge.
+  __device__ __forceinline__ const K& threshold() const { return threshold_; }
+
+  // All lanes call; those that are `offering` insert their key if it is below the threshold.
+  __device__ __forceinline__ void offer(bool offering, const K& key) {
+    if (offering && key < threshold_) insert(key);
+    if (__any_sync(kFullMask, own_[0] < threshold_ ? 1 : 0) != 0) merge();
+  }
+
+  __device__ void merge() {
+    StridedBitonic<K, kWarp, kOwnItems>::sort(own_, nullptr);
+    Network::keep_smallest(warp_queue_, own_, nullptr);
+    clear_own();
+    K kth = warp_queue_[0];
+    KITH_UNROLL
+    for (unsigned i = 1; i < kWarpItems; ++i)
+      if (i == (k_ - 1) / kWarp) kth = warp_queue_[i];
+    threshold_ = shuffle(kth, (k_ - 1) % kWarp);
+  }
+
+  // After the last merge: the keys, by Network::rank(item).
+  __device__ K (&keys())[kWarpItems] { return warp_queue_; }
+
+ private:
+  __device__ void clear_own() {
+    KITH_UNROLL
+    for (unsigned i = 0; i < kOwnItems; ++i) own_[i] = last_key<K>();
+  }
+
+  __device__ __forceinline__ void insert(const K& key) {
+    own_[0] = key;
+    KITH_UNROLL
+    for (unsigned i = 0; i + 1 < kOwnItems; ++i) order_pair(own_[i + 1], own_[i]);
+  }
+
+  K warp_queue_[kWarpItems];
+  K own_[kOwnItems];
+  K threshold_ = last_key<K>();
+  unsigned k_;
+};
+
+// A warp offers share `share` of `shares` of a stretch: every shares-th batch. All lanes call.
+template <unsigned kVectors, class Stretch, class Queues>
+__device__ void warp_scan(const Stretch& stretch, Queues& queues, unsigned share, unsigned shares) {
+  using Reader = BatchReader<Stretch, kWarp, kVectors>;
+  const Reader reader(stretch, lane_id());
+  const unsigned step = shares * Reader::kBatch;
+  unsigned first = share * Reader::kBatch;
+  unsigned edge = share == 0 ? reader.edge() : 0;
+  typename Reader::Batch batch = reader.load(first);
+  do {
+    // In flight while this batch is worked on.
+    const typename Reader::Batch next = reader.load(first + step);
+    unsigned wanted = reader.test(batch, first, stretch.limit(queues.threshold())) | edge;
+    while (__any_sync(kFullMask, wanted != 0 ? 1 : 0) != 0) {
+      auto key = last_key<typename Stretch::Key>();
+      if (wanted != 0)
+        key = stretch.key(reader.element(first, static_cast<unsigned>(__ffs(static_cast<int>(wanted))) - 1));
+      queues.offer(wanted != 0, key);
+      wanted &= wanted - 1;
+    }
+    batch = next;
+    edge = 0;
+    first += step;
+  } while (first < reader.vectors());
+}
+
+constexpr unsigned kLargestWarpQueue = 1024;
+
+// The length of thread queues: what the tuning says, or by k. Long warp queues are expensive to merge with.
+inline int thread_queue(const char* method, unsigned k, const SelectTuning& tuning) {
+  if (tuning.thread_queue == 0) return k <= 32 ? 2 : k <= 128 ? 3 : k <= 256 ? 4 : 8;
+  require_within(method, "tuning.thread_queue", tuning.thread_queue, 2, 8);
+  return tuning.thread_queue;
+}
+
+// Calls run(queues) with a null pointer to the WarpQueues that hold k keys and have thread queues of `own` keys, or of
+// the next length there is. Short ones are not there for long warp queues, which they would make merge all the time.
+template <class K, class Run>
+void with_queues(unsigned k, int own, Run run) {
+  const auto with_own = [&]<unsigned kWarpItems>(std::integral_constant<unsigned, kWarpItems>) {
+    if constexpr (kWarpItems < 8) {
+      if (own <= 2) return run(static_cast<WarpQueues<K, kWarpItems, 2>*>(nullptr));
+      if (own <= 3) return run(static_cast<WarpQueues<K, kWarpItems, 3>*>(nullptr));
+    }
+    if (own <= 4) return run(static_cast<WarpQueues<K, kWarpItems, 4>*>(nullptr));
+    run(static_cast<WarpQueues<K, kWarpItems, 8>*>(nullptr));
+  };
+  if (k <= 32) return with_own(std::integral_constant<unsigned, 1>{});
+  if (k <= 128) return with_own(std::integral_constant<unsigned, 4>{});
+  if (k <= 256) return with_own(std::integral_constant<unsigned, 8>{});
+  with_own(std::integral_constant<unsigned, 32>{});
+}
+
+}  // namespace kith::KITH_BACKEND
