@@ -49,9 +49,9 @@ void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Wo
 namespace {
 
 struct DeviceSortTuning {
-  std::int64_t long_segment = 1 << 17;  // from here a segment fills the device by itself
-  std::int64_t few_segments = 8;        // up to here blocks of a segment each would leave most of the device idle
-  unsigned threads = 256;               // of the kernels that label and strip
+  std::int64_t keys_a_launch = 2500;  // a block sorts so many keys in the time that a sort of its own takes to launch
+  std::int64_t blocks_at_once = 256;  // from here blocks of a segment each fill the device
+  unsigned threads = 256;             // of the kernels that label and strip
 };
 constexpr DeviceSortTuning kTuning;
 
@@ -144,7 +144,7 @@ __global__ void strip_kernel(const LabelledKey* labelled, std::int64_t count, Wi
 void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder ids) {
   if (segments == 0 || length <= 1) return;
   const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
-  if (segments <= kTuning.few_segments || length >= kTuning.long_segment)
+  if (segments < kTuning.blocks_at_once && segments * kTuning.keys_a_launch < length)
     sort_one_by_one(keys, segments, length, workspace, first_bit);
   else
     sort_together(keys, segments, length, workspace, first_bit);

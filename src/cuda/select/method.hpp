@@ -38,7 +38,8 @@ struct SelectCall {
   X(quick_multi_select, "quick-multi-select") \
   X(sample_select, "sample-select")           \
   X(radix_select, "radix-select")             \
-  X(sort, "sort")
+  X(sort, "sort")                             \
+  X(threshold_filter, "threshold-filter")
 
 #define KITH_DECLARE(function, name) \
   template <class T>                 \

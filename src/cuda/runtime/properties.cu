@@ -1,0 +1,49 @@
+#include "cuda/runtime/properties.hpp"
+
+#include <array>
+#include <atomic>
+
+namespace kith::KITH_BACKEND {
+
+std::vector<DeviceProperties> devices() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  int current = 0;
+  KITH_CUDA(cudaGetDevice(&current));
+  std::vector<DeviceProperties> all;
+  for (int id = 0; id < count; ++id) {
+    cudaDeviceProp found{};
+    KITH_CUDA(cudaGetDeviceProperties(&found, id));
+    DeviceProperties device;
+    device.id = id;
+    device.name = found.name;
+    device.major = found.major;
+    device.minor = found.minor;
+    device.processors = static_cast<unsigned>(found.multiProcessorCount);
+    device.l2_bytes = static_cast<std::size_t>(found.l2CacheSize);
+    device.shared_bytes = found.sharedMemPerBlockOptin;
+    KITH_CUDA(cudaSetDevice(id));
+    KITH_CUDA(cudaMemGetInfo(&device.free_memory, &device.memory));
+    all.push_back(device);
+  }
+  KITH_CUDA(cudaSetDevice(current));
+  return all;
+}
+
+unsigned processor_count() {
+  constexpr int kRemembered = 64;
+  static std::array<std::atomic<unsigned>, kRemembered> counts{};
+  int device = 0;
+  KITH_CUDA(cudaGetDevice(&device));
+  if (device < kRemembered && counts[static_cast<std::size_t>(device)] > 0)
+    return counts[static_cast<std::size_t>(device)];
+  int count = 0;
+  KITH_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  if (device < kRemembered) counts[static_cast<std::size_t>(device)] = static_cast<unsigned>(count);
+  return static_cast<unsigned>(count);
+}
+
+}  // namespace kith::KITH_BACKEND

@@ -1,0 +1,228 @@
+// filter_rows.cuh: the one pass over the matrix: keys below their row's threshold become candidates.
+// A block reads one chunk of a row, kInFlight 16-byte loads of a thread at a time. Most batches hold nothing below the
+// threshold and cost a minimum and a comparison. What is found is collected in shared memory and appended to the row's
+// list with one atomic operation; while the block is at work where many are found, else at its end.
+// Cost: the matrix read once; candidates written once.
+#pragma once
+
+#include "cuda/select/append.cuh"
+#include "cuda/select/row_vectors.cuh"
+#include "cuda/select/sample_threshold.cuh"
+
+namespace kith::KITH_BACKEND {
+
+struct FilterShape {
+  static constexpr unsigned kThreads = 256;
+  static constexpr unsigned kInFlight = 4;
+  static constexpr unsigned kStage = 1024;       // candidates a block collects when few are found,
+  static constexpr unsigned kDenseStage = 2048;  // and before it empties its list when many are
+};
+
+// Keys the stage has room for. Where many are found a whole batch of a block still fits when it is not yet full.
+template <class T, bool kBuckets>
+__host__ __device__ constexpr unsigned filter_stage() {
+  constexpr unsigned kBatch = FilterShape::kThreads * FilterShape::kInFlight * (16 / sizeof(T));
+  return kBuckets ? FilterShape::kDenseStage + kBatch : FilterShape::kStage;
+}
+
+// Which keys are wanted, and a test of values that is cheap and never refuses one of them.
+template <class T>
+struct Threshold {
+  using K = KeyOf<T>;
+
+  K key;
+  T limit;    // values below it are wanted, those above it are not, in the direction of the search
+  bool tied;  // some that equal it are wanted
+  bool all;   // NaN may be wanted, which compares with nothing
+
+  __device__ Threshold(const K& threshold, bool largest)
+      : key(threshold),
+        limit(value_of<T>(order_of(threshold), largest)),
+        tied(id_of(threshold) != 0),
+        all(order_of(threshold) == kNanOrder<T>) {
+    if (largest) limit = -limit;
+  }
+};
+
+// Bucket b holds the keys from splitter b − 1 up to below splitter b.
+template <class K>
+__device__ unsigned bucket_of(const K& key, const K* splitters, unsigned buckets) {
+  unsigned low = 0;
+  unsigned high = buckets - 1;
+  while (low < high) {
+    const unsigned middle = (low + high) / 2;
+    if (key < splitters[middle]) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+__device__ __forceinline__ float smaller_number(float a, float b) {
+  return fminf(a, b);
+}
+
+__device__ __forceinline__ double smaller_number(double a, double b) {
+  return fmin(a, b);
+}
+
+__device__ __forceinline__ float larger_number(float a, float b) {
+  return fmaxf(a, b);
+}
+
+__device__ __forceinline__ double larger_number(double a, double b) {
+  return fmax(a, b);
+}
+
+// A batch of a thread's values, and which of them are wanted.
+template <class T>
+struct Batch {
+  static constexpr unsigned kWidth = RowVectors<T>::kWidth;
+  static constexpr unsigned kCount = FilterShape::kInFlight * kWidth;
+
+  T values[kCount];
+
+  __device__ __forceinline__ void load(const RowVectors<T>& vectors, unsigned first, unsigned end) {
+    const T outside = value_of<T>(kNanOrder<T>, false);
+    KITH_UNROLL
+    for (unsigned u = 0; u < FilterShape::kInFlight; ++u) {
+      T loaded[kWidth];
+      const unsigned vector = first + u * FilterShape::kThreads;
+      if (vector < end) {
+        vectors.load(vector, loaded, outside);
+      } else {
+        KITH_UNROLL
+        for (unsigned i = 0; i < kWidth; ++i) loaded[i] = outside;
+      }
+      KITH_UNROLL
+      for (unsigned i = 0; i < kWidth; ++i) values[u * kWidth + i] = loaded[i];
+    }
+  }
+
+  // In the direction of the search; NaN loses against every number.
+  __device__ __forceinline__ T smallest(bool largest) const {
+    T best[2] = {values[0], values[1]};
+    if (largest) {
+      KITH_UNROLL
+      for (unsigned i = 2; i < kCount; ++i) best[i % 2] = larger_number(best[i % 2], values[i]);
+      return -larger_number(best[0], best[1]);
+    }
+    KITH_UNROLL
+    for (unsigned i = 2; i < kCount; ++i) best[i % 2] = smaller_number(best[i % 2], values[i]);
+    return smaller_number(best[0], best[1]);
+  }
+
+  __device__ static unsigned column(const RowVectors<T>& vectors, unsigned first, unsigned i) {
+    return vectors.column(first + i / kWidth * FilterShape::kThreads, i % kWidth);
+  }
+
+  // One bit a value. Values below the threshold's are wanted; those equal to it, and all where NaN may be wanted, are
+  // settled by their keys.
+  __device__ __forceinline__ unsigned wanted(const Rows<T>& rows, std::int64_t row, const RowVectors<T>& vectors,
+                                             unsigned first, const Threshold<T>& threshold) const {
+    unsigned below = 0;
+    KITH_UNROLL
+    for (unsigned i = 0; i < kCount; ++i)
+      if ((rows.largest ? -values[i] : values[i]) < threshold.limit) below |= 1U << i;
+    if (!threshold.tied && !threshold.all) return below;
+    // Columns grow along a batch: in a row of equal values most batches lie past the threshold's own column.
+    const unsigned first_column = vectors.column(first, 0);
+    if (!threshold.all && rows.ids == nullptr && first_column >= id_of(threshold.key) && first_column < rows.length)
+      return below;
+    unsigned equal = 0;
+    KITH_UNROLL
+    for (unsigned i = 0; i < kCount; ++i)
+      if (threshold.all || values[i] == (rows.largest ? -threshold.limit : threshold.limit)) equal |= 1U << i;
+    equal &= ~below;
+    for (; equal != 0; equal &= equal - 1U) {
+      const auto i = static_cast<unsigned>(__ffs(static_cast<int>(equal))) - 1U;
+      const unsigned c = column(vectors, first, i);
+      if (c < rows.length && rows.key(row, c) < threshold.key) below |= 1U << i;
+    }
+    return below;
+  }
+};
+
+// Block (row, chunk). kBuckets is for where many are found, and also counts them by bucket. Dynamic shared memory: the
+// stage; with kBuckets also splitters and the block's counts.
+template <class T, bool kBuckets>
+__global__ void __launch_bounds__(FilterShape::kThreads)
+    filter_kernel(Rows<T> rows, unsigned chunks, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {
+  using K = KeyOf<T>;
+  constexpr unsigned kThreads = FilterShape::kThreads;
+  constexpr unsigned kWidth = RowVectors<T>::kWidth;
+  constexpr unsigned kStep = kThreads * FilterShape::kInFlight;
+  constexpr unsigned kStage = filter_stage<T, kBuckets>();
+  KITH_SHARED(unsigned, staged, 2);
+  auto* stage = dynamic_shared<K>();
+  K* splitters = stage + kStage;
+  auto* histogram = reinterpret_cast<unsigned*>(splitters + plan.buckets);
+
+  const std::int64_t row = blockIdx.x / chunks;
+  const RowVectors<T> vectors(rows.row(row), rows.length);
+  const unsigned first = blockIdx.x % chunks * (plan.chunk / kWidth);
+  const unsigned end = min(first + plan.chunk / kWidth, vectors.count());
+  Batch<T> next;
+  next.load(vectors, first + threadIdx.x, end);
+  const Threshold<T> threshold(state.thresholds[row], rows.largest);
+  K* candidates = state.candidates + row * plan.room;
+
+  const auto empty_stage = [&] {
+    __syncthreads();
+    const unsigned count = min(staged[0], kStage);
+    if (threadIdx.x == 0 && count > 0) staged[1] = atomicAdd(&state.filtered[row], count);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < count; i += kThreads) {
+      if (staged[1] + i < plan.room) candidates[staged[1] + i] = stage[i];
+      if constexpr (kBuckets) atomicAdd(&histogram[bucket_of(stage[i], splitters, plan.buckets)], 1U);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) staged[0] = 0;
+    __syncthreads();
+  };
+
+  if (threadIdx.x == 0) staged[0] = 0;
+  if constexpr (kBuckets) {
+    for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads) {
+      if (b + 1 < plan.buckets) splitters[b] = state.splitters[row * (plan.buckets - 1) + b];
+      histogram[b] = 0;
+    }
+  }
+  __syncthreads();
+
+  // The next batch is on its way while this one is looked at.
+  for (unsigned at = first; at < end; at += kStep) {
+    const Batch<T> batch = next;
+    const unsigned mine = at + threadIdx.x;
+    next.load(vectors, mine + kStep, end);
+    unsigned place = 0;
+    if (batch.smallest(rows.largest) <= threshold.limit || threshold.all) {
+      const unsigned wanted = batch.wanted(rows, row, vectors, mine, threshold);
+      if (wanted != 0) place = atomicAdd(staged, static_cast<unsigned>(__popc(wanted)));
+      KITH_UNROLL
+      for (unsigned i = 0; i < Batch<T>::kCount; ++i) {
+        if ((wanted >> i & 1U) == 0) continue;
+        const K key = rows.key(row, Batch<T>::column(vectors, mine, i), batch.values[i]);
+        if (kBuckets || place < kStage) {
+          stage[place] = key;
+        } else {
+          const unsigned direct = atomicAdd(&state.filtered[row], 1U);
+          if (direct < plan.room) candidates[direct] = key;
+        }
+        ++place;
+      }
+    }
+    if constexpr (kBuckets) {
+      if (__syncthreads_or(place > FilterShape::kDenseStage ? 1 : 0) != 0) empty_stage();
+    }
+  }
+  empty_stage();
+  if constexpr (kBuckets) {
+    for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads)
+      if (histogram[b] > 0) atomicAdd(&state.histogram[row * plan.buckets + b], histogram[b]);
+  }
+}
+
+}  // namespace kith::KITH_BACKEND

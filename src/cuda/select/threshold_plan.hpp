@@ -1,0 +1,29 @@
+// threshold_plan.hpp: how many values of a row are sampled, and how much room their verdict needs.
+// A pure function of the shape. With a sample of S among n values, the r-th smallest sampled key has about r·n/S keys
+// of the row up to it, give or take a factor 1 ± 1/√r. r is chosen so that fewer than k is next to impossible, and the
+// room for candidates so that too many is; a row that beats the odds is done over by a slower path, never wrongly.
+#pragma once
+
+#include <cstdint>
+
+namespace kith::KITH_BACKEND {
+
+struct ThresholdPlan {
+  unsigned samples = 0;       // S, over all parts
+  unsigned parts = 1;         // blocks that sample one row together
+  unsigned rank = 0;          // r; 0: no threshold, every key is a candidate
+  unsigned room = 0;          // candidates a row may leave
+  unsigned buckets = 1;       // that its candidates are sorted in
+  unsigned chunk = 0;         // values of a row that one block filters
+  std::uint64_t stretch = 0;  // values of a row for each sector that is sampled, in 2^-16
+};
+
+// Selection of k of `length` values, rows of `value_bytes` each, on a device of `processors` multiprocessors.
+ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes, unsigned processors);
+
+// Up to this k a row's candidates are reduced to k in shared memory; above, they are sorted in buckets.
+constexpr unsigned kLargestSmallK = 2048;
+// Rows up to this length need no threshold: all of them is the candidates.
+constexpr unsigned kShortRow = 4096;
+
+}  // namespace kith::KITH_BACKEND
