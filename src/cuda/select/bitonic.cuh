@@ -25,6 +25,23 @@ __device__ __forceinline__ K chosen(const K& mine, const K& other, bool smaller)
   return (other < mine) == smaller ? other : mine;
 }
 
+// The element of rank `count` (from 1) of an ascending array of a warp, in every lane. A register cannot be chosen by a
+// number, so every lane offers its last element of those ranks and the largest offer wins.
+template <class K, unsigned kItems>
+__device__ __forceinline__ K warp_rank(const K (&items)[kItems], unsigned count) {
+  K best = items[0];
+  KITH_UNROLL
+  for (unsigned i = 1; i < kItems; ++i)
+    if (lane_id() * kItems + i < count) best = items[i];
+  if (lane_id() * kItems >= count) best = K{};
+  KITH_UNROLL
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
+    const K other = shuffle_xor(best, step);
+    if (best < other) best = other;
+  }
+  return best;
+}
+
 // The network for kThreads threads (a multiple or a power-of-two part of a warp) of kItems elements each, both powers
 // of two, counted from a thread whose index is a multiple of kThreads. With more than a warp all threads of the block
 // call, kThreads is the block's size, and `shared` has room for kThreads · kItems keys; otherwise it is not used.
