@@ -59,10 +59,11 @@ function(kith_compile_shell target)
   endif()
 endfunction()
 
-# What nvcc generates does not stand -Wpedantic, -Wshadow and -Wconversion; the emulated twin is compiled with them.
+# nvcc may not fuse either: a kernel that wants it says fmaf. What it generates does not stand -Wpedantic, -Wshadow and
+# -Wconversion; the emulated twin is compiled with them.
 function(kith_compile_cuda target)
   target_compile_definitions(${target} PRIVATE KITH_BACKEND=cuda)
-  target_compile_options(${target} PRIVATE -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
+  target_compile_options(${target} PRIVATE -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
   if(KITH_WERROR)
     target_compile_options(${target} PRIVATE -Werror=all-warnings)
   endif()
