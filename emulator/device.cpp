@@ -61,7 +61,7 @@ constexpr int kVersion = 13000;
 }  // namespace
 
 std::recursive_mutex& lock() {
-  static std::recursive_mutex instance;
+  static std::recursive_mutex& instance = *new std::recursive_mutex;
   return instance;
 }
 

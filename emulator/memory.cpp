@@ -20,7 +20,7 @@ struct Allocation {
 constexpr int kHost = -1;
 
 std::map<const unsigned char*, Allocation>& allocations() {
-  static std::map<const unsigned char*, Allocation> instance;
+  static auto& instance = *new std::map<const unsigned char*, Allocation>;
   return instance;
 }
 

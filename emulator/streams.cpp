@@ -36,8 +36,9 @@ struct Streams {
   std::string failure;
 };
 
+// Never destroyed, like the emulator's other state: static objects of the library may give back memory at the very end.
 Streams& streams() {
-  static Streams instance;
+  static Streams& instance = *new Streams;
   return instance;
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Formatting of all sources, and clang-tidy over the library and the command line tool. clang-tidy reads a build of its
+# Formatting of all sources, and clang-tidy over the library, the emulator and the command line tool. It reads a build of its
 # own that clang understands and that compiles each SIMD function once instead of once per instruction set.
 set -eu
 cd "$(dirname "$0")/.."
