@@ -15,8 +15,7 @@ template <class Stretch, class Sink, class ElementOfBit>
 __device__ __forceinline__ void offer(const Stretch& stretch, unsigned wanted, ElementOfBit element, Sink& sink) {
   while (true) {
     while (wanted != 0) {
-      const typename Stretch::Key key =
-          stretch.key(element(static_cast<unsigned>(__ffs(static_cast<int>(wanted))) - 1));
+      const typename Stretch::Key key = stretch.key(element(lowest_bit(wanted)));
       if (key < sink.threshold() && !sink.add(key)) break;
       wanted &= wanted - 1;
     }

@@ -47,7 +47,6 @@ __global__ void __launch_bounds__(kThreads, 1) block_select_kernel(Rows<T> rows,
   const std::int64_t row = blockIdx.x;
   Queues queues(output.k);
   warp_scan<kVectors>(ValueStretch<T>(rows, row, 0, rows.length), queues, warp_id(), kWarps);
-  queues.merge();
   merge_warps<Network>(queues.keys());
   if (warp_id() != 0) return;
   KITH_UNROLL

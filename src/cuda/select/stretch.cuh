@@ -53,6 +53,11 @@ struct KeyStretch {
   __device__ __forceinline__ bool may_pass(const K& key, const K& threshold) const { return key < threshold; }
 };
 
+// The place of the lowest bit that is set.
+__device__ __forceinline__ unsigned lowest_bit(unsigned bits) {
+  return static_cast<unsigned>(__ffs(static_cast<int>(bits))) - 1;
+}
+
 // How kThreads threads read a stretch: batches of kVectors 16-byte vectors a thread between the first and the last
 // 16-byte boundary; the few elements outside, the edges, are one each for the first threads. Nothing outside the
 // stretch is touched.

@@ -21,7 +21,6 @@ __global__ void __launch_bounds__(kThreads, 1) warp_select_kernel(Rows<T> rows, 
   if (row >= rows.rows) return;
   Queues queues(output.k);
   warp_scan<kVectors>(ValueStretch<T>(rows, row, 0, rows.length), queues, 0, 1);
-  queues.merge();
   KITH_UNROLL
   for (unsigned i = 0; i < Network::kEach; ++i)
     if (Network::rank(i) < output.k) output.put(row, Network::rank(i), queues.keys()[i]);

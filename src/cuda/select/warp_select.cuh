@@ -30,12 +30,17 @@ class WarpQueues {
   // The k-th key at the last merge.
   __device__ __forceinline__ const K& threshold() const { return threshold_; }
 
-  // All lanes call; those that are `offering` insert their key if it is below the threshold.
-  __device__ __forceinline__ void offer(bool offering, const K& key) {
+  // All lanes call; those that are `offering` insert their key if it is below the threshold. The `last` call leaves
+  // everything in the warp queue.
+  __device__ __forceinline__ void offer(bool offering, const K& key, bool last) {
     if (offering && key < threshold_) insert(key);
-    if (__any_sync(kFullMask, own_[0] < threshold_ ? 1 : 0) != 0) merge();
+    if (__any_sync(kFullMask, last || own_[0] < threshold_ ? 1 : 0) != 0) merge();
   }
 
+  // After the last offer: the keys, by Network::rank(item).
+  __device__ K (&keys())[kWarpItems] { return warp_queue_; }
+
+ private:
   __device__ void merge() {
     StridedBitonic<K, kWarp, kOwnItems>::sort(own_, nullptr);
     Network::keep_smallest(warp_queue_, own_, nullptr);
@@ -47,10 +52,6 @@ class WarpQueues {
     threshold_ = shuffle(kth, (k_ - 1) % kWarp);
   }
 
-  // After the last merge: the keys, by Network::rank(item).
-  __device__ K (&keys())[kWarpItems] { return warp_queue_; }
-
- private:
   __device__ void clear_own() {
     KITH_UNROLL
     for (unsigned i = 0; i < kOwnItems; ++i) own_[i] = last_key<K>();
@@ -68,7 +69,8 @@ class WarpQueues {
   unsigned k_;
 };
 
-// A warp offers share `share` of `shares` of a stretch: every shares-th batch. All lanes call.
+// A warp offers share `share` of `shares` of a stretch, every shares-th batch, and leaves its smallest keys in the warp
+// queue. All lanes call.
 template <unsigned kVectors, class Stretch, class Queues>
 __device__ void warp_scan(const Stretch& stretch, Queues& queues, unsigned share, unsigned shares) {
   using Reader = BatchReader<Stretch, kWarp, kVectors>;
@@ -77,21 +79,25 @@ __device__ void warp_scan(const Stretch& stretch, Queues& queues, unsigned share
   unsigned first = share * Reader::kBatch;
   unsigned edge = share == 0 ? reader.edge() : 0;
   typename Reader::Batch batch = reader.load(first);
-  do {
+  bool more_batches = true;
+  while (more_batches) {
+    more_batches = first + step < reader.vectors();
     // In flight while this batch is worked on.
     const typename Reader::Batch next = reader.load(first + step);
     unsigned wanted = reader.test(batch, first, stretch.limit(queues.threshold())) | edge;
-    while (__any_sync(kFullMask, wanted != 0 ? 1 : 0) != 0) {
+    bool more = __any_sync(kFullMask, wanted != 0 ? 1 : 0) != 0;
+    while (more || !more_batches) {
       auto key = last_key<typename Stretch::Key>();
-      if (wanted != 0)
-        key = stretch.key(reader.element(first, static_cast<unsigned>(__ffs(static_cast<int>(wanted))) - 1));
-      queues.offer(wanted != 0, key);
+      if (wanted != 0) key = stretch.key(reader.element(first, lowest_bit(wanted)));
+      queues.offer(wanted != 0, key, !more);
+      if (!more) break;
       wanted &= wanted - 1;
+      more = __any_sync(kFullMask, wanted != 0 ? 1 : 0) != 0;
     }
     batch = next;
     edge = 0;
     first += step;
-  } while (first < reader.vectors());
+  }
 }
 
 constexpr unsigned kLargestWarpQueue = 1024;
