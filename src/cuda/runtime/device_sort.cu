@@ -49,7 +49,7 @@ void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Wo
 namespace {
 
 struct DeviceSortTuning {
-  std::int64_t keys_a_launch = 2500;  // a block sorts so many keys in the time that a sort of its own takes to launch
+  std::int64_t keys_a_launch = 6000;  // a block sorts so many keys in the time that a sort of its own takes to launch
   std::int64_t blocks_at_once = 256;  // from here blocks of a segment each fill the device
   unsigned threads = 256;             // of the kernels that label and strip
 };

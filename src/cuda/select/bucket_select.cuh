@@ -49,8 +49,6 @@ struct KeySource {
 // Buckets cuts a set into kBuckets parts:
 //   Buckets(source, cut, round, scratch)  chooses the parts; all threads call
 //   unsigned bucket(key)     the part of a key of the set
-//   void see(key)            is told every key of the set, by the thread that counts it
-//   void counted()           all keys have been seen; all threads call; ends with a barrier
 //   Cut part(cut, b)         the bounds of part b
 //   kFromSource              the parts are chosen by looking at the source, which must hold the set and nothing else
 template <class T, class Buckets, unsigned kThreads>
@@ -58,7 +56,7 @@ class BucketSelect {
  public:
   using Key = KeyOf<T>;
   static constexpr unsigned kItems = 4;
-  static constexpr unsigned kInRegisters = kThreads * kItems;  // keys that the block can sort
+  static constexpr unsigned kInRegisters = kThreads * kItems;  // keys that the block sorts
 
   struct Scratch {
     Key keys[kInRegisters];
@@ -80,9 +78,9 @@ class BucketSelect {
   // Writes the k first keys of the row to `out`, in any order. All threads of the block call; ends with a barrier.
   __device__ void in_one_stage(unsigned k, Key* out) {
     Cut<Key> cut = start(k);
-    narrow<true>(cut, out);
+    narrow(cut, out);
     if (cut.rank == cut.count) cut.low = cut.end;  // the whole set belongs to the answer
-    move<true>(cut, scratch_.keys, out);
+    move(cut, scratch_.keys, out);
     if (cut.rank < cut.count)
       sort_set(cut.count, [&](unsigned rank, const Key& key) {
         if (rank < cut.rank) out[k - cut.rank + rank] = key;
@@ -92,9 +90,9 @@ class BucketSelect {
 
   __device__ void in_two_stages(unsigned k, Key* out) {
     Cut<Key> cut = start(k);
-    narrow<false>(cut, out);
+    narrow(cut, nullptr);
     if (cut.rank < cut.count) {
-      move<false>(cut, scratch_.keys, out);
+      move(cut, scratch_.keys, nullptr);
       sort_set(cut.count, [&](unsigned rank, const Key& key) {
         if (rank == cut.rank) scratch_.end = key;
       });
@@ -103,7 +101,7 @@ class BucketSelect {
     }
     source_ = {source_.rows, source_.row, nullptr, source_.rows->length};
     cut.low = cut.end;
-    move<true>(cut, scratch_.keys, out);
+    move(cut, scratch_.keys, out);
   }
 
  private:
@@ -112,10 +110,10 @@ class BucketSelect {
     return {Key{}, last_key<Key>(), source_.count, k};
   }
 
-  template <bool kTakeBelow>
+  // Until the set fits in registers or belongs to the answer as a whole.
   __device__ void narrow(Cut<Key>& cut, Key* out) {
     for (unsigned round = 0; cut.count > kInRegisters && cut.rank < cut.count; ++round) {
-      Buckets buckets(source_, cut, round, scratch_);
+      const Buckets buckets(source_, cut, round, scratch_);
       count(cut, buckets);
       find_bucket(cut.rank);
       Cut<Key> part = buckets.part(cut, scratch_.bucket);
@@ -126,25 +124,24 @@ class BucketSelect {
       if (Buckets::kFromSource && !last && !fits) continue;  // an unlucky sample: another one
       cut = part;
       if (last || !fits) continue;
-      move<kTakeBelow>(cut, aux_, out);
+      move(cut, aux_, out);
       source_ = {source_.rows, source_.row, aux_, cut.count};
     }
   }
 
   // The histogram of the set. Ends with a barrier.
-  __device__ void count(const Cut<Key>& cut, Buckets& buckets) {
+  __device__ void count(const Cut<Key>& cut, const Buckets& buckets) {
     for (unsigned b = threadIdx.x; b < Buckets::kBuckets; b += kThreads) scratch_.counts[b] = 0;
     __syncthreads();
     const auto visit = [&](const Key& key) {
       if (key < cut.low || !(key < cut.end)) return;
       atomicAdd(&scratch_.counts[buckets.bucket(key)], 1U);
-      buckets.see(key);
     };
     if (source_.keys == nullptr)
       source_.template scan_row<kThreads>(visit);
     else
       source_.template scan_keys<kThreads, false>(visit);
-    buckets.counted();
+    __syncthreads();
   }
 
   // The bucket that holds the key of this rank (from 1). Ends with a barrier.
@@ -177,9 +174,8 @@ class BucketSelect {
     return value;
   }
 
-  // Writes the set to `to`, which may be where it lies now, and with kTakeBelow the keys below it to `out`. Places come
-  // from a vote of each warp, so that its writes are neighbours. Ends with a barrier.
-  template <bool kTakeBelow>
+  // Writes the set to `to`, which may be where it lies now, and the keys below it to `out` unless that is null. Places
+  // come from a vote of each warp, so that its writes are neighbours. Ends with a barrier.
   __device__ void move(const Cut<Key>& cut, Key* to, Key* out) {
     if (threadIdx.x == 0) scratch_.moved = 0;
     __syncthreads();
@@ -187,7 +183,7 @@ class BucketSelect {
       const bool before_end = key < cut.end;
       if (!__any_sync(kFullMask, before_end)) return;
       const bool below = key < cut.low;
-      if constexpr (kTakeBelow) {
+      if (out != nullptr) {
         const unsigned place = claim(below, &scratch_.taken);
         if (below) out[place] = key;
       }

@@ -5,17 +5,15 @@
 
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
+#include "cuda/select/bucket_work.hpp"
 #include "cuda/select/finish.hpp"
-#include "cuda/select/resident.hpp"
 
 namespace kith::KITH_BACKEND::select {
 
 namespace {
 
-constexpr unsigned kThreads = 512;
-
-template <class T>
-__global__ void __launch_bounds__(kThreads)
+template <class T, unsigned kThreads>
+__global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T, kThreads>)
     radix_select_kernel(Rows<T> rows, unsigned k, KeyOf<T>* aux, unsigned aux_size, KeyOf<T>* out) {
   using Select = RadixSelect<T, kThreads>;
   using Scratch = typename Select::Scratch;
@@ -29,15 +27,11 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T>
 void radix_select(const SelectCall<T>& call) {
-  using Key = KeyOf<T>;
-  const Rows<T>& rows = call.rows;
-  auto* out = call.workspace.template take<Key>(static_cast<std::size_t>(rows.rows) * call.k());
-  const unsigned aux_size = aux_share(rows.length);
-  const std::int64_t blocks = resident_groups(call.workspace, rows.rows, aux_size * sizeof(Key));
-  auto* aux = call.workspace.template take<Key>(static_cast<std::size_t>(blocks) * aux_size);
-  launch("radix-select", radix_select_kernel<T>, {.blocks = blocks, .threads = kThreads}, call.stream(), rows, call.k(),
-         aux, aux_size, out);
-  finish_rows(out, call);
+  const BucketWork<T> work = take_work(call);
+  launch("radix-select", work.short_rows ? radix_select_kernel<T, 256> : radix_select_kernel<T, 512>,
+         {.blocks = work.blocks, .threads = work.short_rows ? 256U : 512U}, call.stream(), call.rows, call.k(),
+         work.aux, work.aux_size, work.out);
+  finish_rows(work.out, call);
 }
 
 template void radix_select<float>(const SelectCall<float>&);

@@ -1,11 +1,13 @@
 // radix_select.cuh: the k first keys of a row by one block, with radix digits as the buckets of bucket_select.cuh.
-// Hanák, 3.7.2. The digit is taken from the distance to the smallest value that the set can hold, just below the
-// highest bit in which the set can differ: counting also finds the smallest and largest value of the set, so leading
-// bits that all values share are skipped. When one value is left, the digits of the ids follow. Cost: a row of n random
-// values is read three times, and never more than seven times for float, ten for double.
+// Hanák, 3.7.2. The digits are rescaled in every round: a sample of the set gives a smallest and a largest value, and
+// the digit is cut from the distance to the smallest, just below the highest bit in which the two differ; what lies
+// outside has a bucket on either side. So leading bits that all values share cost nothing. When a single value is left,
+// the digits of the ids follow. Cost: a row of n random values is read three times where there is no auxiliary array,
+// twice with one.
 #pragma once
 
 #include "cuda/select/bucket_select.cuh"
+#include "cuda/select/random.cuh"
 
 namespace kith::KITH_BACKEND {
 
@@ -15,60 +17,46 @@ class RadixBuckets {
   using Key = KeyOf<T>;
   using Order = OrderOf<T>;
   static constexpr unsigned kDigitBits = 11;
-  static constexpr unsigned kBuckets = 1U << kDigitBits;
+  static constexpr unsigned kBuckets = (1U << kDigitBits) + 2;
   static constexpr bool kFromSource = false;
 
   struct Shared {
-    Order least[kThreads / kWarp];  // of the values, or ids, that each warp has seen
+    Order least[kThreads / kWarp];  // of what each warp drew
     Order most[kThreads / kWarp];
   };
 
   template <class Scratch>
-  __device__ RadixBuckets(const KeySource<T>& /*source*/, const Cut<Key>& cut, unsigned /*round*/, Scratch& scratch)
-      : shared_(scratch.buckets),
-        by_id_(order_of(cut.low) == order_of(cut.end)),
-        first_(by_id_ ? id_of(cut.low) : order_of(cut.low)) {
-    const Order last = by_id_ ? id_of(cut.end) - 1 : order_of(cut.end);
-    const unsigned bits = bit_width(last - first_);
+  __device__ RadixBuckets(const KeySource<T>& source, const Cut<Key>& cut, unsigned round, Scratch& scratch)
+      : order_(order_of(cut.low)), by_id_(order_of(cut.low) == order_of(cut.end)) {
+    first_ = coordinate(cut.low);
+    last_ = by_id_ ? id_of(cut.end) - 1 : order_of(cut.end);
+    if (source.count == cut.count) {
+      const unsigned seed = random_bits(static_cast<unsigned>(source.row), round);
+      find_range(coordinate(source.key(sample_place(source.count, kThreads, threadIdx.x, seed))), scratch.buckets);
+    }
+    const unsigned bits = bit_width(last_ - first_);
     shift_ = bits > kDigitBits ? bits - kDigitBits : 0;
   }
 
   __device__ unsigned bucket(const Key& key) const {
-    return static_cast<unsigned>((coordinate(key) - first_) >> shift_);
+    const Order at = coordinate(key);
+    if (at < first_) return 0;
+    if (at > last_) return kBuckets - 1;
+    return 1 + static_cast<unsigned>((at - first_) >> shift_);
   }
 
-  __device__ void see(const Key& key) {
-    least_ = min(least_, coordinate(key));
-    most_ = max(most_, coordinate(key));
-  }
-
-  __device__ void counted() {
-    for (unsigned mask = kWarp / 2; mask > 0; mask /= 2) {
-      least_ = min(least_, __shfl_xor_sync(kFullMask, least_, static_cast<int>(mask)));
-      most_ = max(most_, __shfl_xor_sync(kFullMask, most_, static_cast<int>(mask)));
-    }
-    if (lane_id() == 0) {
-      shared_.least[warp_id()] = least_;
-      shared_.most[warp_id()] = most_;
-    }
-    __syncthreads();
-  }
-
-  // What the digit says, or what has been seen, whichever is narrower.
   __device__ Cut<Key> part(const Cut<Key>& cut, unsigned bucket) const {
-    Order least = shared_.least[0];
-    Order most = shared_.most[0];
-    for (unsigned w = 1; w < kThreads / kWarp; ++w) {
-      least = min(least, shared_.least[w]);
-      most = max(most, shared_.most[w]);
-    }
-    Order low = first_ + (static_cast<Order>(bucket) << shift_);
-    const Order reach = (Order{1} << shift_) - 1;
-    const Order high = most - low < reach ? most : low + reach;
-    low = max(low, least);
     Cut<Key> narrowed = cut;
-    narrowed.low = by_id_ ? make_key(order_of(cut.low), static_cast<unsigned>(low)) : make_key(low, 0U);
-    narrowed.end = by_id_ ? make_key(order_of(cut.low), static_cast<unsigned>(high) + 1) : make_key(high, ~0U);
+    if (bucket == 0) {
+      narrowed.end = end_after(first_ - 1);
+    } else if (bucket == kBuckets - 1) {
+      narrowed.low = start_at(last_ + 1);
+    } else {
+      const Order low = first_ + (static_cast<Order>(bucket - 1) << shift_);
+      const Order reach = (Order{1} << shift_) - 1;
+      narrowed.low = start_at(low);
+      narrowed.end = end_after(last_ - low < reach ? last_ : low + reach);
+    }
     return narrowed;
   }
 
@@ -80,14 +68,40 @@ class RadixBuckets {
     return 64 - static_cast<unsigned>(__clzll(static_cast<long long>(bits)));
   }
 
+  // What digits are cut from: the value, or the id where all keys of the set have the same value.
   __device__ Order coordinate(const Key& key) const { return by_id_ ? id_of(key) : order_of(key); }
 
-  Shared& shared_;
+  // The first key at a coordinate, and what follows the last one; no id is ~0.
+  __device__ Key start_at(Order at) const {
+    return by_id_ ? make_key(order_, static_cast<unsigned>(at)) : make_key(at, 0U);
+  }
+  __device__ Key end_after(Order at) const {
+    return by_id_ ? make_key(order_, static_cast<unsigned>(at) + 1) : make_key(at, ~0U);
+  }
+
+  // The smallest and largest coordinate that the threads have drawn. Contains a barrier.
+  __device__ void find_range(Order drawn, Shared& shared) {
+    first_ = last_ = drawn;
+    for (unsigned mask = kWarp / 2; mask > 0; mask /= 2) {
+      first_ = min(first_, __shfl_xor_sync(kFullMask, first_, static_cast<int>(mask)));
+      last_ = max(last_, __shfl_xor_sync(kFullMask, last_, static_cast<int>(mask)));
+    }
+    if (lane_id() == 0) {
+      shared.least[warp_id()] = first_;
+      shared.most[warp_id()] = last_;
+    }
+    __syncthreads();
+    for (unsigned w = 0; w < kThreads / kWarp; ++w) {
+      first_ = min(first_, shared.least[w]);
+      last_ = max(last_, shared.most[w]);
+    }
+  }
+
+  Order order_;  // of all keys, by id
   bool by_id_;
   Order first_;
+  Order last_;
   unsigned shift_;
-  Order least_ = ~Order{0};
-  Order most_ = 0;
 };
 
 template <class T, unsigned kThreads>

@@ -23,9 +23,4 @@ inline std::int64_t resident_groups(const Workspace& workspace, std::int64_t row
   return std::min(rows, std::clamp<std::int64_t>(affordable, 1, tuning.groups));
 }
 
-// Keys of the auxiliary array of a row: a quarter of it, rounded so that every block's share starts at 16 bytes.
-constexpr unsigned aux_share(unsigned length) {
-  return (length / 8 + 1) * 2;
-}
-
 }  // namespace kith::KITH_BACKEND

@@ -11,25 +11,23 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/select/bucket_select.cuh"
+#include "cuda/select/bucket_work.hpp"
 #include "cuda/select/finish.hpp"
 #include "cuda/select/random.cuh"
-#include "cuda/select/resident.hpp"
 #include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND::select {
 
 namespace {
 
-constexpr unsigned kThreads = 512;
-
-template <class T>
+template <class T, unsigned kThreads>
 class SampleBuckets {
  public:
   using Key = KeyOf<T>;
   static constexpr unsigned kLevels = 8;
   static constexpr unsigned kBuckets = 1U << kLevels;
-  static constexpr unsigned kItems = 2;
-  static constexpr unsigned kSample = kThreads * kItems;
+  static constexpr unsigned kSample = 1024;
+  static constexpr unsigned kItems = kSample / kThreads;
   static constexpr unsigned kEach = kSample / kBuckets;  // of the sample in a bucket
   static constexpr bool kFromSource = true;
 
@@ -65,9 +63,6 @@ class SampleBuckets {
     return node - (kBuckets - 1);
   }
 
-  __device__ void see(const Key& /*key*/) {}
-  __device__ void counted() { __syncthreads(); }
-
   __device__ Cut<Key> part(const Cut<Key>& cut, unsigned bucket) const {
     Cut<Key> narrowed = cut;
     if (bucket > 0) narrowed.low = shared_.splitters[bucket];
@@ -86,19 +81,20 @@ class SampleBuckets {
   Shared& shared_;
 };
 
-template <class T>
-using SampleSelect = BucketSelect<T, SampleBuckets<T>, kThreads>;
-static_assert(SampleBuckets<float>::kSample <= SampleSelect<float>::kInRegisters, "a set has a key for every part");
+template <class T, unsigned kThreads>
+using SampleSelect = BucketSelect<T, SampleBuckets<T, kThreads>, kThreads>;
 
-template <class T, unsigned kStages>
-__global__ void __launch_bounds__(kThreads)
-    sample_select_kernel(Rows<T> rows, unsigned k, KeyOf<T>* aux, unsigned aux_size, KeyOf<T>* out) {
-  using Scratch = typename SampleSelect<T>::Scratch;
+template <class T, unsigned kThreads>
+__global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T, kThreads>)
+    sample_select_kernel(Rows<T> rows, unsigned k, unsigned stages, KeyOf<T>* aux, unsigned aux_size, KeyOf<T>* out) {
+  using Select = SampleSelect<T, kThreads>;
+  using Scratch = typename Select::Scratch;
+  static_assert(SampleBuckets<T, kThreads>::kSample <= Select::kInRegisters, "a set has a key for every part");
   KITH_SHARED(Scratch, scratch, 1);
   aux += static_cast<std::int64_t>(blockIdx.x) * aux_size;
   for (std::int64_t row = blockIdx.x; row < rows.rows; row += gridDim.x) {
-    SampleSelect<T> select(rows, row, aux, aux_size, scratch[0]);
-    if constexpr (kStages == 1)
+    Select select(rows, row, aux, aux_size, scratch[0]);
+    if (stages == 1)
       select.in_one_stage(k, out + row * k);
     else
       select.in_two_stages(k, out + row * k);
@@ -109,18 +105,14 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T>
 void sample_select(const SelectCall<T>& call) {
-  using Key = KeyOf<T>;
   const int stages = call.tuning.stages;
   if (stages < 0 || stages > 2)
     throw Error(ErrorCode::invalid_argument, "sample-select has 1 or 2 stages, not " + std::to_string(stages));
-  const Rows<T>& rows = call.rows;
-  auto* out = call.workspace.template take<Key>(static_cast<std::size_t>(rows.rows) * call.k());
-  const unsigned aux_size = aux_share(rows.length);
-  const std::int64_t blocks = resident_groups(call.workspace, rows.rows, aux_size * sizeof(Key));
-  auto* aux = call.workspace.template take<Key>(static_cast<std::size_t>(blocks) * aux_size);
-  launch("sample-select", stages == 2 ? sample_select_kernel<T, 2> : sample_select_kernel<T, 1>,
-         {.blocks = blocks, .threads = kThreads}, call.stream(), rows, call.k(), aux, aux_size, out);
-  finish_rows(out, call);
+  const BucketWork<T> work = take_work(call);
+  launch("sample-select", work.short_rows ? sample_select_kernel<T, 256> : sample_select_kernel<T, 512>,
+         {.blocks = work.blocks, .threads = work.short_rows ? 256U : 512U}, call.stream(), call.rows, call.k(),
+         stages == 2 ? 2U : 1U, work.aux, work.aux_size, work.out);
+  finish_rows(work.out, call);
 }
 
 template void sample_select<float>(const SelectCall<float>&);
