@@ -166,9 +166,9 @@ const char* to_string(TopkOutput form) {
   return "?";
 }
 
-#define KITH_INSTANTIATE(T)                                                                                       \
-  template RowsProblem<T> make_problem(Values, std::int64_t, unsigned, bool, Ids, Layout, std::uint64_t);         \
-  template std::vector<Choice<T>> sorted_row(const RowsProblem<T>&, std::int64_t);                                \
+#define KITH_INSTANTIATE(T)                                                                                     \
+  template RowsProblem<T> make_problem(Values, std::int64_t, unsigned, bool, Ids, Layout, std::uint64_t);       \
+  template std::vector<Choice<T>> sorted_row(const RowsProblem<T>&, std::int64_t);                              \
   template std::string wrong_answer(const RowsProblem<T>&, const std::vector<Choice<T>>&, unsigned, TopkOutput, \
                                     RowAnswer<T>);
 KITH_INSTANTIATE(float)

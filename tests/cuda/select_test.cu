@@ -101,13 +101,13 @@ struct Size {
 };
 
 #if defined(KITH_IS_EMULATED)
-const std::vector<Size> kSizes = {{1, 1},  {3, 2},    {33, 31},  {1, 32},   {3, 100}, {2, 257},
+const std::vector<Size> kSizes = {{1, 1},   {3, 2},    {33, 31},  {1, 32},   {3, 100}, {2, 257},
                                   {5, 999}, {1, 1000}, {2, 2048}, {1, 4097}, {2, 5000}};
 constexpr std::uint64_t kRounds = 1;
 #else
-const std::vector<Size> kSizes = {{1, 1},     {3, 2},     {33, 31},   {1, 32},     {34, 100},   {2, 257},   {5, 999},
-                                  {1, 1000},  {2, 2048},  {1, 4097},  {33, 5000},  {1000, 77},  {2, 20001}, {257, 4096},
-                                  {70000, 3}, {3, 65536}, {1, 100003}};
+const std::vector<Size> kSizes = {{1, 1},     {3, 2},      {33, 31},   {1, 32},    {34, 100},  {2, 257},
+                                  {5, 999},   {1, 1000},   {2, 2048},  {1, 4097},  {33, 5000}, {1000, 77},
+                                  {2, 20001}, {257, 4096}, {70000, 3}, {3, 65536}, {1, 100003}};
 constexpr std::uint64_t kRounds = 10;
 #endif
 
@@ -142,18 +142,23 @@ struct Case {
 
 std::vector<std::size_t> parameter_sizes(const Method& method) {
   std::vector<std::size_t> sizes = {
-      kValuesCount, kSizes.size(), kCounts.size() + kFractions, 2, 2, kForms.size(), kIdsCount, kLayouts.size(),
-      kSchedules};
+      kValuesCount,    kSizes.size(), kCounts.size() + kFractions, 2, 2, kForms.size(), kIdsCount,
+      kLayouts.size(), kSchedules};
   for (const Settings& settings : method.settings) sizes.push_back(settings.size());
   return sizes;
 }
 
 Case make_case(const Method& method, const std::vector<std::size_t>& choice, std::uint64_t seed) {
-  Case made{static_cast<Values>(choice[0]), kSizes[choice[1]],
-            0,                              choice[3] == 1,
-            choice[4] == 1,                 kForms[choice[5]],
-            static_cast<Ids>(choice[6]),    kLayouts[choice[7]],
-            choice[8],                      {},
+  Case made{static_cast<Values>(choice[0]),
+            kSizes[choice[1]],
+            0,
+            choice[3] == 1,
+            choice[4] == 1,
+            kForms[choice[5]],
+            static_cast<Ids>(choice[6]),
+            kLayouts[choice[7]],
+            choice[8],
+            {},
             seed};
   for (std::size_t i = 0; i < method.settings.size(); ++i) method.settings[i][choice[9 + i]](made.tuning);
   const bool queue_of_warp = made.tuning.group == Group::warp && method.name != std::string_view("quick-multi-select");
@@ -194,8 +199,8 @@ std::string describe(const Case& one) {
 
 template <class T>
 void run_case(const Method& method, const Case& one) {
-  const auto problem = make_problem<T>(one.values, one.size.rows, one.size.length, one.largest, one.ids, one.layout,
-                                       one.seed);
+  const auto problem =
+      make_problem<T>(one.values, one.size.rows, one.size.length, one.largest, one.ids, one.layout, one.seed);
   set_schedule(one.schedule);
   DeviceProblem<T>(problem).check(function_of<T>(method), {one.k, one.form, one.tuning});
 }
@@ -303,7 +308,8 @@ TEST_P(Select, AgreesOnLongRows) {
       DeviceProblem<float> on_device(problem);
       for (const unsigned k : kLongCounts) {
         if (k > size.length || (method().limit > 0 && k > method().limit) || is_slow(method().name, size, k)) continue;
-        SCOPED_TRACE(testing::Message() << size.rows << " x " << size.length << ' ' << to_string(kind) << ", k = " << k);
+        SCOPED_TRACE(testing::Message() << size.rows << " x " << size.length << ' ' << to_string(kind)
+                                        << ", k = " << k);
         on_device.check(method().select_float, {k}, {0, size.rows / 2, size.rows - 1});
         if (HasFailure()) return;
       }

@@ -65,7 +65,8 @@ class DeviceProblem {
     if (rows.empty())
       for (std::int64_t row = 0; row < problem_.rows; ++row) rows.push_back(row);
     for (const std::int64_t row : rows) {
-      const std::string wrong = wrong_answer(problem_, sorted(row), question.k, question.form, row_of(got, question, row));
+      const std::string wrong =
+          wrong_answer(problem_, sorted(row), question.k, question.form, row_of(got, question, row));
       ASSERT_EQ(wrong, "") << "in row " << row;
     }
   }
