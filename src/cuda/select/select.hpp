@@ -1,0 +1,24 @@
+// select.hpp: the selection methods by their names, and which of them `auto` is.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda/select/method.hpp"
+
+namespace kith::KITH_BACKEND {
+
+// Runs the method of that name, or the one chosen for the call where it is "auto". Throws Error(invalid_argument) for a
+// name that is none.
+template <class T>
+void select_rows(const SelectCall<T>& call, std::string_view method);
+
+// "auto" first.
+std::vector<std::string> select_method_names();
+
+// What "auto" is for rows × length values of which k are wanted, on a device with so many multiprocessors.
+std::string_view choose_method(std::int64_t rows, std::int64_t length, std::int64_t k, std::size_t value_bytes,
+                               unsigned processors);
+
+}  // namespace kith::KITH_BACKEND
