@@ -1,6 +1,7 @@
 // Everything: k-nearest-neighbour search, graphs, selection.
 #pragma once
 
+#include "kith/cuda.hpp"
 #include "kith/error.hpp"
 #include "kith/graph.hpp"
 #include "kith/matrix.hpp"

@@ -12,7 +12,8 @@
 
 namespace kith {
 
-// Where the work runs. `automatic` takes the fastest that is there.
+// Where the work runs. `automatic` takes the fastest that is there, and never `emulated`: the code of cuda run by the
+// CPU, slow and for development.
 enum class Backend { automatic, cpu, cuda, emulated };
 
 // How neighbours are found. `automatic` lets the planner choose; `brute` looks at every point.
@@ -23,11 +24,26 @@ KITH_API const char* to_string(Method method) noexcept;    // "auto", "brute", "
 KITH_API Backend parse_backend(std::string_view name);
 KITH_API Method parse_method(std::string_view name);
 
-// The backends this build has and this machine can run, without `automatic`.
+// The backends this build has and this machine can run, the fastest first, without `automatic`. cuda and emulated have
+// topk() so far.
 KITH_API std::vector<Backend> available_backends();
+
+struct Device {
+  int id = 0;
+  std::string name;
+  int compute_major = 0;  // compute capability
+  int compute_minor = 0;
+  int multiprocessors = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t free_bytes = 0;
+};
+// What backend cuda can run on; empty where it is not available.
+KITH_API std::vector<Device> cuda_devices();
+
 // The instruction sets the CPU backend can use here, the best first, as Highway calls them: AVX3 is AVX-512.
 KITH_API std::vector<std::string> simd_targets();
-// The search methods, distance stages and selection stages a backend has, `auto` first.
+// The search methods, distance stages and selection stages a backend has, `auto` first. Selection stages are what
+// topk() calls methods; `automatic` has those of the backend that topk() takes.
 KITH_API std::vector<std::string> method_names(Backend backend);
 KITH_API std::vector<std::string> distance_names(Backend backend);
 KITH_API std::vector<std::string> select_names(Backend backend);

@@ -43,8 +43,9 @@ struct TopkOptions {
   Backend backend = Backend::automatic;
   std::string method = "auto";  // a name of select_names()
   SelectTuning tuning;
-  int threads = 0;                 // as in Options
-  std::int64_t memory_budget = 0;  // bytes of workspace; 0 = what k needs on all threads
+  int threads = 0;                 // of backend cpu, as in Options
+  std::int64_t memory_budget = 0;  // bytes of workspace; 0 = what k needs on all threads; cuda: of the device's memory,
+                                   // 0 = a quarter of what is free
   ProgressCallback progress;
 };
 

@@ -1,5 +1,6 @@
 #include "kith/options.hpp"
 
+#include "api/devices.hpp"
 #include "api/names.hpp"
 #include "cpu/simd/kernels.hpp"
 
@@ -24,7 +25,7 @@ constexpr std::array<Name<Method>, 6> kMethods{{
     {"shifted-sort", Method::shifted_sort},
 }};
 
-bool has_stages(Backend backend) {
+bool has_search(Backend backend) {
   return backend == Backend::cpu || backend == Backend::automatic;
 }
 
@@ -47,7 +48,14 @@ Method parse_method(std::string_view name) {
 }
 
 std::vector<Backend> available_backends() {
-  return {Backend::cpu};
+  std::vector<Backend> found;
+  for (const Backend backend : {Backend::cuda, Backend::cpu, Backend::emulated})
+    if (api::is_available(backend)) found.push_back(backend);
+  return found;
+}
+
+std::vector<Device> cuda_devices() {
+  return api::list_cuda_devices();
 }
 
 std::vector<std::string> simd_targets() {
@@ -55,17 +63,18 @@ std::vector<std::string> simd_targets() {
 }
 
 std::vector<std::string> method_names(Backend backend) {
-  if (!has_stages(backend)) return {};
+  if (!has_search(backend)) return {};
   return {"auto", "brute"};
 }
 
 std::vector<std::string> distance_names(Backend backend) {
-  if (!has_stages(backend)) return {};
+  if (!has_search(backend)) return {};
   return {"auto", "direct", "register-tiled", "gemm"};
 }
 
 std::vector<std::string> select_names(Backend backend) {
-  if (!has_stages(backend)) return {};
+  if (backend == Backend::automatic) backend = available_backends().front();
+  if (backend != Backend::cpu) return api::device_select_names(backend);
   return {"auto", "threshold-filter", "sort"};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/devices.hpp"
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "cpu/parallel.hpp"
@@ -11,6 +12,14 @@
 
 namespace kith {
 namespace {
+
+// `automatic` goes to the CPU with rows that are too long for a device.
+Backend backend_for(TopkOptions options, std::int64_t cols) {
+  if (options.backend == Backend::automatic && cols > kLongestDeviceRow) options.backend = Backend::cpu;
+  const Backend backend = api::check_options(options);
+  if (backend != Backend::cpu) api::check_device_row(cols);
+  return backend;
+}
 
 // As many threads as asked for and the budget has room for.
 template <Element T>
@@ -30,10 +39,10 @@ int affordable_threads(const MatrixView<T>& matrix, std::int64_t k, const TopkOp
 template <Element T>
 Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
   api::check_view(matrix, "the matrix");
-  api::check_options(options);
+  const Backend backend = backend_for(options, matrix.cols);
   api::check_k(k, matrix.cols, "the number of columns is");
   api::check_sizes(matrix.rows, matrix.cols, k);
-  const int threads = affordable_threads(matrix, k, options);
+  const int threads = backend == Backend::cpu ? affordable_threads(matrix, k, options) : 0;
   return api::guarded([&] {
     Topk<T> out;
     out.rows = matrix.rows;
@@ -42,7 +51,11 @@ Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
     out.values.resize(static_cast<std::size_t>(out.rows * out.k));
     const bool ids = options.output == TopkOutput::sorted || options.output == TopkOutput::unsorted;
     if (ids) out.ids.resize(out.values.size());
-    cpu::topk(matrix, k, options, threads, out);
+    if (backend == Backend::cpu) {
+      cpu::topk(matrix, k, options, threads, out);
+    } else {
+      api::device_topk(backend, matrix, k, options, out);
+    }
     return out;
   });
 }

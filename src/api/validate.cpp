@@ -1,12 +1,14 @@
 #include "api/validate.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
 #include <unistd.h>
 
 #include "cpu/parallel.hpp"
+#include "cuda/backend/backend.hpp"
 
 namespace kith::api {
 namespace {
@@ -23,6 +25,7 @@ void check_name(const char* what, const std::string& name, const std::vector<std
                                                        to_string(backend), joined(known)));
 }
 
+// The fastest is first and the CPU always there, so `automatic` never comes to the emulator, which is behind it.
 Backend resolve(Backend backend) {
   const std::vector<Backend> available = available_backends();
   if (backend == Backend::automatic) return available.front();
@@ -31,6 +34,12 @@ Backend resolve(Backend backend) {
   for (const Backend one : available) names.emplace_back(to_string(one));
   throw Error(ErrorCode::no_device, fmt::format("backend {} is not available; this build and machine have {}",
                                                 to_string(backend), joined(names)));
+}
+
+Backend resolve_for_search(Backend backend) {
+  if (backend == Backend::automatic || backend == Backend::cpu) return Backend::cpu;
+  throw Error(ErrorCode::no_device,
+              fmt::format("backend {} has no search so far, only topk; search runs on cpu", to_string(backend)));
 }
 
 void check_resources(int threads, std::int64_t budget) {
@@ -44,13 +53,38 @@ void check_resources(int threads, std::int64_t budget) {
                 fmt::format("memory budget = {}; it must be 0 (a quarter of what is free) or positive", budget));
 }
 
+struct TuningValue {
+  const char* name;
+  int value;
+};
+
+void check_tuning(const SelectTuning& tuning) {
+  for (const TuningValue& each : {TuningValue{"hierarchical", tuning.hierarchical},
+                                  {"merge_size", tuning.merge_size},
+                                  {"buffer_size", tuning.buffer_size},
+                                  {"thread_queue", tuning.thread_queue},
+                                  {"stages", tuning.stages},
+                                  {"partitions", tuning.partitions}})
+    if (each.value < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("tuning.{} = {}; 0 (the method's choice) or more is allowed", each.name, each.value));
+  const int group = tuning.hierarchical;
+  if (group != 0 && group != 2 && group != 4 && group != 8)
+    throw Error(ErrorCode::invalid_argument, fmt::format("tuning.hierarchical = {}; groups are of 2, 4 or 8", group));
+  if (tuning.stages > 2)
+    throw Error(ErrorCode::invalid_argument, fmt::format("tuning.stages = {}; 1 and 2 are known", tuning.stages));
+  if (tuning.merge_size > 0 && !std::has_single_bit(static_cast<unsigned>(tuning.merge_size)))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("tuning.merge_size = {}; it must be a power of two", tuning.merge_size));
+}
+
 }  // namespace
 
 Backend check_options(const Options& options) {
   if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
     throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
   check_resources(options.threads, options.memory_budget);
-  const Backend backend = resolve(options.backend);
+  const Backend backend = resolve_for_search(options.backend);
   check_name("method", to_string(options.method), method_names(backend), backend);
   check_name("distance stage", options.distance, distance_names(backend), backend);
   if (options.select == "sort")
@@ -63,12 +97,19 @@ Backend check_options(const TopkOptions& options) {
   check_resources(options.threads, options.memory_budget);
   const Backend backend = resolve(options.backend);
   check_name("selection method", options.method, select_names(backend), backend);
+  check_tuning(options.tuning);
   return backend;
 }
 
 void check_k(std::int64_t k, std::int64_t limit, const char* why) {
   if (k < 1) throw Error(ErrorCode::invalid_argument, fmt::format("k = {}; it must be at least 1", k));
   if (k > limit) throw Error(ErrorCode::invalid_argument, fmt::format("k = {} but {} {}", k, why, limit));
+}
+
+void check_device_row(std::int64_t cols) {
+  if (cols > kLongestDeviceRow)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("rows of {} values; a device takes at most {}", cols, kLongestDeviceRow));
 }
 
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k) {

@@ -43,6 +43,9 @@ Backend check_options(const TopkOptions& options);
 // 1 ≤ k ≤ limit; `why` says where the limit comes from.
 void check_k(std::int64_t k, std::int64_t limit, const char* why);
 
+// A row of that many values can be numbered on a device.
+void check_device_row(std::int64_t cols);
+
 // q · n and q · k must be countable.
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k);
 

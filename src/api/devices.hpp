@@ -1,0 +1,22 @@
+// devices.hpp: the backends for devices, as far as they are in this build.
+#pragma once
+
+#include "cuda/backend/backend.hpp"
+
+namespace kith::api {
+
+// Built in, and a device is there. cpu always is.
+bool is_available(Backend backend);
+
+// Empty where the backend is not built in.
+std::vector<std::string> device_select_names(Backend backend);
+std::vector<Device> list_cuda_devices();
+
+// The functions of the backend, which must be available.
+template <Element T>
+void device_topk(Backend backend, const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options,
+                 Topk<T>& out);
+template <class T>
+void enqueue_cuda_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);
+
+}  // namespace kith::api
