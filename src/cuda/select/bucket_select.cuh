@@ -7,7 +7,9 @@
 // Keys are unique, so the set shrinks to the exact answer whatever values repeat.
 #pragma once
 
+#include "cuda/select/append.cuh"
 #include "cuda/select/bitonic.cuh"
+#include "cuda/select/block.cuh"
 #include "cuda/select/rows.cuh"
 #include "cuda/select/scan.cuh"
 
@@ -61,7 +63,7 @@ class BucketSelect {
   struct Scratch {
     Key keys[kInRegisters];
     unsigned counts[Buckets::kBuckets];
-    unsigned of_warps[kThreads / kWarp];
+    unsigned of_warps[kThreads / kWarp + 1];
     typename Buckets::Shared buckets;
     unsigned taken;   // keys written to the answer
     unsigned moved;   // keys of the set written to where it moves
@@ -150,9 +152,10 @@ class BucketSelect {
     const unsigned first = threadIdx.x * kEach;
     unsigned mine = 0;
     for (unsigned b = first; b < first + kEach && b < Buckets::kBuckets; ++b) mine += scratch_.counts[b];
-    const unsigned through = inclusive_sum(mine);
-    if (through - mine < rank && rank <= through) {
-      unsigned left = rank - (through - mine);
+    unsigned total = 0;
+    const unsigned before = block_exclusive_sum<kThreads>(mine, scratch_.of_warps, total);
+    if (before < rank && rank <= before + mine) {
+      unsigned left = rank - before;
       unsigned b = first;
       for (; left > scratch_.counts[b]; ++b) left -= scratch_.counts[b];
       scratch_.bucket = b;
@@ -160,18 +163,6 @@ class BucketSelect {
       scratch_.rank = left;
     }
     __syncthreads();
-  }
-
-  // The sum over this thread and those before it. Contains a barrier.
-  __device__ unsigned inclusive_sum(unsigned value) {
-    for (unsigned reach = 1; reach < kWarp; reach *= 2) {
-      const unsigned before = __shfl_up_sync(kFullMask, value, reach);
-      if (lane_id() >= reach) value += before;
-    }
-    if (lane_id() == kWarp - 1) scratch_.of_warps[warp_id()] = value;
-    __syncthreads();
-    for (unsigned w = 0; w < warp_id(); ++w) value += scratch_.of_warps[w];
-    return value;
   }
 
   // Writes the set to `to`, which may be where it lies now, and the keys below it to `out` unless that is null. Places
@@ -184,10 +175,10 @@ class BucketSelect {
       if (!__any_sync(kFullMask, before_end)) return;
       const bool below = key < cut.low;
       if (out != nullptr) {
-        const unsigned place = claim(below, &scratch_.taken);
+        const unsigned place = warp_append(below, &scratch_.taken);
         if (below) out[place] = key;
       }
-      const unsigned place = claim(before_end && !below, &scratch_.moved);
+      const unsigned place = warp_append(before_end && !below, &scratch_.moved);
       if (before_end && !below) to[place] = key;
     };
     if (source_.keys == nullptr)

@@ -1,4 +1,4 @@
-// scan.cuh: how the threads of a block read an array together, and claim places for what they keep of it.
+// scan.cuh: how the threads of a block read an array together.
 #pragma once
 
 #include "cuda/runtime/platform.cuh"
@@ -49,16 +49,6 @@ __device__ void scan(const E* elements, unsigned count, Visit&& visit) {
   const E element = valid ? elements[at] : E{};
   if constexpr (kInPlace) __syncthreads();
   visit(at, element, valid);
-}
-
-// A place for each lane that wants one, counted on from *next, which is in shared memory. All lanes of the warp call.
-__device__ __forceinline__ unsigned claim(bool wanted, unsigned* next) {
-  const unsigned wanting = __ballot_sync(kFullMask, wanted);
-  if (wanting == 0) return 0;
-  unsigned first = 0;
-  if (lane_id() == 0) first = atomicAdd(next, static_cast<unsigned>(__popc(wanting)));
-  first = __shfl_sync(kFullMask, first, 0);
-  return first + static_cast<unsigned>(__popc(wanting & ((1U << lane_id()) - 1)));
 }
 
 }  // namespace kith::KITH_BACKEND
