@@ -14,7 +14,35 @@ struct Shape {
   std::int64_t blocks = 1;
   unsigned threads = kWarp;
   std::size_t shared_bytes = 0;  // dynamic
+  bool early = false;            // may start before the kernel before it in the stream has ended; it waits by itself
 };
+
+// Kernels that follow each other at once can hide how long a start takes: one that says let_next_start() lets the next,
+// launched with `early`, occupy multiprocessors that fall idle; that one says wait_for_previous() before it touches
+// anything that earlier kernels of the stream write. Devices and builds without that do one after the other.
+#if defined(__CUDA_ARCH_LIST__)
+constexpr bool can_start_early() {
+  for (const int architecture : {__CUDA_ARCH_LIST__})
+    if (architecture < 900) return false;
+  return true;
+}
+#else
+constexpr bool can_start_early() {
+  return false;
+}
+#endif
+
+__device__ __forceinline__ void let_next_start() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+__device__ __forceinline__ void wait_for_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
 
 // Blocks are numbered along x, which has room for 2^31 − 1 of them. No blocks: nothing to do, which is no error.
 template <class... Parameters, class... Arguments>
@@ -41,9 +69,17 @@ void launch(const char* name, void (*kernel)(Parameters...), const Shape& shape,
   std::apply(
       [&](auto&... value) {
         void* addresses[] = {const_cast<void*>(static_cast<const void*>(&value))...};
-        check(
-            cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, addresses, shape.shared_bytes, stream),
-            name, shape.shared_bytes);
+        cudaLaunchAttribute early{};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = grid;
+        config.blockDim = block;
+        config.dynamicSmemBytes = shape.shared_bytes;
+        config.stream = stream;
+        config.attrs = &early;
+        config.numAttrs = shape.early && can_start_early() ? 1 : 0;
+        check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses), name, shape.shared_bytes);
       },
       values);
 #endif

@@ -14,11 +14,14 @@ __device__ __forceinline__ unsigned warp_append(bool wanted, unsigned* count) {
   return base + static_cast<unsigned>(__popc(voters & ((1U << lane_id()) - 1U)));
 }
 
-// The same for `items` items of each lane, which follow each other: the place of the first.
-__device__ __forceinline__ unsigned warp_append_several(unsigned items, unsigned* count) {
+// The same for `items` items of each lane, which get places in a row: the first of them. Few lanes with items take
+// their places one by one, many share one operation.
+__device__ __forceinline__ unsigned append_some(unsigned items, unsigned* count) {
+  constexpr int kFew = 8;
+  if (__popc(__ballot_sync(kFullMask, items != 0)) <= kFew) return items != 0 ? atomicAdd(count, items) : 0;
   const unsigned inclusive = warp_inclusive_sum(items);
   unsigned base = 0;
-  if (lane_id() == kWarp - 1 && inclusive != 0) base = atomicAdd(count, inclusive);
+  if (lane_id() == kWarp - 1) base = atomicAdd(count, inclusive);
   return __shfl_sync(kFullMask, base, kWarp - 1) + inclusive - items;
 }
 

@@ -5,6 +5,7 @@
 // Cost: the matrix read once; candidates written once.
 #pragma once
 
+#include "cuda/runtime/launch.cuh"
 #include "cuda/select/append.cuh"
 #include "cuda/select/row_vectors.cuh"
 #include "cuda/select/sample_threshold.cuh"
@@ -13,7 +14,7 @@ namespace kith::KITH_BACKEND {
 
 struct FilterShape {
   static constexpr unsigned kThreads = 256;
-  static constexpr unsigned kInFlight = 4;
+  static constexpr unsigned kInFlight = 2;
   static constexpr unsigned kStage = 1024;       // candidates a block collects when few are found,
   static constexpr unsigned kDenseStage = 2048;  // and before it empties its list when many are
 };
@@ -39,7 +40,7 @@ struct Threshold {
       : key(threshold),
         limit(value_of<T>(order_of(threshold), largest)),
         tied(id_of(threshold) != 0),
-        all(order_of(threshold) == kNanOrder<T>) {
+        all(order_of(threshold) > (ValueTraits<T>::kInfinity | ValueTraits<T>::kSign)) {
     if (largest) limit = -limit;
   }
 };
@@ -81,16 +82,22 @@ template <class T>
 struct Batch {
   static constexpr unsigned kWidth = RowVectors<T>::kWidth;
   static constexpr unsigned kCount = FilterShape::kInFlight * kWidth;
+  static constexpr unsigned kVectors = FilterShape::kInFlight * FilterShape::kThreads;  // of the block
 
   T values[kCount];
 
+  // The vectors first + threadIdx.x, … of a block's batch that are below `end`.
   __device__ __forceinline__ void load(const RowVectors<T>& vectors, unsigned first, unsigned end) {
-    const T outside = value_of<T>(kNanOrder<T>, false);
+    const unsigned mine = first + threadIdx.x;
+    const bool inside = vectors.inside(first) && first + kVectors <= end && vectors.inside(first + kVectors - 1);
     KITH_UNROLL
     for (unsigned u = 0; u < FilterShape::kInFlight; ++u) {
       T loaded[kWidth];
-      const unsigned vector = first + u * FilterShape::kThreads;
-      if (vector < end) {
+      const unsigned vector = mine + u * FilterShape::kThreads;
+      const T outside = value_of<T>(kNanOrder<T>, false);
+      if (inside) {
+        vectors.load_inside(vector, loaded);
+      } else if (vector < end) {
         vectors.load(vector, loaded, outside);
       } else {
         KITH_UNROLL
@@ -145,6 +152,35 @@ struct Batch {
   }
 };
 
+// What of the vectors [first, end) of a row is below the threshold: found(place, key) for each key, with places counted
+// on from `staged`, and after(place) once a batch, with the place past this thread's last key or 0. All threads of the
+// block call; `next` is the first batch, already on its way.
+template <class T, class Found, class After>
+__device__ __forceinline__ void filter_stretch(const Rows<T>& rows, std::int64_t row, const RowVectors<T>& vectors,
+                                               unsigned first, unsigned end, Batch<T> next,
+                                               const Threshold<T>& threshold, unsigned* staged, const Found& found,
+                                               const After& after) {
+  for (unsigned at = first; at < end; at += Batch<T>::kVectors) {
+    // The next batch is on its way while this one is looked at.
+    const Batch<T> batch = next;
+    const unsigned mine = at + threadIdx.x;
+    next.load(vectors, at + Batch<T>::kVectors, end);
+    unsigned place = 0;
+    const bool any = batch.smallest(rows.largest) <= threshold.limit || threshold.all;
+    if (__any_sync(kFullMask, any)) {
+      const unsigned wanted = any ? batch.wanted(rows, row, vectors, mine, threshold) : 0;
+      place = append_some(static_cast<unsigned>(__popc(wanted)), staged);
+      KITH_UNROLL
+      for (unsigned i = 0; i < Batch<T>::kCount; ++i) {
+        if ((wanted >> i & 1U) == 0) continue;
+        found(place, rows.key(row, Batch<T>::column(vectors, mine, i), batch.values[i]));
+        ++place;
+      }
+    }
+    after(place);
+  }
+}
+
 // Block (row, chunk). kBuckets is for where many are found, and also counts them by bucket. Dynamic shared memory: the
 // stage; with kBuckets also splitters and the block's counts.
 template <class T, bool kBuckets>
@@ -153,7 +189,6 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   using K = KeyOf<T>;
   constexpr unsigned kThreads = FilterShape::kThreads;
   constexpr unsigned kWidth = RowVectors<T>::kWidth;
-  constexpr unsigned kStep = kThreads * FilterShape::kInFlight;
   constexpr unsigned kStage = filter_stage<T, kBuckets>();
   KITH_SHARED(unsigned, staged, 2);
   auto* stage = dynamic_shared<K>();
@@ -164,8 +199,10 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   const RowVectors<T> vectors(rows.row(row), rows.length);
   const unsigned first = blockIdx.x % chunks * (plan.chunk / kWidth);
   const unsigned end = min(first + plan.chunk / kWidth, vectors.count());
+  let_next_start();
   Batch<T> next;
-  next.load(vectors, first + threadIdx.x, end);
+  next.load(vectors, first, end);
+  wait_for_previous();
   const Threshold<T> threshold(state.thresholds[row], rows.largest);
   K* candidates = state.candidates + row * plan.room;
 
@@ -182,6 +219,19 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
     if (threadIdx.x == 0) staged[0] = 0;
     __syncthreads();
   };
+  const auto found = [&](unsigned place, const K& key) {
+    if (kBuckets || place < kStage) {
+      stage[place] = key;
+    } else {
+      const unsigned direct = atomicAdd(&state.filtered[row], 1U);
+      if (direct < plan.room) candidates[direct] = key;
+    }
+  };
+  const auto after = [&](unsigned place) {
+    if constexpr (kBuckets) {
+      if (__syncthreads_or(place > FilterShape::kDenseStage ? 1 : 0) != 0) empty_stage();
+    }
+  };
 
   if (threadIdx.x == 0) staged[0] = 0;
   if constexpr (kBuckets) {
@@ -191,33 +241,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
     }
   }
   __syncthreads();
-
-  // The next batch is on its way while this one is looked at.
-  for (unsigned at = first; at < end; at += kStep) {
-    const Batch<T> batch = next;
-    const unsigned mine = at + threadIdx.x;
-    next.load(vectors, mine + kStep, end);
-    unsigned place = 0;
-    if (batch.smallest(rows.largest) <= threshold.limit || threshold.all) {
-      const unsigned wanted = batch.wanted(rows, row, vectors, mine, threshold);
-      if (wanted != 0) place = atomicAdd(staged, static_cast<unsigned>(__popc(wanted)));
-      KITH_UNROLL
-      for (unsigned i = 0; i < Batch<T>::kCount; ++i) {
-        if ((wanted >> i & 1U) == 0) continue;
-        const K key = rows.key(row, Batch<T>::column(vectors, mine, i), batch.values[i]);
-        if (kBuckets || place < kStage) {
-          stage[place] = key;
-        } else {
-          const unsigned direct = atomicAdd(&state.filtered[row], 1U);
-          if (direct < plan.room) candidates[direct] = key;
-        }
-        ++place;
-      }
-    }
-    if constexpr (kBuckets) {
-      if (__syncthreads_or(place > FilterShape::kDenseStage ? 1 : 0) != 0) empty_stage();
-    }
-  }
+  filter_stretch(rows, row, vectors, first, end, next, threshold, staged, found, after);
   empty_stage();
   if constexpr (kBuckets) {
     for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads)

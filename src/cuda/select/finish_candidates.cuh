@@ -1,10 +1,11 @@
 // finish_candidates.cuh: from a row's candidates to its k first keys, in order, for k up to kLargestSmallK.
 // By a block: the candidates come to shared memory, a radix search finds the bound of the k smallest, and only those
 // are sorted. By a warp, for small k and many rows: groups of candidates that hold something below the k-th so far are
-// sorted and merged with the list, all in registers and without a barrier.
-// A short row is all candidates. A row whose candidates are too few or did not find room is searched whole.
+// sorted and merged with the list, all in registers and without a barrier. By many blocks, for a single row: by
+// counting. A short row is all candidates. A row whose candidates are too few or did not find room is searched whole.
 #pragma once
 
+#include "cuda/runtime/launch.cuh"
 #include "cuda/select/append.cuh"
 #include "cuda/select/kth_key.cuh"
 #include "cuda/select/sample_threshold.cuh"
@@ -29,16 +30,15 @@ struct CandidateList {
   }
 };
 
-// Keys that a block of kThreads sorts for k.
-template <unsigned kThreads>
-__host__ __device__ constexpr unsigned finished_keys(unsigned k) {
-  constexpr unsigned kMiddle = kThreads == 256 ? 512 : 1024;
-  return k <= 32 ? 32 : k <= 128 ? 128 : k <= kMiddle ? kMiddle : kLargestSmallK;
+// Keys that a block sorts to finish so many: one of the sizes there is a network for.
+__host__ __device__ constexpr unsigned finished_keys(unsigned wanted) {
+  return wanted <= 32 ? 32 : wanted <= 128 ? 128 : wanted <= 512 ? 512 : kLargestSmallK;
 }
 
-// Sorts and writes the keys in shared memory: `keys` of a row's k, padded to kSorters · kItems.
+// Sorts and writes the keys of ranks [first, last), which lie in shared memory, padded to kSorters · kItems.
 template <class T, unsigned kSorters, unsigned kItems>
-__device__ void sort_and_put(KeyOf<T>* keys, KeyOf<T>* scratch, std::int64_t row, const Output<T>& output) {
+__device__ void sort_and_put(KeyOf<T>* keys, KeyOf<T>* scratch, std::int64_t row, unsigned first, unsigned last,
+                             const Output<T>& output) {
   using K = KeyOf<T>;
   if constexpr (kSorters <= kWarp) {
     if (threadIdx.x >= kSorters) return;
@@ -55,106 +55,174 @@ __device__ void sort_and_put(KeyOf<T>* keys, KeyOf<T>* scratch, std::int64_t row
   } else {
     __syncwarp();
   }
-  for (unsigned i = threadIdx.x; i < output.k; i += kSorters) output.put(row, i, scratch[i]);
+  for (unsigned i = threadIdx.x; first + i < last; i += kSorters) output.put(row, first + i, scratch[i]);
 }
 
-// Block a row. Dynamic shared memory: room keys, finished_keys(k) chosen ones, and as many to sort with.
-template <class T, unsigned kThreads>
-__global__ void __launch_bounds__(kThreads)
-    block_finish_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state, Output<T> output) {
+// Ranks [first, last) of source(0 … count − 1), by a block. `chosen` has room for finished_keys(last − first), and so
+// has `scratch`, which may be where the source lies.
+template <class T, unsigned kThreads, class Source>
+__device__ void block_finish(const Source& source, unsigned count, std::int64_t row, unsigned first, unsigned last,
+                             const Output<T>& output, KeyOf<T>* chosen, KeyOf<T>* scratch) {
   using K = KeyOf<T>;
   using Scratch = KthScratch<K, kThreads>;
   KITH_SHARED(Scratch, kth_scratch, 1);
   KITH_SHARED(unsigned, chosen_count, 1);
-  auto* keys = dynamic_shared<K>();
-  const unsigned sorted = finished_keys<kThreads>(output.k);
-  K* chosen = keys + plan.room;
-  K* scratch = chosen + sorted;
-  const std::int64_t row = blockIdx.x;
-  const CandidateList<K> list(plan, state, row, rows.length, output.k);
-  const bool in_shared = list.count <= plan.room;
-
-  const auto from_matrix = [&](unsigned i) { return rows.key(row, i); };
-  const auto from_shared = [&](unsigned i) { return keys[i]; };
-  const auto gather = [&](const auto& source, const K& bound) {
-    for (unsigned first = 0; first < list.count; first += kThreads) {
-      const unsigned i = first + threadIdx.x;
-      const K key = i < list.count ? source(i) : last_key<K>();
-      const bool wanted = i < list.count && key <= bound;
-      const unsigned at = warp_append(wanted, chosen_count);
-      if (wanted) chosen[at] = key;
-    }
-  };
-
+  const unsigned wanted = last - first;
+  const unsigned sorted = finished_keys(wanted);
   if (threadIdx.x == 0) chosen_count[0] = 0;
-  for (unsigned i = output.k + threadIdx.x; i < sorted; i += kThreads) chosen[i] = last_key<K>();
-  if (in_shared) {
-    for (unsigned i = threadIdx.x; i < list.count; i += kThreads)
-      keys[i] = list.whole_row ? rows.key(row, i) : list.keys[i];
-    __syncthreads();
-    gather(from_shared, kth_key_bound<kThreads, K>(from_shared, list.count, output.k, kth_scratch[0]));
-  } else {
-    __syncthreads();
-    gather(from_matrix, kth_key_bound<kThreads, K>(from_matrix, list.count, output.k, kth_scratch[0]));
+  for (unsigned i = wanted + threadIdx.x; i < sorted; i += kThreads) chosen[i] = last_key<K>();
+  const KeyRange<K> range = key_range<kThreads, K>(source, count, kth_scratch[0]);
+  const K bound = kth_key_bound<kThreads, K>(source, count, last, range, kth_scratch[0]);
+  const K begin = first > 0 ? next_key(kth_key_bound<kThreads, K>(source, count, first, range, kth_scratch[0])) : K{};
+  for (unsigned at = 0; at < count; at += kThreads) {
+    const unsigned i = at + threadIdx.x;
+    const K key = i < count ? source(i) : last_key<K>();
+    const bool in_range = i < count && key >= begin && key <= bound;
+    const unsigned place = warp_append(in_range, chosen_count);
+    if (in_range) chosen[place] = key;
   }
   __syncthreads();
   if (output.form == TopkOutput::unsorted) {
-    for (unsigned i = threadIdx.x; i < output.k; i += kThreads) output.put(row, i, chosen[i]);
+    for (unsigned i = threadIdx.x; i < wanted; i += kThreads) output.put(row, first + i, chosen[i]);
   } else if (sorted == 32) {
-    sort_and_put<T, 32, 1>(chosen, scratch, row, output);
+    sort_and_put<T, 32, 1>(chosen, scratch, row, first, last, output);
   } else if (sorted == 128) {
-    sort_and_put<T, 32, 4>(chosen, scratch, row, output);
-  } else if (sorted == kLargestSmallK) {
-    sort_and_put<T, kThreads, kLargestSmallK / kThreads>(chosen, scratch, row, output);
+    sort_and_put<T, 32, 4>(chosen, scratch, row, first, last, output);
+  } else if (sorted == 512) {
+    sort_and_put<T, kThreads, 512 / kThreads>(chosen, scratch, row, first, last, output);
   } else {
-    sort_and_put<T, kThreads, finished_keys<kThreads>(129) / kThreads>(chosen, scratch, row, output);
+    sort_and_put<T, kThreads, kLargestSmallK / kThreads>(chosen, scratch, row, first, last, output);
+  }
+}
+
+// Keys of dynamic shared memory that finishing takes with `room` for candidates.
+__host__ __device__ constexpr unsigned finish_room(unsigned room, unsigned wanted) {
+  const unsigned sorted = finished_keys(wanted);
+  return (room > sorted ? room : sorted) + sorted;
+}
+
+// Block (row, slice of its ranks). Dynamic shared memory: finish_room keys.
+template <class T, unsigned kThreads>
+__global__ void __launch_bounds__(kThreads) block_finish_kernel(Rows<T> rows, ThresholdPlan plan, unsigned slice,
+                                                                ThresholdState<KeyOf<T>> state, Output<T> output) {
+  using K = KeyOf<T>;
+  const unsigned slices = (output.k + slice - 1) / slice;
+  const std::int64_t row = blockIdx.x / slices;
+  const unsigned first = blockIdx.x % slices * slice;
+  const unsigned last = min(first + slice, output.k);
+  auto* chosen = dynamic_shared<K>();
+  K* keys = chosen + finished_keys(slice);
+  wait_for_previous();
+  const CandidateList<K> list(plan, state, row, rows.length, output.k);
+  if (list.count > plan.room) {
+    const auto from_matrix = [&](unsigned i) { return rows.key(row, i); };
+    block_finish<T, kThreads>(from_matrix, list.count, row, first, last, output, chosen, keys);
+    return;
+  }
+  for (unsigned i = threadIdx.x; i < list.count; i += kThreads)
+    keys[i] = list.whole_row ? rows.key(row, i) : list.keys[i];
+  __syncthreads();
+  const auto from_shared = [&](unsigned i) { return keys[i]; };
+  block_finish<T, kThreads>(from_shared, list.count, row, first, last, output, chosen, keys);
+}
+
+// The k ≤ 32 · kItems smallest of source(0 … count − 1), ascending, by a warp. kGroups groups of keys are on their way
+// at once; when one holds something below the k-th so far they are sorted and merged, side by side where they can be.
+template <class K, unsigned kItems, class Source>
+__device__ void warp_smallest(const Source& source, unsigned count, unsigned k, K (&best)[kItems]) {
+  using Network = Bitonic<K, kWarp, kItems>;
+  constexpr unsigned kGroups = kItems == 1 ? 4 : 1;
+  KITH_UNROLL
+  for (unsigned i = 0; i < kItems; ++i) best[i] = last_key<K>();
+  K kth = last_key<K>();
+  for (unsigned first = 0; first < count; first += kGroups * Network::kSize) {
+    K groups[kGroups][kItems];
+    bool any = false;
+    KITH_UNROLL
+    for (unsigned g = 0; g < kGroups; ++g) {
+      KITH_UNROLL
+      for (unsigned i = 0; i < kItems; ++i) {
+        const unsigned at = first + (g * kItems + i) * kWarp + lane_id();
+        groups[g][i] = at < count ? source(at) : last_key<K>();
+        any = any || groups[g][i] < kth;
+      }
+    }
+    if (!__any_sync(kFullMask, any)) continue;
+    KITH_UNROLL
+    for (unsigned g = 0; g < kGroups; ++g) Network::sort(groups[g], nullptr);
+    KITH_UNROLL
+    for (unsigned step = 1; step < kGroups; step *= 2) {
+      KITH_UNROLL
+      for (unsigned g = 0; g + step < kGroups; g += 2 * step)
+        Network::keep_smallest(groups[g], groups[g + step], nullptr);
+    }
+    Network::keep_smallest(best, groups[0], nullptr);
+    kth = warp_rank(best, k);
+  }
+}
+
+template <class T, unsigned kItems, class Source>
+__device__ void warp_finish(const Source& source, unsigned count, std::int64_t row, const Output<T>& output) {
+  KeyOf<T> best[kItems];
+  warp_smallest(source, count, output.k, best);
+  KITH_UNROLL
+  for (unsigned i = 0; i < kItems; ++i) {
+    const unsigned rank = lane_id() * kItems + i;
+    if (rank < output.k) output.put(row, rank, best[i]);
   }
 }
 
 struct WarpFinishShape {
   static constexpr unsigned kWarps = 8;  // rows a block
-  static constexpr unsigned kAhead = 4;  // keys a lane has in flight
 };
 
 // Warp a row, k ≤ 32 · kItems.
 template <class T, unsigned kItems>
 __global__ void __launch_bounds__(WarpFinishShape::kWarps* kWarp)
     warp_finish_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state, Output<T> output) {
-  using K = KeyOf<T>;
-  using Network = Bitonic<K, kWarp, kItems>;
-  constexpr unsigned kGroups = WarpFinishShape::kAhead > kItems ? WarpFinishShape::kAhead / kItems : 1;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * WarpFinishShape::kWarps + warp_id();
   if (row >= rows.rows) return;
+  wait_for_previous();
+  const CandidateList<KeyOf<T>> list(plan, state, row, rows.length, output.k);
+  const auto source = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
+  warp_finish<T, kItems>(source, list.count, row, output);
+}
+
+struct RankFinishShape {
+  static constexpr unsigned kThreads = 512;
+};
+
+// Block (row, share of its candidates), for a single row or two: a key's rank is the number of smaller ones, which
+// every warp counts for its keys. Work that grows with the square of the candidates, but on all of the device at once
+// and with a single barrier. Dynamic shared memory: room keys.
+template <class T>
+__global__ void __launch_bounds__(RankFinishShape::kThreads)
+    rank_finish_kernel(Rows<T> rows, ThresholdPlan plan, unsigned shares, ThresholdState<KeyOf<T>> state,
+                       Output<T> output) {
+  using K = KeyOf<T>;
+  constexpr unsigned kThreads = RankFinishShape::kThreads;
+  auto* keys = dynamic_shared<K>();
+  const std::int64_t row = blockIdx.x / shares;
+  const unsigned share = blockIdx.x % shares;
+  wait_for_previous();
   const CandidateList<K> list(plan, state, row, rows.length, output.k);
-  K best[kItems];
-  KITH_UNROLL
-  for (unsigned i = 0; i < kItems; ++i) best[i] = last_key<K>();
-  K kth = last_key<K>();
-  for (unsigned first = 0; first < list.count; first += kGroups * Network::kSize) {
-    K group[kGroups][kItems];
-    KITH_UNROLL
-    for (unsigned g = 0; g < kGroups; ++g) {
-      KITH_UNROLL
-      for (unsigned i = 0; i < kItems; ++i) {
-        const unsigned at = first + (g * kItems + i) * kWarp + lane_id();
-        group[g][i] = at >= list.count ? last_key<K>() : list.whole_row ? rows.key(row, at) : list.keys[at];
-      }
+  if (list.whole_row) {
+    if (share == 0) {
+      const auto from_matrix = [&](unsigned i) { return rows.key(row, i); };
+      block_finish<T, kThreads>(from_matrix, list.count, row, 0, output.k, output, keys,
+                                keys + finished_keys(output.k));
     }
-    KITH_UNROLL
-    for (unsigned g = 0; g < kGroups; ++g) {
-      bool any = false;
-      KITH_UNROLL
-      for (unsigned i = 0; i < kItems; ++i) any = any || group[g][i] < kth;
-      if (!__any_sync(kFullMask, any)) continue;
-      Network::sort(group[g], nullptr);
-      Network::keep_smallest(best, group[g], nullptr);
-      kth = warp_rank(best, output.k);
-    }
+    return;
   }
-  KITH_UNROLL
-  for (unsigned i = 0; i < kItems; ++i) {
-    const unsigned rank = lane_id() * kItems + i;
-    if (rank < output.k) output.put(row, rank, best[i]);
+  for (unsigned i = threadIdx.x; i < list.count; i += kThreads) keys[i] = list.keys[i];
+  __syncthreads();
+  for (unsigned i = share * (kThreads / kWarp) + warp_id(); i < list.count; i += shares * (kThreads / kWarp)) {
+    const K mine = keys[i];
+    unsigned smaller = 0;
+#pragma unroll 4
+    for (unsigned j = lane_id(); j < list.count; j += kWarp) smaller += keys[j] < mine ? 1 : 0;
+    const unsigned rank = __reduce_add_sync(kFullMask, smaller);
+    if (lane_id() == 0 && rank < output.k) output.put(row, rank, mine);
   }
 }
 

@@ -1,8 +1,8 @@
 // kth_key.cuh: a bound that exactly the k smallest of a set of keys do not pass, by a block.
-// Radix selection over keys that are read where they lie, as often as it takes. Digits are taken of key − smallest key,
-// from the highest bit in which the set differs, so that neither a common exponent nor a common value wastes a pass
-// (Hanák, 3.7.2). Keys differ, so the search ends; it ends early when a digit's keys are all wanted.
-// Cost: a pass for smallest and largest, then a pass a digit of 8 bits; for random keys 2 or 3.
+// Radix selection over keys that are read where they lie, as often as it takes. Digits are taken of key − smallest
+// value, from the highest bit in which the set differs, so that neither a common exponent nor a common value wastes a
+// pass (Hanák, 3.7.2). Keys differ, so the search ends; it ends early when a digit's keys are all wanted. Cost: a pass
+// for smallest and largest, then a pass a digit of 8 bits; for random keys 2 or 3.
 #pragma once
 
 #include "cuda/select/block.cuh"
@@ -37,6 +37,12 @@ __device__ __forceinline__ unsigned bit_width(WideBits bits) {
   return high != 0 ? 64U + bit_width(high) : bit_width(static_cast<unsigned long long>(bits));
 }
 
+// The least key above this one.
+template <class K>
+__device__ __forceinline__ K next_key(const K& key) {
+  return key_from_bits(key_bits(key) + 1, K{});
+}
+
 constexpr unsigned kDigitBits = 8;
 constexpr unsigned kDigits = 1U << kDigitBits;
 
@@ -50,32 +56,41 @@ struct KthScratch {
   unsigned found;
 };
 
-// Smallest and largest of source(0 … count − 1), in every thread.
-template <unsigned kThreads, class K, class Source>
-__device__ void key_range(const Source& source, unsigned count, KthScratch<K, kThreads>& scratch, K& smallest,
-                          K& largest) {
-  smallest = last_key<K>();
-  largest = K{};
-  for (unsigned i = threadIdx.x; i < count; i += kThreads) {
-    const K key = source(i);
-    if (key < smallest) smallest = key;
-    if (largest < key) largest = key;
-  }
-  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
-    const K low = shuffle_xor(smallest, step);
-    const K high = shuffle_xor(largest, step);
+template <class K>
+struct KeyRange {
+  K smallest;
+  K largest;
+
+  __device__ void include(const K& low, const K& high) {
     if (low < smallest) smallest = low;
     if (largest < high) largest = high;
   }
+  // Of all lanes.
+  __device__ void combine() {
+    for (unsigned step = kWarp / 2; step > 0; step /= 2)
+      include(shuffle_xor(smallest, step), shuffle_xor(largest, step));
+  }
+};
+
+// Smallest and largest of source(0 … count − 1), in every thread.
+template <unsigned kThreads, class K, class Source>
+__device__ KeyRange<K> key_range(const Source& source, unsigned count, KthScratch<K, kThreads>& scratch) {
+  KeyRange<K> range{last_key<K>(), K{}};
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < count; i += kThreads) {
+    const K key = source(i);
+    range.include(key, key);
+  }
+  range.combine();
   if (lane_id() == 0) {
-    scratch.smallest[warp_id()] = smallest;
-    scratch.largest[warp_id()] = largest;
+    scratch.smallest[warp_id()] = range.smallest;
+    scratch.largest[warp_id()] = range.largest;
   }
   __syncthreads();
-  for (unsigned warp = 0; warp < kThreads / kWarp; ++warp) {
-    if (scratch.smallest[warp] < smallest) smallest = scratch.smallest[warp];
-    if (largest < scratch.largest[warp]) largest = scratch.largest[warp];
-  }
+  const unsigned warp = lane_id() % (kThreads / kWarp);
+  range = {scratch.smallest[warp], scratch.largest[warp]};
+  range.combine();
+  return range;
 }
 
 // Which digit holds the key of rank `wanted`, by one warp from the counts of all digits.
@@ -98,21 +113,19 @@ __device__ void find_digit(unsigned wanted, KthScratch<K, kThreads>& scratch) {
   }
 }
 
-// Exactly k of source(0 … count − 1) are not above the result; 1 ≤ k ≤ count. kThreads is the block's size.
-// Ends with a barrier.
+// Exactly k of source(0 … count − 1) are not above the result; 1 ≤ k ≤ count, and `range` is that of the keys. kThreads
+// is the block's size. Ends with a barrier.
 template <unsigned kThreads, class K, class Source>
-__device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, KthScratch<K, kThreads>& scratch) {
+__device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, const KeyRange<K>& range,
+                           KthScratch<K, kThreads>& scratch) {
   using Bits = decltype(key_bits(K{}));
-  K smallest;
-  K largest;
-  key_range<kThreads>(source, count, scratch, smallest, largest);
   if (k == count) {
     __syncthreads();
-    return largest;
+    return range.largest;
   }
-  const Bits base = key_bits(smallest);
-  unsigned shift = bit_width(static_cast<Bits>(key_bits(largest) - base));  // bits still undecided
-  Bits prefix = 0;                                                          // of key − base, above them
+  const Bits base = key_bits(make_key(order_of(range.smallest), 0U));
+  unsigned shift = bit_width(static_cast<Bits>(key_bits(range.largest) - base));  // bits still undecided
+  Bits prefix = 0;                                                                // of key − base, above them
   unsigned wanted = k;
   unsigned inside = count;
   while (wanted != inside && shift > 0) {
@@ -120,6 +133,7 @@ __device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, Kth
     const unsigned width = shift - next;
     for (unsigned d = threadIdx.x; d < kDigits; d += kThreads) scratch.counts[d] = 0;
     __syncthreads();
+#pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += kThreads) {
       const Bits bits = key_bits(source(i)) - base;
       // A shift by the whole width of the type is undefined, so the prefix is compared in two steps.
@@ -135,8 +149,13 @@ __device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, Kth
     shift = next;
   }
   __syncthreads();
-  const Bits bound = base + (((prefix + 1) << shift) - 1);
-  return key_from_bits(bound, K{});
+  const Bits bound = ((prefix + 1) << shift) - 1;
+  return bound < key_bits(range.largest) - base ? key_from_bits(base + bound, K{}) : range.largest;
+}
+
+template <unsigned kThreads, class K, class Source>
+__device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, KthScratch<K, kThreads>& scratch) {
+  return kth_key_bound<kThreads, K>(source, count, k, key_range<kThreads, K>(source, count, scratch), scratch);
 }
 
 }  // namespace kith::KITH_BACKEND

@@ -19,6 +19,7 @@ struct VectorOf<double> {
 // Vector j holds columns j·kWidth − skip …; the first and the last may stick out of the row.
 template <class T>
 struct RowVectors {
+  using Vector = typename VectorOf<T>::Type;
   static constexpr unsigned kWidth = 16 / sizeof(T);
 
   const T* aligned;  // the row's start, rounded down to a multiple of 16 bytes
@@ -37,14 +38,14 @@ struct RowVectors {
     return vector * kWidth >= skip && vector * kWidth + kWidth <= skip + length;
   }
 
-  // Read once: the cache should not keep it. Values outside the row become `outside`.
+  // A vector that lies inside. Read once: the cache should not keep it.
+  __device__ __forceinline__ void load_inside(unsigned vector, T (&values)[kWidth]) const {
+    unpack(__ldcs(reinterpret_cast<const Vector*>(aligned) + vector), values);
+  }
+
+  // Values outside the row become `outside`.
   __device__ __forceinline__ void load(unsigned vector, T (&values)[kWidth], T outside) const {
-    using Vector = typename VectorOf<T>::Type;
-    if (inside(vector)) {
-      const Vector loaded = __ldcs(reinterpret_cast<const Vector*>(aligned) + vector);
-      unpack(loaded, values);
-      return;
-    }
+    if (inside(vector)) return load_inside(vector, values);
     KITH_UNROLL
     for (unsigned i = 0; i < kWidth; ++i) {
       const unsigned c = column(vector, i);
@@ -52,7 +53,6 @@ struct RowVectors {
     }
   }
 
- private:
   __device__ static void unpack(const float4& from, float (&to)[4]) {
     to[0] = from.x;
     to[1] = from.y;

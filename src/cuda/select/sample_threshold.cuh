@@ -1,12 +1,15 @@
 // sample_threshold.cuh: a key that a little more than k keys of a row are below, from a sample of the row.
-// The row is cut into equal stretches and one 32-byte sector is read at a random place of each, half a sector by a
-// thread: spread over the row whatever its order, and read without waste. Keys are unique, so equal values do no harm.
-// Each thread keeps only its few smallest keys; a sample that is dropped can only raise the threshold.
-// Cost: 4·S bytes in sectors, a sort of kThreads · kKept keys a block.
+// The row is cut into equal stretches and the 64 bytes that memory delivers at once are read at a random place of each,
+// 16 by a thread: spread over the row whatever its order, and read without waste. Keys are unique, so equal values do
+// no harm. Each thread keeps only its few smallest keys; a sample that is dropped can only raise the threshold. Cost:
+// 4·S bytes, a radix search over kThreads · kKept keys, or their sort where splitters are wanted too.
 #pragma once
 
+#include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
+#include "cuda/select/append.cuh"
 #include "cuda/select/bitonic.cuh"
+#include "cuda/select/kth_key.cuh"
 #include "cuda/select/row_vectors.cuh"
 #include "cuda/select/rows.cuh"
 #include "cuda/select/threshold_plan.hpp"
@@ -18,7 +21,7 @@ template <class K>
 struct ThresholdState {
   K* thresholds;        // a row; its candidates are the keys below
   K* splitters;         // buckets − 1 a row, ascending
-  K* partial;           // kept samples of each part of a row
+  K* partial;           // samples that the parts of a row hand on
   unsigned* arrived;    // parts of a row that are done
   unsigned* filtered;   // candidates found of a row, also those that found no room
   unsigned* histogram;  // of the buckets of a row
@@ -34,16 +37,16 @@ __device__ __forceinline__ unsigned scramble(unsigned x) {
   return x ^ (x >> 16U);
 }
 
-// First column of the sector that is read of this stretch: a whole sector, inside the row and the stretch.
+// First column of what is read of this stretch: kSampledBytes, aligned, inside the row and the stretch.
 template <class T>
 __device__ __forceinline__ unsigned sampled_column(const T* row, unsigned stretch, std::uint64_t step, unsigned seed) {
-  constexpr unsigned kSector = 32 / sizeof(T);
+  constexpr unsigned kTogether = kSampledBytes / sizeof(T);
   const auto begin = static_cast<unsigned>(stretch * step >> 16U);
   const auto end = static_cast<unsigned>((stretch + std::uint64_t{1}) * step >> 16U);
   const unsigned skip = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(row) / sizeof(T));
-  const unsigned first = begin + (0U - begin - skip) % kSector;
-  const unsigned sectors = (end - first) / kSector;
-  return first + __umulhi(scramble(stretch * 0x9E3779B9U + seed), sectors) * kSector;
+  const unsigned first = begin + (0U - begin - skip) % kTogether;
+  const unsigned places = (end - first) / kTogether;
+  return first + __umulhi(scramble(stretch * 0x9E3779B9U + seed), places) * kTogether;
 }
 
 // Keeps the kKept smallest keys seen, ascending.
@@ -54,103 +57,77 @@ __device__ __forceinline__ void keep(K (&kept)[kKept], K key) {
   for (unsigned i = 0; i < kKept; ++i) order_pair(kept[i], key);
 }
 
-// The threshold for a sampled key: itself where its value occurs again and its id has to tell what is below it; else
-// the least key of its value, so that values alone tell, which is cheaper.
-template <class K>
-__device__ K threshold_at(const K& key, const K& before, const K& after) {
-  const auto order = order_of(key);
-  return order == order_of(before) || order == order_of(after) ? key : make_key(order, 0U);
-}
-
-template <class K>
-__device__ void choose_threshold(const K* sorted, std::int64_t row, const ThresholdPlan& plan,
-                                 const ThresholdState<K>& state) {
-  const unsigned used = plan.rank > 0 ? plan.rank : plan.samples;
-  if (threadIdx.x == 0) {
-    const unsigned at = plan.rank - 1;
-    state.thresholds[row] = plan.rank > 1 ? threshold_at(sorted[at], sorted[at - 1], sorted[at + 1]) : last_key<K>();
-  }
-  for (unsigned b = threadIdx.x; b + 1 < plan.buckets; b += blockDim.x) {
-    const auto at = static_cast<unsigned>((static_cast<std::uint64_t>(b) + 1) * used / plan.buckets);
-    state.splitters[row * (plan.buckets - 1) + b] = sorted[at];
-  }
-}
-
-// Sorts kThreads · kKept keys, a block's, and leaves them in shared memory.
-template <class K, unsigned kThreads, unsigned kKept>
-__device__ void sort_to_shared(K (&items)[kKept], K* shared) {
-  Bitonic<K, kThreads, kKept>::sort(items, shared);
-  __syncthreads();
-  KITH_UNROLL
-  for (unsigned i = 0; i < kKept; ++i) shared[threadIdx.x * kKept + i] = items[i];
-  __syncthreads();
-}
-
-// The n-th half sector that part `part` takes of a row: its first column.
+// The n-th 16 bytes that part `part` samples of a row: their first column.
 template <class T>
-__device__ __forceinline__ unsigned sampled_half(const Rows<T>& rows, std::int64_t row, unsigned part,
-                                                 const ThresholdPlan& plan, unsigned n) {
-  const unsigned stretch = n / 2 * plan.parts + part;
+__device__ __forceinline__ unsigned sampled_vector(const Rows<T>& rows, std::int64_t row, unsigned part,
+                                                   const ThresholdPlan& plan, unsigned n) {
+  constexpr unsigned kVectors = kSampledBytes / sizeof(T) / RowVectors<T>::kWidth;
+  const unsigned stretch = n / kVectors * plan.parts + part;
   return sampled_column(rows.row(row), stretch, plan.stretch, static_cast<unsigned>(row)) +
-         n % 2 * RowVectors<T>::kWidth;
+         n % kVectors * RowVectors<T>::kWidth;
 }
 
-// The kKept smallest samples of each of kGroup threads, ascending. Loads are started kAhead at a time.
+// The kKept smallest samples of each of kGroup threads, ascending. Loads are started kAhead at a time; the cache may
+// keep them. NaN is not kept: a row with that many has no threshold.
 template <class T, unsigned kGroup, unsigned kKept>
 __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned part, const ThresholdPlan& plan,
                              KeyOf<T> (&kept)[kKept]) {
   using K = KeyOf<T>;
-  constexpr unsigned kWidth = RowVectors<T>::kWidth;
+  using Vectors = RowVectors<T>;
+  constexpr unsigned kWidth = Vectors::kWidth;
   constexpr unsigned kAhead = 4;
-  const RowVectors<T> vectors(rows.row(row), rows.length);
-  const unsigned halves = plan.samples / plan.parts / kWidth;
+  const T sign = rows.largest ? T{-1} : T{1};
+  const T* values = rows.row(row);
+  const unsigned count = plan.samples / plan.parts / kWidth;
+  T largest_kept = value_of<T>(ValueTraits<T>::kInfinity | ValueTraits<T>::kSign, false);
   KITH_UNROLL
   for (unsigned i = 0; i < kKept; ++i) kept[i] = last_key<K>();
-  for (unsigned first = threadIdx.x % kGroup; first < halves; first += kAhead * kGroup) {
-    T values[kAhead][kWidth];
+  for (unsigned first = threadIdx.x % kGroup; first < count; first += kAhead * kGroup) {
+    T ahead[kAhead][kWidth];
     unsigned columns[kAhead];
     KITH_UNROLL
     for (unsigned i = 0; i < kAhead; ++i) {
-      const unsigned n = min(first + i * kGroup, halves - 1);
-      columns[i] = sampled_half(rows, row, part, plan, n);
-      vectors.load((columns[i] + vectors.skip) / kWidth, values[i], T{});
+      columns[i] = sampled_vector(rows, row, part, plan, min(first + i * kGroup, count - 1));
+      Vectors::unpack(*reinterpret_cast<const typename Vectors::Vector*>(values + columns[i]), ahead[i]);
     }
     KITH_UNROLL
     for (unsigned i = 0; i < kAhead; ++i) {
-      if (first + i * kGroup >= halves) break;
+      if (first + i * kGroup >= count) break;
       KITH_UNROLL
-      for (unsigned j = 0; j < kWidth; ++j)
-        if (ordered_bits(values[i][j], rows.largest) <= order_of(kept[kKept - 1]))
-          keep(kept, rows.key(row, columns[i] + j, values[i][j]));
+      for (unsigned j = 0; j < kWidth; ++j) {
+        if (!(sign * ahead[i][j] <= largest_kept)) continue;
+        keep(kept, rows.key(row, columns[i] + j, ahead[i][j]));
+        if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
+      }
     }
   }
 }
 
-// All samples of a row, kItems of each thread in any order, padded.
-template <class T, unsigned kThreads, unsigned kItems>
-__device__ void take_samples(const Rows<T>& rows, std::int64_t row, const ThresholdPlan& plan,
-                             KeyOf<T> (&items)[kItems]) {
-  constexpr unsigned kWidth = RowVectors<T>::kWidth;
-  KITH_UNROLL
-  for (unsigned i = 0; i < kItems; ++i) {
-    const unsigned n = i / kWidth * kThreads + threadIdx.x;
-    items[i] = n < plan.samples / kWidth ? rows.key(row, sampled_half(rows, row, 0, plan, n) + i % kWidth)
-                                         : last_key<KeyOf<T>>();
-  }
+// A row's threshold by a block, from the kept samples of its threads, or of the parts of the row.
+template <unsigned kThreads, class K, class Source>
+__device__ K threshold_of(const Source& source, unsigned count, unsigned rank) {
+  using Scratch = KthScratch<K, kThreads>;
+  KITH_SHARED(Scratch, scratch, 1);
+  const K bound = kth_key_bound<kThreads, K>(source, count, rank, scratch[0]);
+  return bound < last_key<K>() ? next_key(bound) : bound;
 }
 
-// The samples of part `part` of a row, all of them or each thread's kKept smallest, as a sorted array in `shared`.
-template <class T, unsigned kThreads, unsigned kKept, bool kAll>
-__device__ void sort_samples(const Rows<T>& rows, std::int64_t row, unsigned part, const ThresholdPlan& plan,
-                             KeyOf<T>* shared) {
+template <class T, unsigned kThreads, unsigned kKept>
+__device__ void keep_samples_in_shared(const Rows<T>& rows, std::int64_t row, unsigned part, const ThresholdPlan& plan,
+                                       KeyOf<T>* shared) {
+  KeyOf<T> kept[kKept];
+  keep_samples<T, kThreads>(rows, row, part, plan, kept);
+  KITH_UNROLL
+  for (unsigned i = 0; i < kKept; ++i) shared[i * kThreads + threadIdx.x] = kept[i];
+  __syncthreads();
+}
+
+template <class T, unsigned kThreads, unsigned kKept>
+__device__ KeyOf<T> sampled_threshold(const Rows<T>& rows, std::int64_t row, const ThresholdPlan& plan,
+                                      KeyOf<T>* shared) {
   using K = KeyOf<T>;
-  K kept[kKept];
-  if constexpr (kAll) {
-    take_samples<T, kThreads>(rows, row, plan, kept);
-  } else {
-    keep_samples<T, kThreads>(rows, row, part, plan, kept);
-  }
-  sort_to_shared<K, kThreads>(kept, shared);
+  keep_samples_in_shared<T, kThreads, kKept>(rows, row, 0, plan, shared);
+  return threshold_of<kThreads, K>([&](unsigned i) { return shared[i]; }, kThreads * kKept, plan.rank);
 }
 
 struct WarpSampleShape {
@@ -164,51 +141,102 @@ __global__ void __launch_bounds__(WarpSampleShape::kWarps* kWarp)
   using K = KeyOf<T>;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * WarpSampleShape::kWarps + warp_id();
   if (row >= rows.rows) return;
+  let_next_start();
   K kept[kKept];
   keep_samples<T, kWarp>(rows, row, 0, plan, kept);
   Bitonic<K, kWarp, kKept>::sort(kept, nullptr);
   const K threshold = warp_rank(kept, plan.rank);
   const K before = warp_rank(kept, plan.rank - 1);
   const K after = warp_rank(kept, plan.rank + 1);
-  if (lane_id() == 0) {
-    state.thresholds[row] = threshold_at(threshold, before, after);
-    state.filtered[row] = 0;
-  }
+  if (lane_id() != 0) return;
+  // Where its value occurs only once, values alone tell what is below, which is cheaper.
+  const auto order = order_of(threshold);
+  const bool once = order != order_of(before) && order != order_of(after);
+  state.thresholds[row] = once ? make_key(order, 0U) : threshold;
+  state.filtered[row] = 0;
 }
 
-// Block (row, part) takes every plan.parts-th stretch. The last part of a row to finish merges what all have kept.
-template <class T, unsigned kThreads, unsigned kKept, bool kAll>
+// Block (row, part): takes every plan.parts-th stretch. The last part of a row to finish judges what all have kept, of
+// which each part hands on its kHandedOn smallest.
+struct PartShape {
+  static constexpr unsigned kHandedOn = 8;
+};
+
+template <class T, unsigned kThreads, unsigned kKept>
 __global__ void __launch_bounds__(kThreads)
     sample_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {
   using K = KeyOf<T>;
-  auto* shared = dynamic_shared<K>();
-  KITH_SHARED(unsigned, last, 1);
+  using Scratch = KthScratch<K, kThreads>;
+  KITH_SHARED(K, shared, kThreads * kKept);
+  KITH_SHARED(Scratch, scratch, 1);
+  KITH_SHARED(unsigned, flag, 1);
   const std::int64_t row = blockIdx.x / plan.parts;
   const unsigned part = blockIdx.x % plan.parts;
-  if (part == 0) {
-    for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads) {
-      state.histogram[row * plan.buckets + b] = 0;
-      state.cursors[row * plan.buckets + b] = 0;
-    }
-    if (threadIdx.x == 0) state.filtered[row] = 0;
+  let_next_start();
+  if (part == 0 && threadIdx.x == 0) state.filtered[row] = 0;
+  if (plan.parts == 1) {
+    const K threshold = sampled_threshold<T, kThreads, kKept>(rows, row, plan, shared);
+    if (threadIdx.x == 0) state.thresholds[row] = threshold;
+    return;
   }
-  sort_samples<T, kThreads, kKept, kAll>(rows, row, part, plan, shared);
-  if (plan.parts > 1) {
-    const unsigned each = kThreads * kKept / plan.parts;
-    K* partial = state.partial + row * kThreads * kKept;
-    for (unsigned i = threadIdx.x; i < each; i += kThreads) partial[part * each + i] = shared[i];
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last[0] = atomicAdd(&state.arrived[row], 1U) + 1 == plan.parts ? 1 : 0;
-    __syncthreads();
-    if (last[0] == 0) return;
-    __threadfence();
-    K kept[kKept];
+  if (threadIdx.x == 0) flag[0] = 0;
+  keep_samples_in_shared<T, kThreads, kKept>(rows, row, part, plan, shared);
+  const auto from_shared = [&](unsigned i) { return shared[i]; };
+  const K bound = kth_key_bound<kThreads, K>(from_shared, kThreads * kKept, PartShape::kHandedOn, scratch[0]);
+  K* partial = state.partial + row * plan.parts * PartShape::kHandedOn;
+  for (unsigned i = threadIdx.x; i < kThreads * kKept; i += kThreads) {
+    const bool wanted = shared[i] <= bound;
+    const unsigned at = warp_append(wanted, flag);
+    if (wanted && at < PartShape::kHandedOn) partial[part * PartShape::kHandedOn + at] = shared[i];
+  }
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) flag[0] = atomicAdd(&state.arrived[row], 1U) + 1;
+  __syncthreads();
+  if (flag[0] != plan.parts) return;
+  __threadfence();
+  const auto from_parts = [&](unsigned i) { return partial[i]; };
+  const K threshold = threshold_of<kThreads, K>(from_parts, plan.parts * PartShape::kHandedOn, plan.rank);
+  if (threadIdx.x == 0) state.thresholds[row] = threshold;
+}
+
+// Block a row, for large k: the whole sample or its smaller part is sorted, and splitters come from it too. Dynamic
+// shared memory: kThreads · kItems keys.
+template <class T, unsigned kThreads, unsigned kItems, bool kAll>
+__global__ void __launch_bounds__(kThreads)
+    sample_splitters_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {
+  using K = KeyOf<T>;
+  constexpr unsigned kWidth = RowVectors<T>::kWidth;
+  auto* sorted = dynamic_shared<K>();
+  const std::int64_t row = blockIdx.x;
+  let_next_start();
+  for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads) {
+    state.histogram[row * plan.buckets + b] = 0;
+    state.cursors[row * plan.buckets + b] = 0;
+  }
+  if (threadIdx.x == 0) state.filtered[row] = 0;
+  K items[kItems];
+  if constexpr (kAll) {
     KITH_UNROLL
-    for (unsigned i = 0; i < kKept; ++i) kept[i] = partial[i * kThreads + threadIdx.x];
-    sort_to_shared<K, kThreads>(kept, shared);
+    for (unsigned i = 0; i < kItems; ++i) {
+      const unsigned n = i / kWidth * kThreads + threadIdx.x;
+      const bool there = n < plan.samples / kWidth;
+      items[i] = there ? rows.key(row, sampled_vector(rows, row, 0, plan, n) + i % kWidth) : last_key<K>();
+    }
+  } else {
+    keep_samples<T, kThreads>(rows, row, 0, plan, items);
   }
-  choose_threshold(shared, row, plan, state);
+  Bitonic<K, kThreads, kItems>::sort(items, sorted);
+  __syncthreads();
+  KITH_UNROLL
+  for (unsigned i = 0; i < kItems; ++i) sorted[threadIdx.x * kItems + i] = items[i];
+  __syncthreads();
+  const unsigned used = plan.rank > 0 ? plan.rank : plan.samples;
+  if (threadIdx.x == 0) state.thresholds[row] = plan.rank > 0 ? sorted[plan.rank - 1] : last_key<K>();
+  for (unsigned b = threadIdx.x; b + 1 < plan.buckets; b += kThreads) {
+    const auto at = static_cast<unsigned>((static_cast<std::uint64_t>(b) + 1) * used / plan.buckets);
+    state.splitters[row * (plan.buckets - 1) + b] = sorted[at];
+  }
 }
 
 }  // namespace kith::KITH_BACKEND

@@ -6,10 +6,13 @@
 // Limits: none; 1 ≤ k ≤ row length.
 #include "cuda/select/threshold_filter.hpp"
 
+#include <algorithm>
+
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/select/bucket_sort.cuh"
 #include "cuda/select/filter_rows.cuh"
+#include "cuda/select/filter_whole_row.cuh"
 #include "cuda/select/finish_candidates.cuh"
 #include "cuda/select/sample_threshold.cuh"
 
@@ -17,7 +20,7 @@ namespace kith::KITH_BACKEND {
 namespace {
 
 template <class K>
-ThresholdState<K> make_state(std::int64_t rows, const ThresholdPlan& plan, unsigned kept, Workspace& workspace) {
+ThresholdState<K> make_state(std::int64_t rows, const ThresholdPlan& plan, Workspace& workspace) {
   const auto count = static_cast<std::size_t>(rows);
   ThresholdState<K> state{};
   state.thresholds = workspace.take<K>(count);
@@ -27,20 +30,10 @@ ThresholdState<K> make_state(std::int64_t rows, const ThresholdPlan& plan, unsig
   state.cursors = workspace.take<unsigned>(count * plan.buckets);
   state.candidates = workspace.take<K>(count * plan.room);
   if (plan.parts > 1) {
-    state.partial = workspace.take<K>(count * kept);
+    state.partial = workspace.take<K>(count * plan.parts * PartShape::kHandedOn);
     state.arrived = workspace.take<unsigned>(count);
     KITH_CUDA(cudaMemsetAsync(state.arrived, 0, count * sizeof(unsigned), workspace.stream()));
   }
-  return state;
-}
-
-template <class T, unsigned kThreads, unsigned kKept, bool kAll>
-ThresholdState<KeyOf<T>> sample(const SelectCall<T>& call, const ThresholdPlan& plan) {
-  using K = KeyOf<T>;
-  const auto state = make_state<K>(call.rows.rows, plan, kThreads * kKept, call.workspace);
-  launch("sample_threshold", sample_kernel<T, kThreads, kKept, kAll>,
-         {.blocks = call.rows.rows * plan.parts, .threads = kThreads, .shared_bytes = kThreads * kKept * sizeof(K)},
-         call.stream(), call.rows, plan, state);
   return state;
 }
 
@@ -54,8 +47,8 @@ void filter(const SelectCall<T>& call, const ThresholdPlan& plan, const Threshol
   const std::size_t buckets = kBuckets ? plan.buckets : 0;
   const std::size_t shared = (filter_stage<T, kBuckets>() + buckets) * sizeof(KeyOf<T>) + buckets * sizeof(unsigned);
   launch("filter_rows", filter_kernel<T, kBuckets>,
-         {.blocks = rows.rows * chunks, .threads = FilterShape::kThreads, .shared_bytes = shared}, call.stream(), rows,
-         chunks, plan, state);
+         {.blocks = rows.rows * chunks, .threads = FilterShape::kThreads, .shared_bytes = shared, .early = true},
+         call.stream(), rows, chunks, plan, state);
 }
 
 // Few rows are sampled and finished by large blocks, since only how long one takes counts; many rows by small groups.
@@ -69,22 +62,29 @@ struct SmallSelection {
 
   ThresholdState<KeyOf<T>> sampled() const {
     if (plan.samples == 0) return {};
-    constexpr unsigned kLowRank = 64;
-    constexpr unsigned kShortSample = 4096;
+    constexpr unsigned kLowRank = 24;
     if constexpr (kTuned) {
-      if (few_rows && plan.parts == 1 && plan.rank <= kLowRank) return sample<T, 1024, 1, false>(call, plan);
-      if (few_rows) return sample<T, 1024, 2, false>(call, plan);
-      if (plan.samples <= kShortSample && plan.rank <= 224) {
-        return plan.rank <= 32 ? sample_by_warps<2>() : plan.rank <= 96 ? sample_by_warps<4>() : sample_by_warps<8>();
-      }
-      if (plan.rank <= kLowRank) return sample<T, 256, 2, false>(call, plan);
+      if (few_rows) return plan.rank <= kLowRank ? sample_by_blocks<512, 2>() : sample_by_blocks<512, 4>();
+      constexpr unsigned kShortSample = 4096;
+      if (plan.samples <= kShortSample && plan.rank <= 32) return sample_by_warps<2>();
+      if (plan.samples <= kShortSample && plan.rank <= 96) return sample_by_warps<4>();
+      if (plan.samples <= kShortSample && plan.rank <= 224) return sample_by_warps<8>();
     }
-    return sample<T, 256, 8, false>(call, plan);
+    if (plan.rank <= kLowRank) return sample_by_blocks<256, 2>();
+    return plan.rank <= 512 ? sample_by_blocks<256, 4>() : sample_by_blocks<256, 8>();
+  }
+
+  template <unsigned kThreads, unsigned kKept>
+  ThresholdState<KeyOf<T>> sample_by_blocks() const {
+    const auto state = make_state<KeyOf<T>>(call.rows.rows, plan, call.workspace);
+    launch("sample_threshold", sample_kernel<T, kThreads, kKept>,
+           {.blocks = call.rows.rows * plan.parts, .threads = kThreads}, call.stream(), call.rows, plan, state);
+    return state;
   }
 
   template <unsigned kKept>
   ThresholdState<KeyOf<T>> sample_by_warps() const {
-    const auto state = make_state<KeyOf<T>>(call.rows.rows, plan, 0, call.workspace);
+    const auto state = make_state<KeyOf<T>>(call.rows.rows, plan, call.workspace);
     launch("sample_threshold", warp_sample_kernel<T, kKept>,
            {.blocks = ceil_div(call.rows.rows, WarpSampleShape::kWarps), .threads = WarpSampleShape::kWarps * kWarp},
            call.stream(), call.rows, plan, state);
@@ -94,27 +94,56 @@ struct SmallSelection {
   template <unsigned kItems>
   void finish_by_warps(const ThresholdState<KeyOf<T>>& state) const {
     launch("finish_candidates", warp_finish_kernel<T, kItems>,
-           {.blocks = ceil_div(call.rows.rows, WarpFinishShape::kWarps), .threads = WarpFinishShape::kWarps * kWarp},
+           {.blocks = ceil_div(call.rows.rows, WarpFinishShape::kWarps),
+            .threads = WarpFinishShape::kWarps * kWarp,
+            .early = plan.samples > 0},
            call.stream(), call.rows, plan, state, call.output);
   }
 
+  // A block does `slice` of a row's ranks.
   template <unsigned kThreads>
-  void finish_by_blocks(const ThresholdState<KeyOf<T>>& state) const {
-    const std::size_t keys = plan.room + 2 * finished_keys<kThreads>(call.k());
+  void finish_by_blocks(const ThresholdState<KeyOf<T>>& state, unsigned slice) const {
     launch("finish_candidates", block_finish_kernel<T, kThreads>,
-           {.blocks = call.rows.rows, .threads = kThreads, .shared_bytes = keys * sizeof(KeyOf<T>)}, call.stream(),
-           call.rows, plan, state, call.output);
+           {.blocks = call.rows.rows * ceil_div(call.k(), slice),
+            .threads = kThreads,
+            .shared_bytes = finish_room(plan.room, slice) * sizeof(KeyOf<T>),
+            .early = plan.samples > 0},
+           call.stream(), call.rows, plan, slice, state, call.output);
+  }
+
+  void finish_by_ranks(const ThresholdState<KeyOf<T>>& state) const {
+    const unsigned shares = processor_count() / static_cast<unsigned>(call.rows.rows);
+    const unsigned keys = std::max(plan.room, 2 * finished_keys(call.k()));
+    launch("finish_candidates", rank_finish_kernel<T>,
+           {.blocks = call.rows.rows * shares,
+            .threads = RankFinishShape::kThreads,
+            .shared_bytes = keys * sizeof(KeyOf<T>),
+            .early = true},
+           call.stream(), call.rows, plan, shares, state, call.output);
+  }
+
+  template <unsigned kKept>
+  void filter_whole_rows() const {
+    launch("filter_whole_row", filter_whole_row_kernel<T, kKept>,
+           {.blocks = call.rows.rows,
+            .threads = FilterShape::kThreads,
+            .shared_bytes = whole_row_room<kKept>(plan.room, call.k()) * sizeof(KeyOf<T>)},
+           call.stream(), call.rows, plan, call.output);
   }
 
   void run() const {
+    if constexpr (kTuned) {
+      if (plan.whole_rows) return plan.rank <= 64 ? filter_whole_rows<2>() : filter_whole_rows<4>();
+    }
     const auto state = sampled();
     if (plan.samples > 0) filter<T, false>(call, plan, state);
     if constexpr (kTuned) {
-      if (few_rows) return finish_by_blocks<1024>(state);
+      if (plan.parts > 1 && call.rows.rows <= 2) return finish_by_ranks(state);
+      if (few_rows) return finish_by_blocks<512>(state, std::min(call.k(), 512U));
       if (call.k() <= 32) return finish_by_warps<1>(state);
       if (call.k() <= 128) return finish_by_warps<4>(state);
     }
-    finish_by_blocks<256>(state);
+    finish_by_blocks<256>(state, call.k());
   }
 };
 
@@ -122,10 +151,20 @@ template <class T>
 void select_large(const SelectCall<T>& call, const ThresholdPlan& plan) {
   using K = KeyOf<T>;
   const std::int64_t rows = call.rows.rows;
+  const ThresholdState<K> state = make_state<K>(rows, plan, call.workspace);
+  const auto sample = [&](auto kernel, unsigned items) {
+    constexpr unsigned kThreads = 1024;
+    launch("sample_splitters", kernel,
+           {.blocks = rows, .threads = kThreads, .shared_bytes = kThreads * items * sizeof(K)}, call.stream(),
+           call.rows, plan, state);
+  };
   constexpr unsigned kLowRank = 256;
-  const ThresholdState<K> state = plan.rank > 0 && plan.rank <= kLowRank
-                                      ? sample<T, 1024, 2, false>(call, plan)
-                                      : sample<T, 1024, 32 / sizeof(T), true>(call, plan);
+  constexpr unsigned kItems = 32 / sizeof(T);
+  if (plan.rank > 0 && plan.rank <= kLowRank) {
+    sample(sample_splitters_kernel<T, 1024, 4, false>, 4);
+  } else {
+    sample(sample_splitters_kernel<T, 1024, kItems, true>, kItems);
+  }
   K* bucketed = call.workspace.template take<K>(static_cast<std::size_t>(rows) * plan.room);
   filter<T, true>(call, plan, state);
   launch("distribute", distribute_kernel<K>,

@@ -6,28 +6,42 @@
 namespace kith::KITH_BACKEND {
 namespace {
 
-constexpr unsigned kSampledShare = 64;    // one value in this many is sampled …
-constexpr unsigned kLeastSamples = 2048;  // … but not fewer than this,
-constexpr unsigned kMostShare = 16;       // unless that were more than one in this many,
-constexpr unsigned kMostSamples = 32768;  // nor more by one block
-constexpr unsigned kParts = 128;          // of a row when rows are few and long
+// Of a row one value in so many is sampled, but not too few in all and not too many by one block.
+constexpr unsigned kSampledShare = 64;
+constexpr unsigned kLargestShare = 16;
+constexpr unsigned kLeastSamples = 2048;
+constexpr unsigned kMostSamples = 32768;
+
+// Rows up to this length are a block's work each when there are many of them and k is not small; sampling those costs
+// no memory traffic.
+constexpr unsigned kLongestWholeRow = 65536;
+constexpr unsigned kLeastWholeRowK = 64;
+constexpr std::int64_t kWholeRowsPerProcessor = 16;
+constexpr unsigned kWholeRowShare = 8;
+
+// Few rows that are very long are sampled by many blocks each.
+constexpr unsigned kParts = 128;
 constexpr unsigned kPartSamples = 8192;
-constexpr unsigned kBucketSampleBytes = 32768;  // for large k, all of them sorted
-constexpr unsigned kBucketKeys = 1024;          // aimed at, half of what registers sort
-constexpr unsigned kMostBuckets = 2048;
+
 constexpr unsigned kMostShared = 128 << 10;  // bytes of candidates in shared memory
+
+// For large k all samples are sorted, and buckets are to have half of what registers sort.
+constexpr unsigned kBucketSampleBytes = 32768;
+constexpr unsigned kBucketKeys = 1024;
+constexpr unsigned kMostBuckets = 2048;
+
 constexpr unsigned kLongestChunk = 32768;
 constexpr unsigned kShortestChunk = 4096;
-constexpr double kStagedKeys = 700;  // of a chunk, what the filter has room for beside itself
+constexpr double kStagedKeys = 700;  // of a chunk, for which the filter has room with some to spare
 
 unsigned round_down(unsigned value, unsigned step) {
   return value / step * step;
 }
 
-// So many samples that the k-th key is among their range but for odds of about one in a million, and two sectors at
-// least, since the values of one may be alike.
-unsigned safe_rank(double expected, unsigned sector) {
-  return std::max(2 * sector, static_cast<unsigned>(std::ceil(expected + 5 * std::sqrt(expected) + 8)));
+// So many samples that the k-th key is among their range but for odds of about one in a million. Those taken together
+// may be alike, and of them at most half are kept: so many as to reach beyond the first.
+unsigned safe_rank(double expected, unsigned together) {
+  return std::max(together / 2 + 2, static_cast<unsigned>(std::ceil(expected + 4.5 * std::sqrt(expected) + 5)));
 }
 
 unsigned safe_room(unsigned rank, unsigned length, unsigned samples) {
@@ -36,8 +50,8 @@ unsigned safe_room(unsigned rank, unsigned length, unsigned samples) {
 }
 
 // The whole row is candidates when the threshold would let most of it pass.
-void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned sector) {
-  plan.rank = safe_rank(static_cast<double>(k) * plan.samples / length, sector);
+void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned together) {
+  plan.rank = safe_rank(static_cast<double>(k) * plan.samples / length, together);
   plan.room = safe_room(plan.rank, length, plan.samples);
   if (plan.rank < plan.samples && plan.room < length) return;
   plan.rank = 0;
@@ -56,41 +70,51 @@ unsigned choose_chunk(std::int64_t rows, unsigned length, double expected, unsig
   return chunk;
 }
 
+// For k up to kLargestSmallK; false if the candidates are too many for shared memory.
+bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes,
+                unsigned processors) {
+  const unsigned together = kSampledBytes / value_bytes;
+  const unsigned most_keys = kMostShared / (value_bytes == 4 ? 8 : 16);
+  unsigned most = length / kLargestShare;
+  plan.samples = std::clamp(length / kSampledShare, kLeastSamples, kMostSamples);
+  if (value_bytes == 4 && k >= kLeastWholeRowK && length <= kLongestWholeRow &&
+      rows >= kWholeRowsPerProcessor * processors) {
+    plan.whole_rows = true;
+    most = plan.samples = length / kWholeRowShare;
+  } else if (length / kSampledShare >= kParts * kPartSamples && rows < static_cast<std::int64_t>(processors)) {
+    plan.parts = kParts;
+    plan.samples = kParts * kPartSamples;
+  }
+  plan.samples = round_down(std::min(plan.samples, most), together);
+  settle(plan, length, k, together);
+  while (plan.room > most_keys && plan.parts == 1 && 2 * plan.samples <= most) {
+    plan.samples *= 2;
+    settle(plan, length, k, together);
+  }
+  return plan.room <= most_keys;
+}
+
 }  // namespace
 
 ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes,
                              unsigned processors) {
   ThresholdPlan plan;
-  const unsigned sector = 32 / value_bytes;
+  const unsigned together = kSampledBytes / value_bytes;
   const bool small = k <= kLargestSmallK;
   if (small && length <= kShortRow) {
     plan.room = length;
     return plan;
   }
-  bool fits = false;
-  if (small) {
-    const unsigned key_bytes = value_bytes == 4 ? 8 : 16;
-    const unsigned most = round_down(length / kMostShare, sector);
-    plan.samples = std::min(round_down(std::clamp(length / kSampledShare, kLeastSamples, kMostSamples), sector), most);
-    if (length / kSampledShare >= kParts * kPartSamples && rows < static_cast<std::int64_t>(processors)) {
-      plan.parts = kParts;
-      plan.samples = kParts * kPartSamples;
-    }
-    settle(plan, length, k, sector);
-    while (plan.room * key_bytes > kMostShared && plan.parts == 1 && 2 * plan.samples <= most) {
-      plan.samples *= 2;
-      settle(plan, length, k, sector);
-    }
-    fits = plan.room * key_bytes <= kMostShared;
-    if (fits && plan.rank == 0) {
-      plan.samples = 0;
-      return plan;
-    }
+  const bool fits = small && plan_small(plan, rows, length, k, value_bytes, processors);
+  if (fits && plan.rank == 0) {  // no threshold helps: the row as it is
+    plan = {};
+    plan.room = length;
+    return plan;
   }
   if (!fits) {
-    plan.parts = 1;
-    plan.samples = std::min(kBucketSampleBytes / value_bytes, round_down(length / 2, sector));
-    settle(plan, length, k, sector);
+    plan = {};
+    plan.samples = round_down(std::min(kBucketSampleBytes / value_bytes, length / 2), together);
+    settle(plan, length, k, together);
   }
   const unsigned used = plan.rank > 0 ? plan.rank : plan.samples;
   const double expected = static_cast<double>(used) * length / plan.samples;
@@ -98,7 +122,7 @@ ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, uns
     plan.buckets = static_cast<unsigned>(
         std::clamp(std::ceil(expected / kBucketKeys), 2.0, static_cast<double>(std::min(kMostBuckets, used))));
   }
-  plan.stretch = (static_cast<std::uint64_t>(length) << 16U) / (plan.samples / sector);
+  plan.stretch = (static_cast<std::uint64_t>(length) << 16U) / (plan.samples / together);
   plan.chunk = choose_chunk(rows, length, fits ? expected : 0, processors);
   return plan;
 }

@@ -15,11 +15,15 @@ struct ThresholdPlan {
   unsigned room = 0;          // candidates a row may leave
   unsigned buckets = 1;       // that its candidates are sorted in
   unsigned chunk = 0;         // values of a row that one block filters
+  bool whole_rows = false;    // one block does all of a row; float only
   std::uint64_t stretch = 0;  // values of a row for each sector that is sampled, in 2^-16
 };
 
 // Selection of k of `length` values, rows of `value_bytes` each, on a device of `processors` multiprocessors.
 ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes, unsigned processors);
+
+// What is sampled next to each other: as many bytes as memory delivers at once.
+constexpr unsigned kSampledBytes = 64;
 
 // Up to this k a row's candidates are reduced to k in shared memory; above, they are sorted in buckets.
 constexpr unsigned kLargestSmallK = 2048;
