@@ -4,24 +4,9 @@
 #pragma once
 
 #include "cuda/select/bitonic.cuh"
+#include "cuda/select/merge_path.cuh"
 
 namespace kith::KITH_BACKEND {
-
-// How many of the first `diagonal` keys of the merged sequence come from `a`.
-template <class K>
-__device__ unsigned merge_split(const K* a, unsigned a_size, const K* b, unsigned b_size, unsigned diagonal) {
-  unsigned low = diagonal > b_size ? diagonal - b_size : 0;
-  unsigned high = min(diagonal, a_size);
-  while (low < high) {
-    const unsigned middle = (low + high) / 2;
-    if (a[middle] < b[diagonal - 1 - middle]) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
 
 // Sorts keys[0 … size); `spare` has as much room. Returns where the result is, one of the two. `shared` is for
 // kThreads · kItems keys. Ends with a barrier.
@@ -49,14 +34,12 @@ __device__ K* block_merge_sort(K* keys, K* spare, unsigned size, K* shared) {
       const unsigned begin = at / (2 * width) * (2 * width);
       const unsigned middle = min(begin + width, size);
       const unsigned end = min(middle + width, size);
-      const K* a = keys + begin;
-      const K* b = keys + middle;
-      unsigned i = merge_split(a, middle - begin, b, end - middle, at - begin);
-      unsigned j = at - begin - i;
-      for (unsigned o = at; o < min(at + kItems, end); ++o) {
-        const bool first = j >= end - middle || (i < middle - begin && a[i] < b[j]);
-        spare[o] = first ? a[i++] : b[j++];
-      }
+      K strip[kItems];
+      merge_strip<K, kItems>({keys + begin, middle - begin, keys + middle, end - middle}, at - begin, end - begin,
+                             strip);
+      KITH_UNROLL
+      for (unsigned i = 0; i < kItems; ++i)
+        if (at + i < end) spare[at + i] = strip[i];
     }
     __syncthreads();
     K* const merged = spare;
