@@ -18,11 +18,18 @@ constexpr const char* kOutputGroup = "Output";
 
 const std::vector<std::string> kHeaderNames = {"auto", "present", "absent"};
 
-// The names that any backend of this build has, `auto` first.
-template <class NamesOf>
-std::vector<std::string> names_of_all_backends(NamesOf names_of) {
+// The backends of this build that have such names. Whether they have a device is not asked before one is used: the
+// driver takes a while to answer.
+std::vector<Backend> backends_with(NamesOf names_of) {
+  std::vector<Backend> backends = {Backend::cpu, Backend::cuda, Backend::emulated};
+  std::erase_if(backends, [=](Backend backend) { return names_of(backend).empty(); });
+  return backends;
+}
+
+// The names that any of them has, `auto` first.
+std::vector<std::string> all_names(NamesOf names_of, const std::vector<Backend>& backends) {
   std::vector<std::string> names;
-  for (const Backend backend : available_backends()) {
+  for (const Backend backend : backends) {
     for (const std::string& name : names_of(backend)) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
@@ -77,9 +84,9 @@ Options SearchSettings::options() const {
   return options;
 }
 
-void add_backend(CLI::App& command, Context& context, std::string& backend) {
+void add_backend(CLI::App& command, Context& context, std::string& backend, NamesOf names_of) {
   std::vector<std::string> names = {to_string(Backend::automatic)};
-  for (const Backend here : available_backends()) names.emplace_back(to_string(here));
+  for (const Backend one : backends_with(names_of)) names.emplace_back(to_string(one));
   add_choice(
       command, context, "--backend", backend, names, [](const std::string& name) { parse_backend(name); },
       "Where it runs")
@@ -107,6 +114,7 @@ void add_memory(CLI::App& command, std::int64_t& memory) {
 }
 
 void add_search_options(CLI::App& command, Context& context, SearchSettings& settings) {
+  const std::vector<Backend> searching = backends_with(method_names);
   add_choice(
       command, context, "--metric", settings.metric, metric_names(),
       [](const std::string& name) { parse_metric(name); }, "Distance")
@@ -115,13 +123,13 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
       ->type_name("P")
       ->group(kSearchGroup);
   add_choice(
-      command, context, "--method", settings.method, names_of_all_backends(method_names),
+      command, context, "--method", settings.method, all_names(method_names, searching),
       [](const std::string& name) { parse_method(name); }, "How neighbours are found")
       ->group(kSearchGroup);
-  add_backend(command, context, settings.backend);
-  add_stage(command, context, "distance", settings.distance, names_of_all_backends(distance_names),
+  add_backend(command, context, settings.backend, method_names);
+  add_stage(command, context, "distance", settings.distance, all_names(distance_names, searching),
             "Force the distance stage");
-  add_stage(command, context, "select", settings.select, names_of_all_backends(select_names),
+  add_stage(command, context, "select", settings.select, all_names(select_names, searching),
             "Force the selection stage");
   add_threads(command, settings.threads);
   add_memory(command, settings.memory);
@@ -130,7 +138,8 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
 }
 
 void add_select_method(CLI::App& command, Context& context, std::string& method) {
-  add_stage(command, context, "method", method, names_of_all_backends(select_names), "How values are selected");
+  add_stage(command, context, "method", method, all_names(select_names, backends_with(select_names)),
+            "How values are selected");
 }
 
 void add_k(CLI::App& command, std::int64_t& k, const std::string& description) {

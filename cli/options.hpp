@@ -31,7 +31,9 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
 void add_k(CLI::App& command, std::int64_t& k, const std::string& description);
 void add_threads(CLI::App& command, int& threads);
 void add_memory(CLI::App& command, std::int64_t& memory);
-void add_backend(CLI::App& command, Context& context, std::string& backend);
+// --backend: one that has such names, as method_names where it must search.
+using NamesOf = std::vector<std::string> (*)(Backend);
+void add_backend(CLI::App& command, Context& context, std::string& backend, NamesOf names_of);
 // --method of topk: a selection stage.
 void add_select_method(CLI::App& command, Context& context, std::string& method);
 CLI::Option* add_dtype(CLI::App& command, Context& context, std::string& dtype, const std::vector<std::string>& names,

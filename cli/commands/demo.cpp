@@ -172,7 +172,7 @@ void add_demo(CLI::App& app, Context& context) {
   add_integer(*command, "--queries", settings->queries, "Queries; default 1000", 1)->group(group);
   add_integer(*command, "-k", settings->k, "Neighbours of each query; default 10")->group(group);
   add_integer(*command, "--seed", settings->seed, "Seed of the points; default 1", 0)->group(group);
-  add_backend(*command, context, settings->backend);
+  add_backend(*command, context, settings->backend, method_names);
   add_threads(*command, settings->threads);
   add_general_options(*command, context, "Print a JSON object instead of the story");
 }

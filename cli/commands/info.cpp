@@ -41,6 +41,15 @@ Json describe_build() {
                    {"simd_targets", machine.simd_targets}};
   object["memory"] = {{"total_bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}};
   object["devices"] = Json::array({{{"backend", "cpu"}, {"name", machine.cpu_model}}});
+  for (const Device& device : cuda_devices()) {
+    object["devices"].push_back({{"backend", "cuda"},
+                                 {"id", device.id},
+                                 {"name", device.name},
+                                 {"compute_capability", {device.compute_major, device.compute_minor}},
+                                 {"multiprocessors", device.multiprocessors},
+                                 {"memory_bytes", device.memory_bytes},
+                                 {"available_bytes", device.free_bytes}});
+  }
   return object;
 }
 
@@ -48,17 +57,32 @@ std::string words(const Json& list) {
   return fmt::format("{}", fmt::join(list.get<std::vector<std::string>>(), " "));
 }
 
+std::string device_line(const Json& device) {
+  const Json& capability = device["compute_capability"];
+  return fmt::format("cuda {}      {}, compute capability {}.{}, {} multiprocessors, {}, {} available\n",
+                     device["id"].get<int>(), device["name"].get<std::string>(), capability[0].get<int>(),
+                     capability[1].get<int>(), device["multiprocessors"].get<int>(),
+                     format_bytes(device["memory_bytes"].get<std::int64_t>()),
+                     format_bytes(device["available_bytes"].get<std::int64_t>()));
+}
+
 void print_build(const Json& build) {
   std::string text = fmt::format("kith {}\nbackends    {}\n", version(), words(build["backends"]));
-  for (const auto& [backend, names] : build["methods"].items()) {
-    text += fmt::format("{}\n", backend);
-    text += fmt::format("  methods   {}\n  distance  {}\n  select    {}\n", words(names),
-                        words(build["distances"][backend]), words(build["selects"][backend]));
+  for (const Json& backend : build["backends"]) {
+    const auto name = backend.get<std::string>();
+    text += name + "\n";
+    for (const auto& [list, title] :
+         {std::pair{"methods", "methods"}, {"distances", "distance"}, {"selects", "select"}}) {
+      if (!build[list][name].empty()) text += fmt::format("  {:<10}{}\n", title, words(build[list][name]));
+    }
   }
   const Json& cpu = build["cpu"];
   text += fmt::format("metrics     {}\nformats     {}\n", words(build["metrics"]), words(build["formats"]));
   text += fmt::format("cpu         {}, {} of {} cores\nsimd        {}\n", cpu["model"].get<std::string>(),
                       cpu["usable_cores"].get<int>(), cpu["cores"].get<int>(), words(cpu["simd_targets"]));
+  for (const Json& device : build["devices"]) {
+    if (device["backend"] == "cuda") text += device_line(device);
+  }
   text +=
       fmt::format("memory      {}, {} available\n", format_bytes(build["memory"]["total_bytes"].get<std::int64_t>()),
                   format_bytes(build["memory"]["available_bytes"].get<std::int64_t>()));

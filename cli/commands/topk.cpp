@@ -13,6 +13,7 @@
 #include "cli/signals.hpp"
 #include "cli/sizes.hpp"
 #include "cli/table.hpp"
+#include "cli/tuning.hpp"
 #include "kith/kith.hpp"
 
 namespace kith::cli {
@@ -31,6 +32,7 @@ struct Settings {
   std::optional<std::int64_t> row_count;
   std::string method = "auto";
   std::string backend = "auto";
+  TuningSettings tuning;
   int threads = 0;
   std::int64_t memory = 0;
   OutputSettings output;
@@ -45,6 +47,7 @@ struct Settings {
                                   : TopkOutput::sorted;
     result.backend = parse_backend(backend);
     result.method = method;
+    result.tuning = tuning.values();
     result.threads = threads;
     result.memory_budget = memory;
     return result;
@@ -90,6 +93,7 @@ void deliver_topk(const Settings& settings, const Context& context, const Topk<T
 template <Element T>
 void run_typed(MatrixView<T> matrix, const Settings& settings, const Context& context) {
   TopkOptions options = settings.options();
+  if (options.backend == Backend::emulated) note("backend emulated is slow: it is for development");
   Topk<T> top;
   const auto start = std::chrono::steady_clock::now();
   {
@@ -139,9 +143,10 @@ void add_topk(CLI::App& app, Context& context) {
   values_only->group(group)->excludes(kth_only);
   kth_only->group(group);
   add_select_method(*command, context, settings->method);
-  add_backend(*command, context, settings->backend);
+  add_backend(*command, context, settings->backend, select_names);
   add_threads(*command, settings->threads);
   add_memory(*command, settings->memory);
+  add_tuning_options(*command, context, settings->tuning);
   add_output_options(*command, context, settings->output, "npz, h5, csv, json with arrays values and ids");
   command->add_flag("--stats", settings->stats, "Print time and rate on stderr")->group("General");
   add_general_options(*command, context, "Print one JSON object on stdout, with the answer or its file");

@@ -2,10 +2,10 @@ import unittest
 
 import numpy as np
 
-from harness import KithTest, USAGE, nearest, rng
+from harness import KithTest, NO_DEVICE, USAGE, nearest, rng
 
 
-class Topk(KithTest):
+class TopkTest(KithTest):
     def setUp(self):
         super().setUp()
         self.matrix = rng(1).integers(0, 50, (30, 200)).astype(np.float32)
@@ -14,6 +14,9 @@ class Topk(KithTest):
     def topk(self, *arguments, k=9):
         self.run_kith("topk", "--input", "m.npy", "-k", k, *arguments, "-o", "top.npz")
         return self.load("top.npz")
+
+
+class Topk(TopkTest):
 
     def test_smallest_and_largest(self):
         for flags, largest in (([], False), (["--largest"], True)):
@@ -29,7 +32,7 @@ class Topk(KithTest):
             self.save("m.npy", self.matrix.astype(dtype))
             for method in methods:
                 with self.subTest(f"{method}, {dtype.__name__}"):
-                    top = self.topk("--method", method)
+                    top = self.topk("--backend", "cpu", "--method", method)
                     np.testing.assert_array_equal(top["ids"], nearest(self.matrix, 9)[0])
                     self.assertEqual(top["values"].dtype, dtype)
 
@@ -79,6 +82,73 @@ class Topk(KithTest):
         self.fails(USAGE, *arguments, "2", "--row-count", "31", says="--row-count = 31")
         self.fails(USAGE, *arguments, "2", "--unsorted", "--kth-only", says="excludes")
         self.fails(USAGE, *arguments, "2", "--method", "sotr", says="'sort'")
+
+    def test_backends_that_are_not_there(self):
+        for backend in {"cuda", "emulated"} - set(self.run_json("info")["backends"]):
+            self.fails(NO_DEVICE, "topk", "--input", "m.npy", "-k", "2", "--backend", backend, says=backend)
+
+
+class Devices(TopkTest):
+    """The methods of the backends for devices: cuda where there is one, and emulated."""
+
+    def setUp(self):
+        super().setUp()
+        self.selects = self.run_json("info")["selects"]
+        self.backends = [name for name in ("cuda", "emulated") if name in self.selects]
+        if not self.backends:
+            self.skipTest("there is no backend for devices here")
+        self.matrix = self.matrix[:6]
+        self.save("m.npy", self.matrix)
+
+    def assert_topk(self, *arguments):
+        for backend in self.backends:
+            with self.subTest(f"{backend} {arguments}"):
+                top = self.topk("--backend", backend, *arguments)
+                ids, values = nearest(self.matrix, 9)
+                np.testing.assert_array_equal(top["ids"], ids)
+                np.testing.assert_array_equal(top["values"], values)
+
+    def test_every_method(self):
+        for backend in self.backends:
+            self.assertEqual(self.selects[backend][0], "auto")
+            self.assertGreater(len(self.selects[backend]), 10)
+        for method in self.selects[self.backends[0]]:
+            self.assert_topk("--method", method)
+
+    def test_tuning(self):
+        for arguments in (
+                ["insertion-queue", "--buffered", "--full-buffer-vote", "--local-sort", "--buffer-size", "4"],
+                ["heap-queue", "--hierarchical", "4", "--group", "warp"],
+                ["merge-queue", "--unaligned", "--merge-size", "4", "--group", "thread"],
+                ["merge-queue", "--aligned"],
+                ["warp-select", "--thread-queue", "3"],
+                ["quick-multi-select", "--group", "block"],
+                ["sample-select", "--stages", "2"],
+                ["bits-single-row", "--partitions", "3"],
+                ["bits", "--transposed"]):
+            self.assert_topk("--method", *arguments)
+
+    def test_the_emulator_says_that_it_is_slow(self):
+        if "emulated" not in self.backends:
+            self.skipTest("there is no emulated backend here")
+        arguments = ("topk", "--input", "m.npy", "-k", "2", "--backend", "emulated")
+        self.assertIn("slow", self.run_kith(*arguments).stderr)
+        self.assertNotIn(b"slow", self.run_kith(*arguments).stdout)
+        self.assertEqual(self.run_kith(*arguments, "--quiet").stderr, "")
+        self.run_json(*arguments)
+        self.assertNotIn("slow", self.run_kith("topk", "--input", "m.npy", "-k", "2").stderr)
+
+    def test_bad_tuning(self):
+        arguments = ("topk", "--input", "m.npy", "-k", "2", "--backend", self.backends[0])
+        for option, value, says in (("--hierarchical", 3, "hierarchical = 3"), ("--hierarchical", -2, "-2"),
+                                    ("--stages", 3, "stages = 3"), ("--merge-size", 6, "merge_size = 6"),
+                                    ("--buffer-size", -1, "-1"), ("--thread-queue", -4, "-4"),
+                                    ("--partitions", -1, "-1"), ("--group", "wrap", "'warp'"),
+                                    ("--stages", "two", "two")):
+            with self.subTest(f"{option} {value}"):
+                self.fails(USAGE, *arguments, option, value, says=says)
+        self.fails(USAGE, *arguments, "--method", "warp-select", "--thread-queue", "9", says=["warp-select", "9", "8"])
+        self.fails(USAGE, *arguments, "--method", "heap-queue", "--group", "block", says="block")
 
 
 if __name__ == "__main__":
