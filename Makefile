@@ -8,13 +8,16 @@ BENCH_ARGS   ?=
 configure = cmake --preset release -DKITH_BUILD_TESTS=$(1) -DKITH_BUILD_BENCH=$(2) >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
-.PHONY: help demo test bench lint format fuzz install clean
+.PHONY: help demo test bench bench-select lint format fuzz install clean
 
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
 	@echo "make test      everything that must hold: tests, sanitizers, short fuzzing, lint"
 	@echo "               STAGES=\"release asan tsan fuzz lint\" selects"
 	@echo "make bench     measure; BENCH_ARGS are handed on"
+	@echo "make bench-select"
+	@echo "               measure selection on a CUDA device;"
+	@echo "               SUITES=\"must queues thesis multi-select\" selects"
 	@echo "make lint      formatting and static analysis"
 	@echo "make format    format the sources"
 	@echo "make fuzz      fuzz every reader for FUZZ_SECONDS (default 60)"
@@ -36,6 +39,12 @@ bench:
 	@$(call configure,OFF,ON)
 	@$(build) kith_bench
 	@build/release/bench/kith_bench $(BENCH_ARGS)
+
+bench-select:
+	@scripts/setup.sh build bench
+	@$(call configure,OFF,ON)
+	@$(build) kith_bench_select
+	@bench/select/run.sh $(SUITES)
 
 lint:
 	@scripts/setup.sh build lint

@@ -1,0 +1,49 @@
+#include "read.hpp"
+
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
+
+namespace kith::select_bench {
+namespace {
+
+constexpr std::size_t kFlushValues = std::size_t{1} << 27;
+constexpr unsigned kFlushGrid = 8;
+
+__device__ float sum_of(const float4& four) {
+  return (four.x + four.y) + (four.z + four.w);
+}
+
+// Four loads of each thread in flight. The sum is stored only if it is what it cannot be, so that it is needed.
+__global__ void read_kernel(const float4* values, std::size_t count, float* never) {
+  constexpr unsigned kLoads = 4;
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  float sums[kLoads] = {};
+  for (; i + (kLoads - 1) * step < count; i += kLoads * step) {
+    float4 loaded[kLoads];
+    KITH_UNROLL
+    for (unsigned load = 0; load < kLoads; ++load) loaded[load] = __ldcs(values + i + load * step);
+    KITH_UNROLL
+    for (unsigned load = 0; load < kLoads; ++load) sums[load] += sum_of(loaded[load]);
+  }
+  for (; i < count; i += step) sums[0] += sum_of(__ldcs(values + i));
+  const float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  if (sum < 0) *never = sum;
+}
+
+}  // namespace
+
+void enqueue_read(const float* values, std::size_t count, unsigned blocks_a_processor, cudaStream_t stream) {
+  cuda::launch("read", read_kernel, {.blocks = cuda::processor_count() * blocks_a_processor, .threads = 256}, stream,
+               reinterpret_cast<const float4*>(values), count / 4, static_cast<float*>(nullptr));
+}
+
+CacheFlush::CacheFlush(cudaStream_t stream) : stream_(stream), values_(kFlushValues, stream) {
+  KITH_CUDA(cudaMemsetAsync(values_.data(), 0, kFlushValues * sizeof(float), stream));
+}
+
+void CacheFlush::enqueue() const {
+  enqueue_read(values_.data(), kFlushValues, kFlushGrid, stream_);
+}
+
+}  // namespace kith::select_bench
