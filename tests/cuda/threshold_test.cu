@@ -128,6 +128,15 @@ TEST_F(Threshold, WholeRowsThatBreakThePlanAreStillRight) {
       check_spoilers<float>({kind, 16, kLength, k, TopkOutput::sorted, k == 129, 1});
 }
 
+// More buckets than a block has threads.
+TEST_F(Threshold, ManyBucketsAreFilled) {
+  const auto problem = make_problem<float>(Values::random, 1, 9999, false, Ids::column, {}, 8);
+  DeviceProblem<float> on_device(problem);
+  ThresholdPlan plan = plan_threshold(1, 9999, 2500, sizeof(float), device::processor_count());
+  plan.buckets = 300;
+  for_each_schedule([&] { check_plan<float>(on_device, {2500}, plan); });
+}
+
 // Several blocks sample one row. A plan for parts is made for rows of many millions only.
 TEST_F(Threshold, PartsOfARowAgree) {
   constexpr unsigned kLength = 20011;
