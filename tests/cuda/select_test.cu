@@ -89,10 +89,11 @@ const std::vector<Method>& methods() {
   return all;
 }
 
-// A queue of one thread may write k slots for each value: what would outlast the test is left out.
-bool is_slow(std::string_view method, unsigned length, unsigned k) {
-  constexpr double kMostWrites = 1.1e7;
-  return method.ends_with("-queue") && static_cast<double>(length) * k > kMostWrites;
+// A queue of one thread may write k slots for each value: a larger k would outlast the test.
+unsigned most_k(const Method& method, unsigned length) {
+  constexpr unsigned kMostWrites = 11000000;
+  const unsigned limit = method.limit == 0 ? length : std::min(method.limit, length);
+  return std::string_view(method.name).ends_with("-queue") ? std::min(limit, kMostWrites / length) : limit;
 }
 
 const Method& method_named(std::string_view name) {
@@ -167,13 +168,12 @@ Case make_case(const Method& method, const std::vector<std::size_t>& choice, std
             {},
             seed};
   for (std::size_t i = 0; i < method.settings.size(); ++i) method.settings[i][choice[9 + i]](made.tuning);
+  unsigned most = most_k(method, made.size.length);
   const bool queue_of_warp = made.tuning.group == Group::warp && method.name != std::string_view("quick-multi-select");
-  const unsigned limit = queue_of_warp ? 1024 : method.limit;
-  const unsigned most = limit == 0 ? made.size.length : std::min(limit, made.size.length);
+  if (queue_of_warp) most = std::min(most, 1024U);
   made.k = count_of(choice[2], made.size.length);
   // A k that does not fit here becomes some other.
-  if (made.k < 1 || made.k > most || is_slow(method.name, made.size.length, made.k))
-    made.k = 1 + static_cast<unsigned>(Random(seed).below(std::min(most, 300U)));
+  if (made.k < 1 || made.k > most) made.k = 1 + static_cast<unsigned>(Random(seed).below(most));
   return made;
 }
 
@@ -247,8 +247,9 @@ TEST_P(Select, AgreesWithTheOracle) {
 TEST_P(Select, GoesToItsLimitAndNoFurther) {
   const unsigned limit = method().limit;
   if (limit > 0) expect_refusal(method(), limit + 10, {limit + 1}, {std::to_string(limit + 1), std::to_string(limit)});
-  const unsigned k = limit > 0 ? limit : kEmulated || is_slow(method().name, 70000, 70000) ? 4500 : 70000;
-  const auto problem = make_problem<double>(Values::random, 2, k, false, Ids::column, {}, 1);
+  const unsigned length = limit > 0 ? limit : kEmulated ? 4500 : 70000;
+  const unsigned k = most_k(method(), length);
+  const auto problem = make_problem<double>(Values::random, 2, length, false, Ids::column, {}, 1);
   DeviceProblem<double>(problem).check(method().select_double, {k});
 }
 
@@ -317,7 +318,7 @@ TEST_P(LongRows, AllMethodsAgreeWithTheOracle) {
     DeviceProblem<float> on_device(problem);
     for (const Method& method : methods()) {
       for (const unsigned k : kLongCounts) {
-        if (k > size.length || (method.limit > 0 && k > method.limit) || is_slow(method.name, size.length, k)) continue;
+        if (k > most_k(method, size.length)) continue;
         SCOPED_TRACE(testing::Message() << method.name << ", " << to_string(kind) << ", k = " << k);
         on_device.check(method.select_float, {k});
         if (HasFailure()) return;
