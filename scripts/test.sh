@@ -23,7 +23,7 @@ tsan() {
 }
 
 fuzz() {
-  scripts/fuzz.sh 5
+  scripts/fuzz.sh 4
 }
 
 lint() {

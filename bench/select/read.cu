@@ -7,7 +7,6 @@ namespace kith::select_bench {
 namespace {
 
 constexpr std::size_t kFlushValues = std::size_t{1} << 27;
-constexpr unsigned kFlushGrid = 8;
 
 __device__ float sum_of(const float4& four) {
   return (four.x + four.y) + (four.z + four.w);
@@ -38,12 +37,10 @@ void enqueue_read(const float* values, std::size_t count, unsigned blocks_a_proc
                reinterpret_cast<const float4*>(values), count / 4, static_cast<float*>(nullptr));
 }
 
-CacheFlush::CacheFlush(cudaStream_t stream) : stream_(stream), values_(kFlushValues, stream) {
-  KITH_CUDA(cudaMemsetAsync(values_.data(), 0, kFlushValues * sizeof(float), stream));
-}
+CacheFlush::CacheFlush(cudaStream_t stream) : stream_(stream), values_(kFlushValues, stream) {}
 
-void CacheFlush::enqueue() const {
-  enqueue_read(values_.data(), kFlushValues, kFlushGrid, stream_);
+void CacheFlush::enqueue() {
+  KITH_CUDA(cudaMemsetAsync(values_.data(), 0, kFlushValues * sizeof(float), stream_));
 }
 
 }  // namespace kith::select_bench

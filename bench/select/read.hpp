@@ -15,7 +15,7 @@ void enqueue_read(const float* values, std::size_t count, unsigned blocks_a_proc
 class CacheFlush {
  public:
   explicit CacheFlush(cudaStream_t stream);
-  void enqueue() const;
+  void enqueue();
 
  private:
   cudaStream_t stream_;

@@ -33,7 +33,8 @@ class Convert(KithTest):
             formats = [name for name, kept in READ_AND_WRITTEN.items() if dtype in kept]
             for first in formats:
                 self.run_kith("convert", "--input", "in.npy", "-o", f"a.{first}")
-            for first, second in itertools.product(formats, formats):
+            # What a format loses, it loses to any other: each is followed by itself and by one more.
+            for first, second in itertools.chain(zip(formats, formats), zip(formats, formats[1:] + formats[:1])):
                 with self.subTest(f"{dtype}: npy → {first} → {second} → npy"):
                     self.run_kith("convert", "--input", f"a.{first}", "-o", f"b.{second}")
                     self.run_kith("convert", "--input", f"b.{second}", "--dtype", dtype, "-o", "back.npy")

@@ -31,7 +31,7 @@ class Terminal(KithTest):
 
     def long_search(self):
         self.save("base.npy", rng(1).normal(size=(20000, 64)))
-        self.save("q.npy", rng(2).normal(size=(1500, 64)))
+        self.save("q.npy", rng(2).normal(size=(300, 64)))
         return ("search", "--base", "base.npy", "--queries", "q.npy", "-k", "1", "--distance", "direct", "--metric",
                 "minkowski", "--p", "2.5", "-o", "out.npz")
 

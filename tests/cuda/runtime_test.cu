@@ -300,6 +300,21 @@ TEST_F(Runtime, WorkspaceChangesSizes) {
   }
 }
 
+TEST_F(Runtime, WorkspaceHoldsNoMoreThanItsBudget) {
+  Stream stream;
+  Workspace workspace(stream, 1000);
+  for (const std::size_t bytes : {900, 800, 950, 10}) {
+    workspace.take<char>(bytes);
+    EXPECT_LE(workspace.held(), workspace.budget());
+    workspace.reset();
+  }
+  workspace.take<char>(600);
+  workspace.clear();
+  EXPECT_EQ(workspace.held(), 0U);
+  workspace.take<char>(900);
+  EXPECT_EQ(workspace.held(), 900U);
+}
+
 TEST_F(Runtime, WorkspaceNamesNeedAndBudget) {
   const Stream stream;
   Workspace workspace(stream, 1000);

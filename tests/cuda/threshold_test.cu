@@ -29,8 +29,10 @@ const std::vector<Spoiler>& spoilers() {
       {"half the rank: some rows have too few candidates",
        [](ThresholdPlan& plan, unsigned) { plan.rank = std::max(1U, plan.rank / 2); }},
       {"four times the rank: too many candidates",
-       [](ThresholdPlan& plan, unsigned) { plan.rank = std::min(plan.samples, 4 * plan.rank); }},
-      {"room for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.room = k; }},
+       [](ThresholdPlan& plan, unsigned) { plan.rank = std::min(plan.samples - 1, 4 * plan.rank); }},
+      {"room for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.room = plan.staged = k; }},
+      {"nothing staged: candidates are finished where they lie",
+       [](ThresholdPlan& plan, unsigned) { plan.staged = 0; }},
       {"two buckets", [](ThresholdPlan& plan, unsigned) { plan.buckets = fewer_buckets(plan.buckets, 1000); }},
       {"a half of the buckets", [](ThresholdPlan& plan, unsigned) { plan.buckets = fewer_buckets(plan.buckets, 2); }},
       {"short chunks", [](ThresholdPlan& plan, unsigned) { plan.chunk /= 8; }},
@@ -180,11 +182,56 @@ TEST_F(Threshold, WinnersInOnePlaceAreFound) {
   }
 }
 
+// Neighbours that are alike make a sample worth less than its size: some rows have too few or too many candidates.
+TEST_F(Threshold, SmoothRowsAreRight) {
+  auto problem = make_problem<float>(Values::random, 6, 20011, false, Ids::column, {}, 9);
+  for (std::size_t i = 0; i < problem.values.size(); ++i)
+    problem.values[i] = problem.values[i / 64 * 64] + 1e-6F * static_cast<float>(i % 64);
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : {1U, 10U, 300U, 2048U, 3000U}) {
+    SCOPED_TRACE(testing::Message() << "k = " << k);
+    check_plan<float>(on_device, {k}, plan_threshold(6, 20011, k, 4, device::processor_count()));
+  }
+}
+
+// So few numbers that a sample of them gives no threshold.
+TEST_F(Threshold, RowsOfLittleButNanAreRight) {
+  auto problem = make_problem<float>(Values::all_nan, 2, 20011, false, Ids::column, {}, 3);
+  for (unsigned i = 0; i < 30; ++i) problem.values[i * 1300] = static_cast<float>(i);
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : {1U, 10U, 40U, 2048U, 3000U}) {
+    SCOPED_TRACE(testing::Message() << "k = " << k);
+    check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::processor_count()));
+  }
+}
+
+// Kernels may start before the one before has ended: a call must not meet the one before it in the workspace.
+TEST_F(Threshold, CallsThatFollowAtOnceDoNotMeet) {
+  const auto problem = make_problem<float>(Values::random, 3, 20011, false, Ids::column, {}, 11);
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : {40U, 3000U}) {
+    on_device.check(
+        [&](const device::SelectCall<float>& call) {
+          device::Rows<float> other = call.rows;
+          other.values += 1;
+          other.length -= 1;
+          device::Output<float> output = call.output;
+          output.source = other;
+          for (int i = 0; i < 3; ++i) {
+            device::select::threshold_filter<float>({other, output, call.tuning, call.workspace});
+            call.workspace.reset();
+          }
+          device::select::threshold_filter(call);
+        },
+        {k});
+  }
+}
+
 // A pure function: needs no device.
 TEST(ThresholdPlanning, KeepsItsPromises) {
   for (const std::int64_t rows : {1, 2, 7, 100, 1000, 100000, 10000000}) {
-    for (const unsigned length :
-         {1U, 2U, 100U, 4096U, 4097U, 5000U, 20011U, 65536U, 1000003U, 1U << 27U, 0x7FFFFFFFU}) {
+    for (const unsigned length : {1U, 2U, 100U, device::kShortRow, device::kShortRow + 1, 4096U, 5000U, 20011U, 65536U,
+                                  1000003U, 1U << 27U, 0x7FFFFFFFU}) {
       for (const unsigned wanted : {1U, 2U, 10U, 100U, 1000U, 2048U, 2049U, 20000U, 1000000U, length / 2, length}) {
         const unsigned k = std::clamp(wanted, 1U, length);
         for (const unsigned bytes : {4U, 8U}) {
@@ -196,6 +243,8 @@ TEST(ThresholdPlanning, KeepsItsPromises) {
             ASSERT_GE(plan.parts, 1U);
             ASSERT_LE(plan.room, length);
             ASSERT_GE(plan.room, k);
+            ASSERT_LE(plan.staged, plan.room);
+            ASSERT_TRUE(plan.buckets > 1 || plan.staged <= 16384U) << "shared memory";
             ASSERT_TRUE(k > device::kLargestSmallK ? plan.buckets > 1 : length > device::kShortRow || plan.rank == 0);
             if (plan.rank == 0) {
               ASSERT_EQ(plan.room, length) << "every key is a candidate";

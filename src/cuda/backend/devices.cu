@@ -3,11 +3,34 @@
 
 namespace kith::KITH_BACKEND {
 
+namespace {
+
+// Whether this build has code for the device, without waking it. Machine code runs on its own generation alone.
+bool usable(int device) {
+#if defined(__CUDA_ARCH_LIST__)
+  int major = 0;
+  int minor = 0;
+  KITH_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  KITH_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  for (const int architecture : {__CUDA_ARCH_LIST__})
+    if (architecture / 100 == major && architecture / 10 % 10 <= minor) return true;
+  return false;
+#else
+  return device >= 0;
+#endif
+}
+
+}  // namespace
+
 int device_count() {
   int count = 0;
-  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
-  cudaGetLastError();
-  return 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  int current = 0;
+  KITH_CUDA(cudaGetDevice(&current));
+  return count > 0 && usable(current) ? count : 0;
 }
 
 std::vector<Device> device_list() {

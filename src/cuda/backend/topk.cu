@@ -216,7 +216,8 @@ template <class T>
 void enqueue_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream) {
   const Sizes<T> sizes(work.rows, work.cols, work.k, options.output);
   Workspace workspace(static_cast<cudaStream_t>(stream), static_cast<std::size_t>(options.memory_budget));
-  for (std::int64_t first = 0, tile = work.rows; first < work.rows;) {
+  constexpr std::int64_t kMostRows = 1 << 30;  // what a grid has room for
+  for (std::int64_t first = 0, tile = std::min(work.rows, kMostRows); first < work.rows;) {
     DeviceTopk<T> part = work;
     part.rows = std::min(tile, work.rows - first);
     part.values += first * work.row_stride;
@@ -227,6 +228,7 @@ void enqueue_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* s
     } catch (const Error& error) {
       if (error.code() != ErrorCode::out_of_memory || part.rows == 1) throw;
       tile = part.rows / 2;
+      workspace.clear();
       continue;
     }
     first += part.rows;

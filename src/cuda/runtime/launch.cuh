@@ -19,7 +19,8 @@ struct Shape {
 
 // Kernels that follow each other at once can hide how long a start takes: one that says let_next_start() lets the next,
 // launched with `early`, occupy multiprocessors that fall idle; that one says wait_for_previous() before it touches
-// anything that earlier kernels of the stream write. Devices and builds without that do one after the other.
+// anything that the kernels before it write, back to the last that was not started early: what those found done, it
+// finds done too. Devices and builds without that do one after the other.
 #if defined(__CUDA_ARCH_LIST__)
 constexpr bool can_start_early() {
   for (const int architecture : {__CUDA_ARCH_LIST__})
@@ -44,6 +45,10 @@ __device__ __forceinline__ void wait_for_previous() {
 #endif
 }
 
+// Lets a kernel have as much dynamic shared memory as the current device gives; once is enough, and threads may meet
+// here.
+void allow_dynamic_shared(const void* kernel, const char* name);
+
 // Blocks are numbered along x, which has room for 2^31 − 1 of them. No blocks: nothing to do, which is no error.
 template <class... Parameters, class... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), const Shape& shape, cudaStream_t stream,
@@ -60,11 +65,7 @@ void launch(const char* name, void (*kernel)(Parameters...), const Shape& shape,
 #else
   // A kernel gets 48 KiB without asking, of which some may be static.
   constexpr std::size_t kWithoutAsking = 16 << 10;
-  if (shape.shared_bytes > kWithoutAsking) {
-    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.shared_bytes)),
-          name, shape.shared_bytes);
-  }
+  if (shape.shared_bytes > kWithoutAsking) allow_dynamic_shared(reinterpret_cast<const void*>(kernel), name);
   std::tuple<std::decay_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
   std::apply(
       [&](auto&... value) {

@@ -25,11 +25,13 @@ std::vector<DeviceProperties> devices() {
     device.processors = static_cast<unsigned>(found.multiProcessorCount);
     device.l2_bytes = static_cast<std::size_t>(found.l2CacheSize);
     device.shared_bytes = found.sharedMemPerBlockOptin;
-    KITH_CUDA(cudaSetDevice(id));
-    KITH_CUDA(cudaMemGetInfo(&device.free_memory, &device.memory));
+    device.memory = found.totalGlobalMem;
+    // A device that another process has to itself says nothing of its memory.
+    if (cudaSetDevice(id) != cudaSuccess || cudaMemGetInfo(&device.free_memory, &device.memory) != cudaSuccess)
+      cudaGetLastError();
+    KITH_CUDA(cudaSetDevice(current));
     all.push_back(device);
   }
-  KITH_CUDA(cudaSetDevice(current));
   return all;
 }
 

@@ -18,15 +18,29 @@ void* Workspace::take_bytes(std::size_t bytes) {
     block.taken = true;
     return block.memory.data();
   }
+  // Blocks of other sizes must not stand beside the new ones beyond the budget.
+  if (budget_ > 0 && held_ + size > budget_) drop_untaken();
   blocks_.push_back({DeviceBuffer<unsigned char>(size, stream_), true});
+  held_ += size;
   return blocks_.back().memory.data();
+}
+
+void Workspace::drop_untaken() {
+  for (const Block& block : blocks_) held_ -= block.taken ? 0 : block.memory.size();
+  std::erase_if(blocks_, [](const Block& block) { return !block.taken; });
 }
 
 // What the last round did not need is given back.
 void Workspace::reset() {
-  std::erase_if(blocks_, [](const Block& block) { return !block.taken; });
+  drop_untaken();
   for (Block& block : blocks_) block.taken = false;
   used_ = 0;
+}
+
+void Workspace::clear() {
+  blocks_.clear();
+  used_ = 0;
+  held_ = 0;
 }
 
 }  // namespace kith::KITH_BACKEND

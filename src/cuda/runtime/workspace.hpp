@@ -22,9 +22,12 @@ class Workspace {
   }
 
   void reset();
+  // Gives all memory back, in the stream's order.
+  void clear();
   cudaStream_t stream() const { return stream_; }
   std::size_t budget() const { return budget_; }
   std::size_t used() const { return used_; }  // bytes handed out since reset()
+  std::size_t held() const { return held_; }  // bytes of the device it has, never more than the budget
 
  private:
   struct Block {
@@ -33,10 +36,12 @@ class Workspace {
   };
 
   void* take_bytes(std::size_t bytes);
+  void drop_untaken();
 
   cudaStream_t stream_;
   std::size_t budget_;
   std::size_t used_ = 0;
+  std::size_t held_ = 0;  // bytes of all blocks
   std::vector<Block> blocks_;
 };
 

@@ -130,6 +130,12 @@ struct Batch {
   __device__ __forceinline__ unsigned wanted(const Rows<T>& rows, std::int64_t row, const RowVectors<T>& vectors,
                                              unsigned first, const Threshold<T>& threshold) const {
     unsigned below = 0;
+    if (threshold.key == last_key<KeyOf<T>>()) {
+      KITH_UNROLL
+      for (unsigned i = 0; i < kCount; ++i)
+        if (column(vectors, first, i) < rows.length) below |= 1U << i;
+      return below;
+    }
     KITH_UNROLL
     for (unsigned i = 0; i < kCount; ++i)
       if ((rows.largest ? -values[i] : values[i]) < threshold.limit) below |= 1U << i;
@@ -200,10 +206,12 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   const unsigned first = blockIdx.x % chunks * (plan.chunk / kWidth);
   const unsigned end = min(first + plan.chunk / kWidth, vectors.count());
   let_next_start();
+  // The matrix was there before the sample was taken, which does not start early, so it may be read before the wait.
   Batch<T> next;
   next.load(vectors, first, end);
   wait_for_previous();
   const Threshold<T> threshold(state.thresholds[row], rows.largest);
+  if (plan.rank > 0 && threshold.key == last_key<K>()) return;  // the sample found none: the row is searched whole
   K* candidates = state.candidates + row * plan.room;
 
   const auto empty_stage = [&] {

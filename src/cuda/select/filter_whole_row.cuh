@@ -32,23 +32,18 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   filter_stretch(
       rows, row, vectors, 0, vectors.count(), next, threshold, staged,
       [&](unsigned place, const K& key) {
-        if (place < plan.room) keys[place] = key;
+        if (place < plan.staged) keys[place] = key;
       },
       [](unsigned) {});
   __syncthreads();
   const unsigned count = staged[0];
-  if (count < output.k || count > plan.room) {
+  if (count < output.k || count > plan.staged) {
     const auto from_matrix = [&](unsigned i) { return rows.key(row, i); };
     block_finish<T, kThreads>(from_matrix, rows.length, row, 0, output.k, output, chosen, keys);
     return;
   }
   const auto from_shared = [&](unsigned i) { return keys[i]; };
-  constexpr unsigned kFew = 512;
-  if (output.k <= kWarp && count <= kFew) {
-    if (warp_id() == 0) warp_finish<T, 1>(from_shared, count, row, output);
-  } else {
-    block_finish<T, kThreads>(from_shared, count, row, 0, output.k, output, chosen, keys);
-  }
+  block_finish<T, kThreads>(from_shared, count, row, 0, output.k, output, chosen, keys);
 }
 
 }  // namespace kith::KITH_BACKEND

@@ -114,9 +114,9 @@ __global__ void __launch_bounds__(kThreads) block_finish_kernel(Rows<T> rows, Th
   K* keys = chosen + finished_keys(slice);
   wait_for_previous();
   const CandidateList<K> list(plan, state, row, rows.length, output.k);
-  if (list.count > plan.room) {
-    const auto from_matrix = [&](unsigned i) { return rows.key(row, i); };
-    block_finish<T, kThreads>(from_matrix, list.count, row, first, last, output, chosen, keys);
+  if (list.count > plan.staged) {
+    const auto where_they_lie = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
+    block_finish<T, kThreads>(where_they_lie, list.count, row, first, last, output, chosen, keys);
     return;
   }
   for (unsigned i = threadIdx.x; i < list.count; i += kThreads)
@@ -194,7 +194,7 @@ struct RankFinishShape {
 
 // Block (row, share of its candidates), for a single row or two: a key's rank is the number of smaller ones, which
 // every warp counts for its keys. Work that grows with the square of the candidates, but on all of the device at once
-// and with a single barrier. Dynamic shared memory: room keys.
+// and with a single barrier. Dynamic shared memory: the staged keys, or what block_finish takes if that is more.
 template <class T>
 __global__ void __launch_bounds__(RankFinishShape::kThreads)
     rank_finish_kernel(Rows<T> rows, ThresholdPlan plan, unsigned shares, ThresholdState<KeyOf<T>> state,
@@ -206,10 +206,10 @@ __global__ void __launch_bounds__(RankFinishShape::kThreads)
   const unsigned share = blockIdx.x % shares;
   wait_for_previous();
   const CandidateList<K> list(plan, state, row, rows.length, output.k);
-  if (list.whole_row) {
+  if (list.whole_row || list.count > plan.staged) {
     if (share == 0) {
-      const auto from_matrix = [&](unsigned i) { return rows.key(row, i); };
-      block_finish<T, kThreads>(from_matrix, list.count, row, 0, output.k, output, keys,
+      const auto where_they_lie = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
+      block_finish<T, kThreads>(where_they_lie, list.count, row, 0, output.k, output, keys,
                                 keys + finished_keys(output.k));
     }
     return;

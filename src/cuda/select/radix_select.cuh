@@ -107,16 +107,4 @@ class RadixBuckets {
 template <class T, unsigned kThreads>
 using RadixSelect = BucketSelect<T, RadixBuckets<T, kThreads>, kThreads>;
 
-// Writes the k first keys of the row to out_keys, in any order. Run by a block of kThreads threads, all of which call;
-// ends with a barrier. Reads nothing but the row; `scratch` is one RadixScratch<T, kThreads> in shared memory, which is
-// free to be used for something else before and after.
-template <class T, unsigned kThreads>
-using RadixScratch = typename RadixSelect<T, kThreads>::Scratch;
-
-template <class T, unsigned kThreads>
-__device__ void radix_select_row(const Rows<T>& rows, std::int64_t row, unsigned k, KeyOf<T>* out_keys,
-                                 RadixScratch<T, kThreads>& scratch) {
-  RadixSelect<T, kThreads>(rows, row, nullptr, 0, scratch).in_one_stage(k, out_keys);
-}
-
 }  // namespace kith::KITH_BACKEND

@@ -29,6 +29,13 @@ struct ThresholdState {
   K* candidates;        // room a row
 };
 
+// A row whose sample gave no threshold is counted as one that has too many candidates.
+template <class K>
+__device__ void set_threshold(const ThresholdState<K>& state, std::int64_t row, const K& threshold) {
+  state.thresholds[row] = threshold;
+  state.filtered[row] = threshold < last_key<K>() ? 0 : ~0U;
+}
+
 __device__ __forceinline__ unsigned scramble(unsigned x) {
   x ^= x >> 16U;
   x *= 0x7FEB352DU;
@@ -152,8 +159,7 @@ __global__ void __launch_bounds__(WarpSampleShape::kWarps* kWarp)
   // Where its value occurs only once, values alone tell what is below, which is cheaper.
   const auto order = order_of(threshold);
   const bool once = order != order_of(before) && order != order_of(after);
-  state.thresholds[row] = once ? make_key(order, 0U) : threshold;
-  state.filtered[row] = 0;
+  set_threshold(state, row, threshold < last_key<K>() && once ? make_key(order, 0U) : threshold);
 }
 
 // Block (row, part): takes every plan.parts-th stretch. The last part of a row to finish judges what all have kept, of
@@ -173,10 +179,9 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t row = blockIdx.x / plan.parts;
   const unsigned part = blockIdx.x % plan.parts;
   let_next_start();
-  if (part == 0 && threadIdx.x == 0) state.filtered[row] = 0;
   if (plan.parts == 1) {
     const K threshold = sampled_threshold<T, kThreads, kKept>(rows, row, plan, shared);
-    if (threadIdx.x == 0) state.thresholds[row] = threshold;
+    if (threadIdx.x == 0) set_threshold(state, row, threshold);
     return;
   }
   if (threadIdx.x == 0) flag[0] = 0;
@@ -197,7 +202,7 @@ __global__ void __launch_bounds__(kThreads)
   __threadfence();
   const auto from_parts = [&](unsigned i) { return partial[i]; };
   const K threshold = threshold_of<kThreads, K>(from_parts, plan.parts * PartShape::kHandedOn, plan.rank);
-  if (threadIdx.x == 0) state.thresholds[row] = threshold;
+  if (threadIdx.x == 0) set_threshold(state, row, threshold);
 }
 
 // Block a row, for large k: the whole sample or its smaller part is sorted, and splitters come from it too. Dynamic
@@ -214,7 +219,6 @@ __global__ void __launch_bounds__(kThreads)
     state.histogram[row * plan.buckets + b] = 0;
     state.cursors[row * plan.buckets + b] = 0;
   }
-  if (threadIdx.x == 0) state.filtered[row] = 0;
   K items[kItems];
   if constexpr (kAll) {
     KITH_UNROLL
@@ -232,7 +236,14 @@ __global__ void __launch_bounds__(kThreads)
   for (unsigned i = 0; i < kItems; ++i) sorted[threadIdx.x * kItems + i] = items[i];
   __syncthreads();
   const unsigned used = plan.rank > 0 ? plan.rank : plan.samples;
-  if (threadIdx.x == 0) state.thresholds[row] = plan.rank > 0 ? sorted[plan.rank - 1] : last_key<K>();
+  if (threadIdx.x == 0) {
+    if (plan.rank > 0) {
+      set_threshold(state, row, sorted[plan.rank - 1]);
+    } else {
+      state.thresholds[row] = last_key<K>();
+      state.filtered[row] = 0;
+    }
+  }
   for (unsigned b = threadIdx.x; b + 1 < plan.buckets; b += kThreads) {
     const auto at = static_cast<unsigned>((static_cast<std::uint64_t>(b) + 1) * used / plan.buckets);
     state.splitters[row * (plan.buckets - 1) + b] = sorted[at];

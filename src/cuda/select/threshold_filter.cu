@@ -1,12 +1,13 @@
 // Selection at the speed of one read of the matrix, at any k: a sample of each row gives a threshold that a little more
 // than k of its keys do not pass, one pass over the matrix collects those, and they are sorted.
-// The order of the row does not matter to it, nor do equal values: keys are unique and the sample is spread over the
-// row. A row is cut into chunks that any block can filter, so few long rows fill the device as many short ones do.
-// Cost: the matrix read once, a few percent of it again as samples and candidates.
-// Limits: none; 1 ≤ k ≤ row length.
+// How a row is ordered matters little to it, and equal values do not: keys are unique and the sample is spread over the
+// row. Where neighbours are alike, some rows have to be searched whole. A row is cut into chunks that any block can
+// filter, so few long rows fill the device as many short ones do. Cost: the matrix read once, a few percent of it again
+// as samples and candidates. Limits: none; 1 ≤ k ≤ row length.
 #include "cuda/select/threshold_filter.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
@@ -15,6 +16,7 @@
 #include "cuda/select/filter_whole_row.cuh"
 #include "cuda/select/finish_candidates.cuh"
 #include "cuda/select/sample_threshold.cuh"
+#include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -35,6 +37,24 @@ ThresholdState<K> make_state(std::int64_t rows, const ThresholdPlan& plan, Works
     KITH_CUDA(cudaMemsetAsync(state.arrived, 0, count * sizeof(unsigned), workspace.stream()));
   }
   return state;
+}
+
+// What the kernels take for granted; plan_threshold sees to it.
+template <class T>
+void check_plan(const SelectCall<T>& call, const ThresholdPlan& plan) {
+  const auto require = [](bool met, const char* what, unsigned value) {
+    if (!met) throw Error(ErrorCode::internal, std::string("a threshold plan with ") + what + std::to_string(value));
+  };
+  constexpr unsigned kTogether = kSampledBytes / sizeof(T);
+  require(call.k() <= kLargestSmallK || plan.buckets > 1, "one bucket for k = ", call.k());
+  require(plan.buckets == 1 || plan.parts == 1, "buckets and parts: ", plan.parts);
+  require(call.k() <= plan.room && plan.room <= call.rows.length, "room = ", plan.room);
+  require(plan.staged <= plan.room, "staged = ", plan.staged);
+  if (plan.samples == 0) return;
+  require(plan.samples % (plan.parts * kTogether) == 0, "samples = ", plan.samples);
+  require(plan.rank < plan.samples && (plan.rank > 0 || plan.buckets > 1), "rank = ", plan.rank);
+  require(plan.parts == 1 || plan.rank <= plan.parts * PartShape::kHandedOn, "rank beyond its parts, ", plan.rank);
+  require(plan.chunk > 0 && plan.chunk % RowVectors<T>::kWidth == 0, "chunk = ", plan.chunk);
 }
 
 template <class T, bool kBuckets>
@@ -106,14 +126,14 @@ struct SmallSelection {
     launch("finish_candidates", block_finish_kernel<T, kThreads>,
            {.blocks = call.rows.rows * ceil_div(call.k(), slice),
             .threads = kThreads,
-            .shared_bytes = finish_room(plan.room, slice) * sizeof(KeyOf<T>),
+            .shared_bytes = finish_room(plan.staged, slice) * sizeof(KeyOf<T>),
             .early = plan.samples > 0},
            call.stream(), call.rows, plan, slice, state, call.output);
   }
 
   void finish_by_ranks(const ThresholdState<KeyOf<T>>& state) const {
-    const unsigned shares = processor_count() / static_cast<unsigned>(call.rows.rows);
-    const unsigned keys = std::max(plan.room, 2 * finished_keys(call.k()));
+    const unsigned shares = std::max(1U, processor_count() / static_cast<unsigned>(call.rows.rows));
+    const unsigned keys = std::max(plan.staged, 2 * finished_keys(call.k()));
     launch("finish_candidates", rank_finish_kernel<T>,
            {.blocks = call.rows.rows * shares,
             .threads = RankFinishShape::kThreads,
@@ -127,7 +147,7 @@ struct SmallSelection {
     launch("filter_whole_row", filter_whole_row_kernel<T, kKept>,
            {.blocks = call.rows.rows,
             .threads = FilterShape::kThreads,
-            .shared_bytes = whole_row_room<kKept>(plan.room, call.k()) * sizeof(KeyOf<T>)},
+            .shared_bytes = whole_row_room<kKept>(plan.staged, call.k()) * sizeof(KeyOf<T>)},
            call.stream(), call.rows, plan, call.output);
   }
 
@@ -140,9 +160,9 @@ struct SmallSelection {
     if constexpr (kTuned) {
       if (plan.parts > 1 && call.rows.rows <= 2) return finish_by_ranks(state);
       if (few_rows) return finish_by_blocks<512>(state, std::min(call.k(), 512U));
-      if (call.k() <= 32) return finish_by_warps<1>(state);
-      if (call.k() <= 128) return finish_by_warps<4>(state);
     }
+    if (call.k() <= 32) return finish_by_warps<1>(state);
+    if (call.k() <= 128) return finish_by_warps<4>(state);
     finish_by_blocks<256>(state, call.k());
   }
 };
@@ -182,6 +202,8 @@ void select_large(const SelectCall<T>& call, const ThresholdPlan& plan) {
 
 template <class T>
 void select_by_threshold(const SelectCall<T>& call, const ThresholdPlan& plan) {
+  if (call.rows.rows == 0) return;
+  check_plan<T>(call, plan);
   if (plan.buckets > 1) {
     select_large(call, plan);
   } else {

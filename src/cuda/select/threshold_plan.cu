@@ -20,7 +20,8 @@ constexpr std::int64_t kWholeRowsPerProcessor = 16;
 constexpr unsigned kWholeRowShare = 8;
 
 // Few rows that are very long are sampled by many blocks each.
-constexpr unsigned kParts = 128;
+constexpr unsigned kLeastParts = 16;
+constexpr unsigned kMostParts = 128;
 constexpr unsigned kPartSamples = 8192;
 
 constexpr unsigned kMostShared = 128 << 10;  // bytes of candidates in shared memory
@@ -44,18 +45,22 @@ unsigned safe_rank(double expected, unsigned together) {
   return std::max(together / 2 + 2, static_cast<unsigned>(std::ceil(expected + 4.5 * std::sqrt(expected) + 5)));
 }
 
-unsigned safe_room(unsigned rank, unsigned length, unsigned samples) {
-  const double ranks = rank + 6 * std::sqrt(static_cast<double>(rank)) + 12;
-  return static_cast<unsigned>(std::min<double>(length, std::ceil(ranks * length / samples)));
+// Keys up to the rank-th of `samples`, with much to spare on either side of what is expected.
+unsigned spread(double rank, double spare, unsigned length, double samples) {
+  return static_cast<unsigned>(
+      std::min<double>(length, std::ceil((rank + spare * (std::sqrt(rank) + 2)) * length / samples)));
 }
 
 // The whole row is candidates when the threshold would let most of it pass.
 void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned together) {
   plan.rank = safe_rank(static_cast<double>(k) * plan.samples / length, together);
-  plan.room = safe_room(plan.rank, length, plan.samples);
-  if (plan.rank < plan.samples && plan.room < length) return;
+  plan.staged = spread(plan.rank, 6, length, plan.samples);
+  // As if what is sampled together were one sample.
+  plan.room = std::max(plan.staged, spread(static_cast<double>(plan.rank) / together, 6, length,
+                                           static_cast<double>(plan.samples) / together));
+  if (plan.rank < plan.samples && plan.staged < length) return;
   plan.rank = 0;
-  plan.room = length;
+  plan.room = plan.staged = length;
 }
 
 // Chunks short enough to fill the device and to leave no more candidates than the filter stages at once.
@@ -81,17 +86,17 @@ bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigne
       rows >= kWholeRowsPerProcessor * processors) {
     plan.whole_rows = true;
     most = plan.samples = length / kWholeRowShare;
-  } else if (length / kSampledShare >= kParts * kPartSamples && rows < static_cast<std::int64_t>(processors)) {
-    plan.parts = kParts;
-    plan.samples = kParts * kPartSamples;
+  } else if (length / kSampledShare >= kLeastParts * kPartSamples && rows < static_cast<std::int64_t>(processors)) {
+    plan.parts = std::min(length / kSampledShare / kPartSamples, kMostParts);
+    plan.samples = plan.parts * kPartSamples;
   }
   plan.samples = round_down(std::min(plan.samples, most), together);
   settle(plan, length, k, together);
-  while (plan.room > most_keys && plan.parts == 1 && 2 * plan.samples <= most) {
+  while (plan.staged > most_keys && plan.parts == 1 && 2 * plan.samples <= most) {
     plan.samples *= 2;
     settle(plan, length, k, together);
   }
-  return plan.room <= most_keys;
+  return plan.staged <= most_keys;
 }
 
 }  // namespace
@@ -102,13 +107,13 @@ ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, uns
   const unsigned together = kSampledBytes / value_bytes;
   const bool small = k <= kLargestSmallK;
   if (small && length <= kShortRow) {
-    plan.room = length;
+    plan.room = plan.staged = length;
     return plan;
   }
   const bool fits = small && plan_small(plan, rows, length, k, value_bytes, processors);
   if (fits && plan.rank == 0) {  // no threshold helps: the row as it is
     plan = {};
-    plan.room = length;
+    plan.room = plan.staged = length;
     return plan;
   }
   if (!fits) {

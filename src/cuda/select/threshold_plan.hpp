@@ -1,7 +1,9 @@
 // threshold_plan.hpp: how many values of a row are sampled, and how much room their verdict needs.
 // A pure function of the shape. With a sample of S among n values, the r-th smallest sampled key has about r·n/S keys
 // of the row up to it, give or take a factor 1 ± 1/√r. r is chosen so that fewer than k is next to impossible, and the
-// room for candidates so that too many is; a row that beats the odds is done over by a slower path, never wrongly.
+// room for candidates so that too many is. Where neighbouring values are alike the sample is worth less than its size:
+// there is room for that, but for large k some rows in a hundred may find too few. A row that fails is searched whole,
+// by a slower path, never wrongly.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +11,13 @@
 namespace kith::KITH_BACKEND {
 
 struct ThresholdPlan {
-  unsigned samples = 0;       // S, over all parts
-  unsigned parts = 1;         // blocks that sample one row together
-  unsigned rank = 0;          // r; 0: no threshold, every key is a candidate
-  unsigned room = 0;          // candidates a row may leave
-  unsigned buckets = 1;       // that its candidates are sorted in
-  unsigned chunk = 0;         // values of a row that one block filters
+  unsigned samples = 0;       // S, over all parts and a multiple of what each takes together; 0: the row as it is
+  unsigned parts = 1;         // blocks that sample one row together; 1 with buckets
+  unsigned rank = 0;          // r; 0: no threshold, every key is a candidate, which only buckets can take
+  unsigned room = 0;          // candidates a row may leave in memory, from k to its length
+  unsigned staged = 0;        // how many of them are finished in shared memory; more are read where they lie
+  unsigned buckets = 1;       // that its candidates are sorted in; more than 1 for k above kLargestSmallK
+  unsigned chunk = 0;         // values of a row that one block filters, a multiple of what 16 bytes hold
   bool whole_rows = false;    // one block does all of a row; float only
   std::uint64_t stretch = 0;  // values of a row for each sector that is sampled, in 2^-16
 };
@@ -28,6 +31,7 @@ constexpr unsigned kSampledBytes = 64;
 // Up to this k a row's candidates are reduced to k in shared memory; above, they are sorted in buckets.
 constexpr unsigned kLargestSmallK = 2048;
 // Rows up to this length need no threshold: all of them is the candidates.
-constexpr unsigned kShortRow = 4096;
+constexpr unsigned kShortRow = 1024;
+static_assert(kShortRow >= 256, "a shorter row has no sample");
 
 }  // namespace kith::KITH_BACKEND
