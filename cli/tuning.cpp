@@ -59,6 +59,7 @@ void add_tuning_options(CLI::App& command, Context& context, TuningSettings& set
   number("--thread-queue", tuning.thread_queue, "warp-select, block-select: length of each thread's queue");
   number("--stages", tuning.stages, "sample-select: 1 or 2");
   number("--partitions", tuning.partitions, "bits-single-row: parts that a row is cut into");
+  flag("--scattered", tuning.scattered, "bits: read a row out of order, so that no order of its values hurts");
   flag("--transposed", tuning.transposed, "bits: items strided over the block, not consecutive ones in each thread");
 }
 

@@ -18,8 +18,11 @@ __global__ void fill_kernel(float* values, std::size_t count, unsigned length, P
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
     float value = 1.0F;
-    if (pattern == Pattern::random)
-      value = static_cast<float>(random_bits(i + (static_cast<unsigned long long>(seed) << 40)) >> 40) * 0x1p-24F;
+    if (pattern == Pattern::random || pattern == Pattern::smooth) {
+      const std::size_t place = pattern == Pattern::random ? i : i / 64;
+      value = static_cast<float>(random_bits(place + (static_cast<unsigned long long>(seed) << 40)) >> 40) * 0x1p-24F;
+    }
+    if (pattern == Pattern::smooth) value += static_cast<float>(i % 64) * 1e-7F;
     if (pattern == Pattern::descending) value = static_cast<float>(length - static_cast<unsigned>(i % length));
     values[i] = value;
   }

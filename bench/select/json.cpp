@@ -40,6 +40,7 @@ Json tuning_json(const SelectTuning& tuning) {
   put("thread_queue", &SelectTuning::thread_queue);
   put("stages", &SelectTuning::stages);
   put("partitions", &SelectTuning::partitions);
+  put("scattered", &SelectTuning::scattered);
   put("transposed", &SelectTuning::transposed);
   return json;
 }

@@ -113,7 +113,7 @@ def report_must(run, torch):
         else:
             line += ["", "", ""]
         line += [row["bar"]["asked"], row["bar"]["result"]]
-        for pattern in ("descending", "all-equal"):
+        for pattern in ("descending", "all-equal", "smooth"):
             other = found.get(key + (pattern,))
             bar = other["bar"] if other else None
             line.append(f"{milliseconds(other)} ({bar['reached']} ×, {bar['result']})" if bar else "")
@@ -127,7 +127,7 @@ def report_must(run, torch):
         lines.append(line)
     table(
         ["rows × length", "k", "auto is", "ms", "TB/s", "of R", "of a read of the same bytes", "bar", "",
-         "descending ms", "all-equal ms", "torch.topk ms", "torch / kith"],
+         "descending ms", "all-equal ms", "smooth ms", "torch.topk ms", "torch / kith"],
         lines,
     )
     bars = [row["bar"]["result"] for row in rows if "bar" in row]

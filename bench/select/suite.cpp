@@ -9,6 +9,7 @@ const char* to_string(Pattern pattern) {
     case Pattern::random: return "random";
     case Pattern::descending: return "descending";
     case Pattern::equal: return "all-equal";
+    case Pattern::smooth: return "smooth";
   }
   return "";
 }

@@ -56,9 +56,9 @@ struct Settings {
 
 template <Element T>
 MatrixView<T> chosen_rows(MatrixView<T> matrix, const Settings& settings) {
-  if (settings.first_row < 0 || settings.first_row > matrix.rows) {
+  if (settings.first_row < 0 || settings.first_row >= matrix.rows) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("--first-row = {} but the matrix has {} rows", settings.first_row, matrix.rows));
+                fmt::format("--first-row = {} but the matrix has {} rows, from 0", settings.first_row, matrix.rows));
   }
   const std::int64_t rest = matrix.rows - settings.first_row;
   const std::int64_t count = settings.row_count.value_or(rest);

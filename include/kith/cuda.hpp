@@ -14,7 +14,7 @@ namespace kith::cuda {
 // ids. Everything is enqueued on the stream and nothing is waited for, so options.progress is not called; inputs and
 // outputs must stay until the stream is done. The workspace comes from the device's memory pool in the stream's order;
 // with memory_budget = 0 it may be as large as the method likes. Throws Error(no_device) in a build without CUDA or on
-// a machine without a device.
+// a machine without a device. After any error part of the work may be enqueued already and still write the outputs.
 KITH_API void topk(const float* device_values, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
                    std::int64_t k, const TopkOptions& options, float* device_values_out, std::int64_t* device_ids_out,
                    void* stream);

@@ -34,6 +34,7 @@ struct SelectTuning {
   int thread_queue = 0;            // warp-select, block-select: length of each thread's queue
   int stages = 0;                  // sample-select: 1 or 2
   int partitions = 0;              // bits-single-row: parts that a row is cut into
+  bool scattered = false;          // bits: read a row out of order, so that rows in descending order do it no harm
   bool transposed = false;         // bits: items strided over the block instead of consecutive ones in each thread
 };
 

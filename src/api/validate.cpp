@@ -50,7 +50,7 @@ void check_resources(int threads, std::int64_t budget) {
                 fmt::format("threads = {}; 0 (all) to {} are allowed", threads, most_threads));
   if (budget < 0)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("memory budget = {}; it must be 0 (a quarter of what is free) or positive", budget));
+                fmt::format("memory budget = {}; it must be 0 (the default) or positive", budget));
 }
 
 struct TuningValue {

@@ -77,7 +77,7 @@ class Topk(TopkTest):
         arguments = ("topk", "--input", "m.npy", "-k")
         self.fails(USAGE, *arguments, "201", says=["k = 201", "200"])
         self.fails(USAGE, *arguments, "0", says="k = 0")
-        self.fails(USAGE, *arguments, "2", "--first-row", "30", says="--row-count")
+        self.fails(USAGE, *arguments, "2", "--first-row", "30", says="--first-row = 30")
         self.fails(USAGE, *arguments, "2", "--first-row", "-1", says="--first-row = -1")
         self.fails(USAGE, *arguments, "2", "--row-count", "31", says="--row-count = 31")
         self.fails(USAGE, *arguments, "2", "--unsorted", "--kth-only", says="excludes")
@@ -125,7 +125,7 @@ class Devices(TopkTest):
                 ["quick-multi-select", "--group", "block"],
                 ["sample-select", "--stages", "2"],
                 ["bits-single-row", "--partitions", "3"],
-                ["bits", "--transposed"]):
+                ["bits", "--transposed"], ["bits", "--scattered"]):
             self.assert_topk("--method", *arguments)
 
     def test_the_emulator_says_that_it_is_slow(self):

@@ -61,7 +61,8 @@ std::vector<Settings> settings_of(std::string_view name) {
   if (name == "warp-select" || name == "block-select") return {values_of(&SelectTuning::thread_queue, {0, 2, 3, 4, 8})};
   if (name == "partial-bitonic")
     return {values_of(&SelectTuning::buffered, {false, true}), values_of(&SelectTuning::buffer_size, {0, 16})};
-  if (name == "bits") return {values_of(&SelectTuning::transposed, {false, true})};
+  if (name == "bits")
+    return {values_of(&SelectTuning::transposed, {false, true}), values_of(&SelectTuning::scattered, {false, true})};
   if (name == "bits-single-row") return {values_of(&SelectTuning::partitions, {0, 1, 2, 5, 16})};
   if (name == "quick-multi-select")
     return {values_of(&SelectTuning::group, {Group::automatic, Group::warp, Group::block})};
@@ -185,6 +186,7 @@ std::string describe(const SelectTuning& tuning) {
   if (tuning.full_buffer_vote) out << ", full_buffer_vote";
   if (tuning.local_sort) out << ", local_sort";
   if (!tuning.aligned) out << ", unaligned";
+  if (tuning.scattered) out << ", scattered";
   if (tuning.transposed) out << ", transposed";
   const std::pair<const char*, int> numbers[] = {
       {"hierarchical", tuning.hierarchical}, {"merge_size", tuning.merge_size}, {"buffer_size", tuning.buffer_size},

@@ -59,7 +59,7 @@ Heat heat_for(const Goals& goals, Pattern pattern) {
 
 Suite must_suite() {
   Suite suite{"must", "the automatic choice against the bandwidth of a plain read", "", {}};
-  for (const Pattern pattern : {Pattern::random, Pattern::descending, Pattern::equal})
+  for (const Pattern pattern : {Pattern::random, Pattern::descending, Pattern::equal, Pattern::smooth})
     for (const Goals& goals : all_goals()) suite.heats.push_back(heat_for(goals, pattern));
   return suite;
 }

@@ -47,6 +47,8 @@ Heat single_pass(unsigned length) {
   buffered.buffered = buffered.full_buffer_vote = buffered.local_sort = true;
   SelectTuning transposed;
   transposed.transposed = true;
+  SelectTuning scattered;
+  scattered.scattered = true;
   Heat heat;
   heat.figure = "Figure 5.6";
   heat.shape = {kValues / length, length};
@@ -56,6 +58,7 @@ Heat single_pass(unsigned length) {
     heat.entries.push_back({{"merge-queue buffered", "merge-queue", buffered}, k});
     heat.entries.push_back({{"bits", "bits"}, k});
     heat.entries.push_back({{"bits transposed", "bits", transposed}, k});
+    heat.entries.push_back({{"bits scattered", "bits", scattered}, k});
     heat.entries.push_back({{"auto", "auto"}, k});
   }
   return heat;

@@ -1,8 +1,7 @@
 // device_sort.cu: the one place where CUB is included.
 // PackedKey  a few long segments: one device-wide radix sort each; many: CUB's segmented radix sort, a block a segment.
-// WideKey    CUB's segmented sort has no composite keys, so each key is labelled with its segment, in what is padding
-// of
-//            a WideKey, and one device-wide radix sort orders by (segment, order, id).
+// WideKey    CUB's segmented sort has no composite keys, so each key is labelled with its segment, in the padding of a
+//            WideKey, and one device-wide radix sort orders by (segment, order, id).
 #include "cuda/runtime/device_sort.hpp"
 
 #include <algorithm>

@@ -4,7 +4,8 @@
 //         Several 16-byte loads of each thread are in flight while the batch before is compared with the k-th value.
 // Paper   Hanák, 4.1; tuning.transposed is the layout of 4.1.3.
 // Cost    each value is read once; 3 + 2 ln(n/k) merges of Θ(k log² k) on rows in random order.
-// Limits  k ≤ 2048. Descending rows merge at every buffer. Few rows leave the device idle: bits_single_row.cu.
+// Limits  k ≤ 2048. Descending rows merge at every buffer, unless tuning.scattered reads them out of order. Few rows
+//         leave the device idle: bits_single_row.cu.
 #include "cuda/runtime/launch.cuh"
 #include "cuda/select/block_scan.cuh"
 #include "cuda/select/limit.hpp"
@@ -20,10 +21,10 @@ constexpr unsigned kVectors = 4;
 
 template <class T, class Network>
 __global__ void __launch_bounds__(Network::kGroup, kResidentBlocks<Network>)
-    bits_kernel(Rows<T> rows, Output<T> output) {
+    bits_kernel(Rows<T> rows, bool scattered, Output<T> output) {
   const std::int64_t row = blockIdx.x;
   RunningList<Network> list(output.k, Network::kSize);
-  block_scan<Network::kGroup, kVectors>(ValueStretch<T>(rows, row, 0, rows.length), list);
+  block_scan<Network::kGroup, kVectors>(ValueStretch<T>(rows, row, 0, rows.length), list, 0, scattered);
   list.finish([&](unsigned rank, const KeyOf<T>& key) { output.put(row, rank, key); });
 }
 
@@ -31,7 +32,7 @@ template <class T, template <class, unsigned, unsigned> class Network>
 void run_bits(const SelectCall<T>& call) {
   with_network<KeyOf<T>, Network>(call.k(), [&]<class Chosen>(Chosen) {
     launch("bits", bits_kernel<T, Chosen>, {.blocks = call.rows.rows, .threads = Chosen::kGroup}, call.stream(),
-           call.rows, call.output);
+           call.rows, call.tuning.scattered, call.output);
   });
 }
 

@@ -24,26 +24,57 @@ __device__ __forceinline__ void offer(const Stretch& stretch, unsigned wanted, E
   }
 }
 
+// Batches one after the other, or far apart: about the golden section of them on, round and round, which meets each
+// once. What is small then shows early whatever the order of the stretch.
+struct BatchOrder {
+  unsigned batches;
+  unsigned step;
+
+  __device__ BatchOrder(unsigned count, bool scattered) : batches(count > 0 ? count : 1), step(1) {
+    if (!scattered || batches < 3) return;
+    step = static_cast<unsigned>(static_cast<float>(batches) * 0.618F);
+    while (common_divisor(step, batches) != 1) ++step;
+  }
+
+  __device__ unsigned after(unsigned batch) const {
+    const unsigned left = batches - batch;
+    return step < left ? batch + step : step - left;
+  }
+
+ private:
+  __device__ static unsigned common_divisor(unsigned a, unsigned b) {
+    while (b != 0) {
+      const unsigned rest = a % b;
+      a = b;
+      b = rest;
+    }
+    return a;
+  }
+};
+
 // `interleaved` > 0: the stretch holds that many ascending lists, element i belonging to list i % interleaved, no more
 // than a batch has elements. The scan ends with the first batch of which nothing is wanted: nothing behind it can be.
 template <unsigned kThreads, unsigned kVectors, class Stretch, class Sink>
-__device__ void block_scan(const Stretch& stretch, Sink& sink, unsigned interleaved = 0) {
+__device__ void block_scan(const Stretch& stretch, Sink& sink, unsigned interleaved = 0, bool scattered = false) {
   using Reader = BatchReader<Stretch, kThreads, kVectors>;
   const Reader reader(stretch, threadIdx.x);
+  const BatchOrder order((reader.vectors() + Reader::kBatch - 1) / Reader::kBatch, scattered);
   unsigned edge = reader.edge();
   typename Reader::Batch batch = reader.load(0);
-  unsigned first = 0;
-  do {
+  unsigned at = 0;
+  for (unsigned left = order.batches; left > 0; --left) {
+    const unsigned first = at * Reader::kBatch;
+    at = order.after(at);
     // In flight while this batch is worked on.
-    const typename Reader::Batch next = reader.load(first + Reader::kBatch);
+    typename Reader::Batch next{};
+    if (left > 1) next = reader.load(at * Reader::kBatch);
     const unsigned wanted = reader.test(batch, first, stretch.limit(sink.threshold())) | edge;
     if (interleaved > 0 && __syncthreads_or(wanted != 0 ? 1 : 0) == 0) return;
     offer(
         stretch, wanted, [&](unsigned bit) { return reader.element(first, bit); }, sink);
     batch = next;
     edge = 0;
-    first += Reader::kBatch;
-  } while (first < reader.vectors());
+  }
 }
 
 }  // namespace kith::KITH_BACKEND

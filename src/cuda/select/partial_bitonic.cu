@@ -1,6 +1,5 @@
 // partial_bitonic.cu: partial sorting with bitonic networks.
-// Idea    one block a row; the first k keys of it are kept sorted while the row passes in segments as long: a segment
-// is
+// Idea    one block a row; the first k keys of it are kept sorted while the row passes in segments as long: each is
 //         sorted, the reversed separator leaves the smaller half of both, and separators sort that again.
 //         tuning.buffered collects only keys below the k-th so far, and sorts when there is a buffer of them
 //         (running_list.cuh); a thread still reads one value at a time.

@@ -58,7 +58,8 @@ struct Output {
   // As the matrix has it: −0 and NaN come back as they went in, unless ids hide the column.
   __device__ __forceinline__ T original(std::int64_t row, const KeyOf<T>& key) const {
     const OrderOf<T> order = order_of(key);
-    if ((order == kZeroOrder<T> || order == kNanOrder<T>)&&source.ids == nullptr) return source.row(row)[id_of(key)];
+    const bool several = order == kZeroOrder<T> || order == kNanOrder<T>;
+    if (several && source.ids == nullptr) return source.row(row)[id_of(key)];
     return value_of<T>(order, source.largest);
   }
 };

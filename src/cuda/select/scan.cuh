@@ -17,7 +17,8 @@ constexpr unsigned kPacksInFlight = 2;
 
 // Calls visit(index, element, valid) for every element, by whole warps: lanes that have nothing come with valid =
 // false, so that visit may vote. All threads of the block call. With kInPlace, visit may overwrite as many elements
-// from the start of the array as have been visited: the block loads together before it visits.
+// from the start of the array as have been visited: the block loads together before it visits. The array then starts at
+// a multiple of 16 bytes.
 template <unsigned kThreads, bool kInPlace = false, class E, class Visit>
 __device__ void scan(const E* elements, unsigned count, Visit&& visit) {
   using Load = Pack<E>;

@@ -26,11 +26,13 @@ ThresholdState<K> make_state(std::int64_t rows, const ThresholdPlan& plan, Works
   const auto count = static_cast<std::size_t>(rows);
   ThresholdState<K> state{};
   state.thresholds = workspace.take<K>(count);
-  state.splitters = workspace.take<K>(count * (plan.buckets - 1));
   state.filtered = workspace.take<unsigned>(count);
-  state.histogram = workspace.take<unsigned>(count * plan.buckets);
-  state.cursors = workspace.take<unsigned>(count * plan.buckets);
   state.candidates = workspace.take<K>(count * plan.room);
+  if (plan.buckets > 1) {
+    state.splitters = workspace.take<K>(count * (plan.buckets - 1));
+    state.histogram = workspace.take<unsigned>(count * plan.buckets);
+    state.cursors = workspace.take<unsigned>(count * plan.buckets);
+  }
   if (plan.parts > 1) {
     state.partial = workspace.take<K>(count * plan.parts * PartShape::kHandedOn);
     state.arrived = workspace.take<unsigned>(count);
