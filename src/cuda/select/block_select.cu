@@ -49,9 +49,7 @@ __global__ void __launch_bounds__(kThreads, 1) block_select_kernel(Rows<T> rows,
   warp_scan<kVectors>(ValueStretch<T>(rows, row, 0, rows.length), queues, warp_id(), kWarps);
   merge_warps<Network>(queues.keys());
   if (warp_id() != 0) return;
-  KITH_UNROLL
-  for (unsigned i = 0; i < Network::kEach; ++i)
-    if (Network::rank(i) < output.k) output.put(row, Network::rank(i), queues.keys()[i]);
+  put_queue(queues, row, output);
 }
 
 }  // namespace

@@ -8,35 +8,26 @@
 namespace kith::KITH_BACKEND {
 
 template <class K, class Count = CountNothing>
-class HeapQueue {
+class HeapQueue : public QueueSlots<K> {
+  using QueueSlots<K>::slots_;
+  using QueueSlots<K>::size_;
+  using QueueSlots<K>::head_;
+
  public:
   static constexpr bool kSortsFast = false;
   static unsigned slots_for(unsigned k) { return k; }
 
   __device__ HeapQueue(Interleaved<K> slots, unsigned size, const QueueOptions&, Count count = {})
-      : slots_(slots), size_(size), count_(count) {}
-
-  __device__ unsigned size() const { return size_; }
-  __device__ const K& head() const { return head_; }
-  __device__ K at(unsigned slot) const { return slots_[slot]; }
+      : QueueSlots<K>(slots, size), count_(count) {}
 
   // Empty: `pad`, above all keys that will be inserted, in every slot.
-  __device__ void reset(const K& pad) {
-    for (unsigned i = 0; i < size_; ++i) slots_[i] = pad;
-    head_ = pad;
-  }
+  __device__ void reset(const K& pad) { this->fill(pad); }
 
   // Called by the whole warp; lanes whose key is below their head ask for it to be inserted.
   __device__ void insert(const K& key, bool wanted) {
     if (!wanted) return;
     sift(key, size_);
     head_ = slots_[0];
-  }
-
-  // Changes a key without changing its place in the order.
-  __device__ void rename(unsigned slot, const K& key) {
-    slots_[slot] = key;
-    if (slot == 0) head_ = key;
   }
 
   // Heap sort: the root goes behind the shrinking heap.
@@ -72,9 +63,6 @@ class HeapQueue {
     count_(hole);
   }
 
-  Interleaved<K> slots_;
-  unsigned size_;
-  K head_{};
   [[no_unique_address]] Count count_;
 };
 

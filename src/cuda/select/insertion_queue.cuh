@@ -28,23 +28,22 @@ __device__ __forceinline__ void insert_descending(Interleaved<K> slots, unsigned
 }
 
 template <class K, class Count = CountNothing>
-class InsertionQueue {
+class InsertionQueue : public QueueSlots<K> {
+  using QueueSlots<K>::slots_;
+  using QueueSlots<K>::size_;
+  using QueueSlots<K>::head_;
+
  public:
   static constexpr bool kSortsFast = true;
   static unsigned slots_for(unsigned k) { return k; }
 
   __device__ InsertionQueue(Interleaved<K> slots, unsigned size, const QueueOptions&, Count count = {})
-      : slots_(slots), size_(size), count_(count) {}
-
-  __device__ unsigned size() const { return size_; }
-  __device__ const K& head() const { return head_; }
-  __device__ K at(unsigned slot) const { return slots_[slot]; }
+      : QueueSlots<K>(slots, size), count_(count) {}
 
   // Empty: `pad`, above all keys that will be inserted, in every slot.
   __device__ void reset(const K& pad) {
-    for (unsigned i = 0; i < size_; ++i) slots_[i] = pad;
+    this->fill(pad);
     filled_ = 0;
-    head_ = pad;
   }
 
   // Called by the whole warp; lanes whose key is below their head ask for it to be inserted.
@@ -55,21 +54,12 @@ class InsertionQueue {
     head_ = slots_[0];
   }
 
-  // Changes a key without changing its place in the order.
-  __device__ void rename(unsigned slot, const K& key) {
-    slots_[slot] = key;
-    if (slot == 0) head_ = key;
-  }
-
   __device__ void sort() {}
   // After sort(): the key of this rank, the smallest first.
   __device__ K ranked(unsigned rank) const { return slots_[size_ - 1 - rank]; }
 
  private:
-  Interleaved<K> slots_;
-  unsigned size_;
   unsigned filled_ = 0;
-  K head_{};
   [[no_unique_address]] Count count_;
 };
 

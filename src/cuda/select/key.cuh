@@ -118,6 +118,14 @@ __device__ __forceinline__ T value_of(OrderOf<T> order, bool largest) {
   return Traits::value(negative != largest && magnitude != 0 ? magnitude | Traits::kSign : magnitude);
 }
 
+__device__ __forceinline__ unsigned bit_width(unsigned bits) {
+  return 32U - static_cast<unsigned>(__clz(static_cast<int>(bits)));
+}
+
+__device__ __forceinline__ unsigned bit_width(unsigned long long bits) {
+  return 64U - static_cast<unsigned>(__clzll(static_cast<long long>(bits)));
+}
+
 __device__ __forceinline__ PackedKey shuffle_xor(PackedKey key, unsigned lane_mask) {
   return __shfl_xor_sync(kFullMask, key, static_cast<int>(lane_mask));
 }

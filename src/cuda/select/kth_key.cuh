@@ -28,10 +28,6 @@ __device__ __forceinline__ WideKey key_from_bits(WideBits bits, const WideKey& /
   return {static_cast<unsigned long long>(bits >> 32U), static_cast<unsigned>(bits)};
 }
 
-__device__ __forceinline__ unsigned bit_width(unsigned long long bits) {
-  return 64U - static_cast<unsigned>(__clzll(static_cast<long long>(bits)));
-}
-
 __device__ __forceinline__ unsigned bit_width(WideBits bits) {
   const auto high = static_cast<unsigned long long>(bits >> 64U);
   return high != 0 ? 64U + bit_width(high) : bit_width(static_cast<unsigned long long>(bits));
@@ -43,14 +39,14 @@ __device__ __forceinline__ K next_key(const K& key) {
   return key_from_bits(key_bits(key) + 1, K{});
 }
 
-constexpr unsigned kDigitBits = 8;
-constexpr unsigned kDigits = 1U << kDigitBits;
+constexpr unsigned kKthDigitBits = 8;
+constexpr unsigned kKthDigits = 1U << kKthDigitBits;
 
 template <class K, unsigned kThreads>
 struct KthScratch {
   K smallest[kThreads / kWarp];
   K largest[kThreads / kWarp];
-  unsigned counts[kDigits];
+  unsigned counts[kKthDigits];
   unsigned digit;
   unsigned wanted;
   unsigned found;
@@ -96,7 +92,7 @@ __device__ KeyRange<K> key_range(const Source& source, unsigned count, KthScratc
 // Which digit holds the key of rank `wanted`, by one warp from the counts of all digits.
 template <class K, unsigned kThreads>
 __device__ void find_digit(unsigned wanted, KthScratch<K, kThreads>& scratch) {
-  constexpr unsigned kEach = kDigits / kWarp;
+  constexpr unsigned kEach = kKthDigits / kWarp;
   unsigned counts[kEach];
   unsigned mine = 0;
   KITH_UNROLL
@@ -129,9 +125,9 @@ __device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, con
   unsigned wanted = k;
   unsigned inside = count;
   while (wanted != inside && shift > 0) {
-    const unsigned next = shift > kDigitBits ? shift - kDigitBits : 0;
+    const unsigned next = shift > kKthDigitBits ? shift - kKthDigitBits : 0;
     const unsigned width = shift - next;
-    for (unsigned d = threadIdx.x; d < kDigits; d += kThreads) scratch.counts[d] = 0;
+    for (unsigned d = threadIdx.x; d < kKthDigits; d += kThreads) scratch.counts[d] = 0;
     __syncthreads();
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += kThreads) {

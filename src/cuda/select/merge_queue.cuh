@@ -15,7 +15,11 @@
 namespace kith::KITH_BACKEND {
 
 template <class K, class Count = CountNothing>
-class MergeQueue {
+class MergeQueue : public QueueSlots<K> {
+  using QueueSlots<K>::slots_;
+  using QueueSlots<K>::size_;
+  using QueueSlots<K>::head_;
+
  public:
   static constexpr bool kSortsFast = true;
   // A power of two, so that levels of any m fill it.
@@ -26,21 +30,15 @@ class MergeQueue {
   }
 
   __device__ MergeQueue(Interleaved<K> slots, unsigned size, const QueueOptions& options, Count count = {})
-      : slots_(slots),
-        size_(size),
+      : QueueSlots<K>(slots, size),
         first_level_(options.merge_size < size ? options.merge_size : size),
         aligned_(options.aligned),
         count_(count) {}
 
-  __device__ unsigned size() const { return size_; }
-  __device__ const K& head() const { return head_; }
-  __device__ K at(unsigned slot) const { return slots_[slot]; }
-
   // Empty: `pad`, above all keys that will be inserted, in every slot.
   __device__ void reset(const K& pad) {
-    for (unsigned i = 0; i < size_; ++i) slots_[i] = pad;
+    this->fill(pad);
     filled_ = 0;
-    head_ = pad;
   }
 
   // Called by the whole warp; lanes whose key is below their head ask for it to be inserted.
@@ -55,12 +53,6 @@ class MergeQueue {
       merge(2 * lower, 2 * lower);
     }
     head_ = slots_[0];
-  }
-
-  // Changes a key without changing its place in the order.
-  __device__ void rename(unsigned slot, const K& key) {
-    slots_[slot] = key;
-    if (slot == 0) head_ = key;
   }
 
   __device__ void sort() { sort_from(filled_ == size_ ? first_level_ : 1); }
@@ -148,12 +140,9 @@ class MergeQueue {
     }
   }
 
-  Interleaved<K> slots_;
-  unsigned size_;
   unsigned first_level_;
   unsigned filled_ = 0;
   bool aligned_;
-  K head_{};
   [[no_unique_address]] Count count_;
 };
 

@@ -61,13 +61,6 @@ class RadixBuckets {
   }
 
  private:
-  __device__ static unsigned bit_width(unsigned bits) {
-    return 32 - static_cast<unsigned>(__clz(static_cast<int>(bits)));
-  }
-  __device__ static unsigned bit_width(unsigned long long bits) {
-    return 64 - static_cast<unsigned>(__clzll(static_cast<long long>(bits)));
-  }
-
   // What digits are cut from: the value, or the id where all keys of the set have the same value.
   __device__ Order coordinate(const Key& key) const { return by_id_ ? id_of(key) : order_of(key); }
 

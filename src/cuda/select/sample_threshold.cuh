@@ -10,6 +10,7 @@
 #include "cuda/select/append.cuh"
 #include "cuda/select/bitonic.cuh"
 #include "cuda/select/kth_key.cuh"
+#include "cuda/select/random.cuh"
 #include "cuda/select/row_vectors.cuh"
 #include "cuda/select/rows.cuh"
 #include "cuda/select/threshold_plan.hpp"
@@ -36,14 +37,6 @@ __device__ void set_threshold(const ThresholdState<K>& state, std::int64_t row, 
   state.filtered[row] = threshold < last_key<K>() ? 0 : ~0U;
 }
 
-__device__ __forceinline__ unsigned scramble(unsigned x) {
-  x ^= x >> 16U;
-  x *= 0x7FEB352DU;
-  x ^= x >> 15U;
-  x *= 0x846CA68BU;
-  return x ^ (x >> 16U);
-}
-
 // First column of what is read of this stretch: kSampledBytes, aligned, inside the row and the stretch.
 template <class T>
 __device__ __forceinline__ unsigned sampled_column(const T* row, unsigned stretch, std::uint64_t step, unsigned seed) {
@@ -53,7 +46,7 @@ __device__ __forceinline__ unsigned sampled_column(const T* row, unsigned stretc
   const unsigned skip = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(row) / sizeof(T));
   const unsigned first = begin + (0U - begin - skip) % kTogether;
   const unsigned places = (end - first) / kTogether;
-  return first + __umulhi(scramble(stretch * 0x9E3779B9U + seed), places) * kTogether;
+  return first + __umulhi(random_bits(seed, stretch), places) * kTogether;
 }
 
 // Keeps the kKept smallest keys seen, ascending.

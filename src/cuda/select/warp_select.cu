@@ -16,14 +16,11 @@ constexpr unsigned kVectors = 2;
 
 template <class T, class Queues>
 __global__ void __launch_bounds__(kThreads, 1) warp_select_kernel(Rows<T> rows, Output<T> output) {
-  using Network = typename Queues::Network;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (kThreads / kWarp) + warp_id();
   if (row >= rows.rows) return;
   Queues queues(output.k);
   warp_scan<kVectors>(ValueStretch<T>(rows, row, 0, rows.length), queues, 0, 1);
-  KITH_UNROLL
-  for (unsigned i = 0; i < Network::kEach; ++i)
-    if (Network::rank(i) < output.k) output.put(row, Network::rank(i), queues.keys()[i]);
+  put_queue(queues, row, output);
 }
 
 }  // namespace

@@ -127,4 +127,13 @@ void with_queues(unsigned k, int own, Run run) {
   with_own(std::integral_constant<unsigned, 32>{});
 }
 
+// The k first keys of the warp's list, by the warp.
+template <class T, class Queues>
+__device__ void put_queue(Queues& queues, std::int64_t row, const Output<T>& output) {
+  using Network = typename Queues::Network;
+  KITH_UNROLL
+  for (unsigned i = 0; i < Network::kEach; ++i)
+    if (Network::rank(i) < output.k) output.put(row, Network::rank(i), queues.keys()[i]);
+}
+
 }  // namespace kith::KITH_BACKEND
