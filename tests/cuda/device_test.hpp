@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -33,6 +34,12 @@ constexpr std::uint64_t kSchedules = 1;
 inline void set_schedule(std::uint64_t /*schedule*/) {}
 inline void forget_failures() {}
 #endif
+
+// Problems that an interpreter can take: always for the emulator, on a device when compute-sanitizer watches it.
+inline bool small_problems() {
+  static const bool small = kEmulated || std::getenv("KITH_TEST_SMALL") != nullptr;
+  return small;
+}
 
 // Skips, visibly, where there is no device.
 template <class Base>

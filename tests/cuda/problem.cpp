@@ -49,6 +49,7 @@ T make_value(Values kind, unsigned column, unsigned length, Random& random) {
     case Values::subnormal: return static_cast<T>(random.below(2001) - 1000) * Limits::denorm_min();
     case Values::huge: return signed_unit * Limits::max();
     case Values::late: return column < length / 2 ? T{1} : static_cast<T>(length - column) / static_cast<T>(length);
+    case Values::clumped: return static_cast<T>(column / 64 * 2654435761U % 1000003U) + signed_unit / 4;
   }
   return T{};
 }
@@ -152,6 +153,7 @@ const char* to_string(Values kind) {
     case Values::subnormal: return "subnormal";
     case Values::huge: return "huge";
     case Values::late: return "late";
+    case Values::clumped: return "clumped";
   }
   return "?";
 }

@@ -20,9 +20,10 @@ enum class Values {
   zeros,  // −0 and +0
   subnormal,
   huge,
-  late,  // the first half alike, the winners at the end
+  late,     // the first half alike, the winners at the end
+  clumped,  // many neighbours alike
 };
-constexpr std::size_t kValuesCount = 11;
+constexpr std::size_t kValuesCount = 12;
 
 enum class Ids { column, reversed, scattered };
 constexpr std::size_t kIdsCount = 3;

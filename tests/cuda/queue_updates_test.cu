@@ -85,7 +85,7 @@ TEST_F(QueueUpdates, EveryKeyOfTheAnswerWasWritten) {
 
 // The tail slot is the smallest of the row, which changes rarely; the head changes with every insertion.
 TEST_F(QueueUpdates, MostUpdatesAreNearTheHead) {
-  const auto problem = rows_of(Values::random, kEmulated ? 16 : 256, kEmulated ? 2000 : 1U << 15U);
+  const auto problem = rows_of(Values::random, small_problems() ? 16 : 256, small_problems() ? 2000 : 1U << 15U);
   for (const QueueKind kind : {QueueKind::insertion, QueueKind::heap, QueueKind::merge}) {
     SCOPED_TRACE(testing::Message() << "queue " << static_cast<int>(kind));
     const Counts counts = count_updates(problem, 64, kind);
@@ -115,7 +115,7 @@ TEST_F(QueueUpdates, HeadsChangeWithEveryInsertion) {
 }
 
 TEST_F(QueueUpdates, HeapAndMergeQueuesWriteLessFromSomeKOn) {
-  const auto problem = rows_of(Values::random, kEmulated ? 8 : 64, kEmulated ? 4000 : 1U << 15U);
+  const auto problem = rows_of(Values::random, small_problems() ? 8 : 64, small_problems() ? 4000 : 1U << 15U);
   for (const unsigned k : {128U, 256U, 512U}) {
     SCOPED_TRACE(testing::Message() << "k = " << k);
     const auto insertion = total(count_updates(problem, k, QueueKind::insertion));
@@ -129,7 +129,7 @@ TEST_F(QueueUpdates, HeapAndMergeQueuesWriteLessFromSomeKOn) {
 
 // O(k), O(log k) and O(log² k) updates an insertion.
 TEST_F(QueueUpdates, InsertionQueueGrowsFastestWithK) {
-  const auto problem = rows_of(Values::random, kEmulated ? 4 : 64, kEmulated ? 4000 : 1U << 15U);
+  const auto problem = rows_of(Values::random, small_problems() ? 4 : 64, small_problems() ? 4000 : 1U << 15U);
   const auto growth = [&](QueueKind kind) {
     return static_cast<double>(total(count_updates(problem, 512, kind))) /
            static_cast<double>(total(count_updates(problem, 32, kind)));

@@ -92,9 +92,9 @@ const std::vector<Method>& methods() {
 
 // A queue of one thread may write k slots for each value: a larger k would outlast the test.
 unsigned most_k(const Method& method, unsigned length) {
-  constexpr unsigned kMostWrites = 11000000;
+  const unsigned most_writes = small_problems() && !kEmulated ? 300000 : 11000000;
   const unsigned limit = method.limit == 0 ? length : std::min(method.limit, length);
-  return std::string_view(method.name).ends_with("-queue") ? std::min(limit, kMostWrites / length) : limit;
+  return std::string_view(method.name).ends_with("-queue") ? std::min(limit, most_writes / length) : limit;
 }
 
 const Method& method_named(std::string_view name) {
@@ -108,16 +108,18 @@ struct Size {
   unsigned length;
 };
 
-#if defined(KITH_IS_EMULATED)
-const std::vector<Size> kSizes = {{1, 1},   {3, 2},    {33, 31},  {1, 32},   {3, 100}, {2, 257},
-                                  {3, 999}, {1, 1000}, {1, 2048}, {1, 4097}, {1, 5000}};
-constexpr std::uint64_t kRounds = 1;
-#else
-const std::vector<Size> kSizes = {{1, 1},     {3, 2},      {33, 31},   {1, 32},    {34, 100},  {2, 257},
-                                  {5, 999},   {1, 1000},   {2, 2048},  {1, 4097},  {33, 5000}, {1000, 77},
-                                  {2, 20001}, {257, 4096}, {70000, 3}, {3, 65536}, {1, 100003}};
-constexpr std::uint64_t kRounds = 2;
-#endif
+const std::vector<Size>& row_sizes() {
+  static const std::vector<Size> small = {{1, 1},   {3, 2},    {33, 31},  {1, 32},   {3, 100}, {2, 257},
+                                          {3, 999}, {1, 1000}, {1, 2048}, {1, 4097}, {1, 5000}};
+  static const std::vector<Size> all = {{1, 1},     {3, 2},      {33, 31},   {1, 32},    {34, 100},  {2, 257},
+                                        {5, 999},   {1, 1000},   {2, 2048},  {1, 4097},  {33, 5000}, {1000, 77},
+                                        {2, 20001}, {257, 4096}, {70000, 3}, {3, 65536}, {1, 100003}};
+  return small_problems() ? small : all;
+}
+
+std::uint64_t rounds() {
+  return small_problems() ? 1 : 2;
+}
 
 // What k is for rows of a length; 0: a fraction of it, below.
 const std::vector<unsigned> kCounts = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 2047, 2048, 2049};
@@ -150,7 +152,7 @@ struct Case {
 
 std::vector<std::size_t> parameter_sizes(const Method& method) {
   std::vector<std::size_t> sizes = {
-      kValuesCount,    kSizes.size(), kCounts.size() + kFractions, 2, 2, kForms.size(), kIdsCount,
+      kValuesCount,    row_sizes().size(), kCounts.size() + kFractions, 2, 2, kForms.size(), kIdsCount,
       kLayouts.size(), kSchedules};
   for (const Settings& settings : method.settings) sizes.push_back(settings.size());
   return sizes;
@@ -158,7 +160,7 @@ std::vector<std::size_t> parameter_sizes(const Method& method) {
 
 Case make_case(const Method& method, const std::vector<std::size_t>& choice, std::uint64_t seed) {
   Case made{static_cast<Values>(choice[0]),
-            kSizes[choice[1]],
+            row_sizes()[choice[1]],
             0,
             choice[3] == 1,
             choice[4] == 1,
@@ -234,7 +236,7 @@ class Select : public OnDevice<testing::TestWithParam<std::size_t>> {
 };
 
 TEST_P(Select, AgreesWithTheOracle) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < rounds(); ++round) {
     const auto choices = pairwise(parameter_sizes(method()), 1 + GetParam() + 100 * round);
     for (std::size_t i = 0; i < choices.size(); ++i) {
       const Case one = make_case(method(), choices[i], 1 + i + 10000 * round);
@@ -249,7 +251,7 @@ TEST_P(Select, AgreesWithTheOracle) {
 TEST_P(Select, GoesToItsLimitAndNoFurther) {
   const unsigned limit = method().limit;
   if (limit > 0) expect_refusal(method(), limit + 10, {limit + 1}, {std::to_string(limit + 1), std::to_string(limit)});
-  const unsigned length = limit > 0 ? limit : kEmulated ? 4500 : 70000;
+  const unsigned length = limit > 0 ? limit : small_problems() ? 4500 : 70000;
   const unsigned k = most_k(method(), length);
   const auto problem = make_problem<double>(Values::random, 2, length, false, Ids::column, {}, 1);
   DeviceProblem<double>(problem).check(method().select_double, {k});
@@ -302,13 +304,15 @@ INSTANTIATE_TEST_SUITE_P(Methods, Select, testing::Range<std::size_t>(0, methods
   return name;
 });
 
-#if defined(KITH_IS_EMULATED)
-const std::vector<Size> kLongSizes = {{2, 20011}};
-const std::vector<unsigned> kLongCounts = {1, 100, 2500};
-#else
-const std::vector<Size> kLongSizes = {{257, 100003}, {3, (1U << 21U) + 5}, {1, 5000000}};
-const std::vector<unsigned> kLongCounts = {1, 10, 100, 1000, 2048, 20000, 300001};
-#endif
+std::vector<Size> long_sizes() {
+  if (small_problems()) return {{2, 20011}};
+  return {{257, 100003}, {3, (1U << 21U) + 5}, {1, 5000000}};
+}
+
+std::vector<unsigned> long_counts() {
+  if (small_problems()) return {1, 100, 2500};
+  return {1, 10, 100, 1000, 2048, 20000, 300001};
+}
 
 using LongRows = OnDevice<testing::TestWithParam<Size>>;
 
@@ -319,7 +323,7 @@ TEST_P(LongRows, AllMethodsAgreeWithTheOracle) {
     const auto problem = make_problem<float>(kind, size.rows, size.length, largest, Ids::column, {1, 2}, 3);
     DeviceProblem<float> on_device(problem);
     for (const Method& method : methods()) {
-      for (const unsigned k : kLongCounts) {
+      for (const unsigned k : long_counts()) {
         if (k > most_k(method, size.length)) continue;
         SCOPED_TRACE(testing::Message() << method.name << ", " << to_string(kind) << ", k = " << k);
         on_device.check(method.select_float, {k});
@@ -329,7 +333,7 @@ TEST_P(LongRows, AllMethodsAgreeWithTheOracle) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, LongRows, testing::ValuesIn(kLongSizes), [](const auto& size) {
+INSTANTIATE_TEST_SUITE_P(Sizes, LongRows, testing::ValuesIn(long_sizes()), [](const auto& size) {
   return std::to_string(size.param.rows) + "_rows_of_" + std::to_string(size.param.length);
 });
 

@@ -1,4 +1,5 @@
 // Selection by a threshold: what the plan promises, and that rows which break it are still right.
+#include <cmath>
 #include <functional>
 
 #include "cuda/select/threshold_filter.hpp"
@@ -29,7 +30,7 @@ const std::vector<Spoiler>& spoilers() {
       {"half the rank: some rows have too few candidates",
        [](ThresholdPlan& plan, unsigned) { plan.rank = std::max(1U, plan.rank / 2); }},
       {"four times the rank: too many candidates",
-       [](ThresholdPlan& plan, unsigned) { plan.rank = std::min(plan.samples - 1, 4 * plan.rank); }},
+       [](ThresholdPlan& plan, unsigned) { plan.rank = std::min(plan.counted(4) - 1, 4 * plan.rank); }},
       {"room for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.room = plan.staged = k; }},
       {"nothing staged: candidates are finished where they lie",
        [](ThresholdPlan& plan, unsigned) { plan.staged = 0; }},
@@ -94,12 +95,12 @@ void check_all_spoilers(Values kind, std::int64_t rows, unsigned length, unsigne
 
 TEST_F(Threshold, RowsThatBreakThePlanAreStillRight) {
   check_all_spoilers<float>(Values::random, 2, 20011);
-  if (!kEmulated) check_all_spoilers<float>(Values::random, 100, 70001);
+  if (!small_problems()) check_all_spoilers<float>(Values::random, 100, 70001);
 }
 
 TEST_F(Threshold, RowsOfDoublesThatBreakThePlanAreStillRight) {
   check_all_spoilers<double>(Values::random, 2, 20011);
-  if (!kEmulated) check_all_spoilers<double>(Values::random, 3, 1000003);
+  if (!small_problems()) check_all_spoilers<double>(Values::random, 3, 1000003);
 }
 
 TEST_F(Threshold, OrderedRowsThatBreakThePlanAreStillRight) {
@@ -117,8 +118,8 @@ TEST_F(Threshold, EqualValuesThatBreakThePlanAreStillRight) {
 TEST_F(Threshold, ManyRowsThatBreakThePlanAreStillRight) {
   const std::int64_t rows = 4 * static_cast<std::int64_t>(device::processor_count()) + 1;
   for (const unsigned k : {1U, 20U, 100U, 200U})
-    check_spoilers<float>({Values::random, rows, kEmulated ? 5003U : 20011U, k, TopkOutput::sorted, k == 20});
-  check_spoilers<double>({Values::few_distinct, rows, kEmulated ? 5003U : 20011U, 100});
+    check_spoilers<float>({Values::random, rows, small_problems() ? 5003U : 20011U, k, TopkOutput::sorted, k == 20});
+  check_spoilers<double>({Values::few_distinct, rows, small_problems() ? 5003U : 20011U, 100});
 }
 
 // Many rows for few processors: a block does all of a row.
@@ -150,7 +151,7 @@ TEST_F(Threshold, PartsOfARowAgree) {
         ThresholdPlan plan = plan_threshold(2, kLength, k, sizeof(float), device::processor_count());
         plan.parts = 4;
         plan.samples = 1216;
-        plan.stretch = (std::uint64_t{kLength} << 16U) / (plan.samples / (device::kSampledBytes / sizeof(float)));
+        plan.stretch = (std::uint64_t{kLength} << 16U) / (plan.samples / plan.together);
         plan.rank = std::min(plan.rank, 30U);
         SCOPED_TRACE(testing::Message() << to_string(kind) << ", k = " << k);
         check_plan<float>(on_device, {k}, plan);
@@ -252,11 +253,12 @@ TEST(ThresholdPlanning, KeepsItsPromises) {
             }
             ASSERT_GT(plan.chunk, 0U);
             ASSERT_EQ(plan.chunk % 4, 0U) << "chunks are whole vectors of 16 bytes";
-            ASSERT_LE(plan.rank, plan.samples);
+            ASSERT_LT(plan.rank, plan.counted(16 / bytes));
             ASSERT_LE(plan.samples, length);
             ASSERT_LE(plan.stretch >> 16U, length);
             // So many candidates are expected: more than k, and fewer than there is room for.
-            const double candidates = static_cast<double>(plan.rank) * length / plan.samples;
+            const double share = static_cast<double>(plan.rank) / plan.counted(16 / bytes);
+            const double candidates = (plan.minima ? 1 - std::pow(1 - share, bytes / 16.0) : share) * length;
             ASSERT_GT(candidates, k);
             ASSERT_LT(candidates, plan.room);
           }

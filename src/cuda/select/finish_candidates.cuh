@@ -190,11 +190,14 @@ __global__ void __launch_bounds__(WarpFinishShape::kWarps* kWarp)
 
 struct RankFinishShape {
   static constexpr unsigned kThreads = 512;
+  static constexpr unsigned kWarps = kThreads / kWarp;
+  static constexpr unsigned kKeys = 4;  // that a warp ranks at once, so as to read the others less often
 };
 
 // Block (row, share of its candidates), for a single row or two: a key's rank is the number of smaller ones, which
-// every warp counts for its keys. Work that grows with the square of the candidates, but on all of the device at once
-// and with a single barrier. Dynamic shared memory: the staged keys, or what block_finish takes if that is more.
+// every warp counts for some of the keys. Work that grows with the square of the candidates, but on all of the device
+// at once and with a single barrier. Dynamic shared memory: the staged keys, or what block_finish takes if that is
+// more.
 template <class T>
 __global__ void __launch_bounds__(RankFinishShape::kThreads)
     rank_finish_kernel(Rows<T> rows, ThresholdPlan plan, unsigned shares, ThresholdState<KeyOf<T>> state,
@@ -216,13 +219,24 @@ __global__ void __launch_bounds__(RankFinishShape::kThreads)
   }
   for (unsigned i = threadIdx.x; i < list.count; i += kThreads) keys[i] = list.keys[i];
   __syncthreads();
-  for (unsigned i = share * (kThreads / kWarp) + warp_id(); i < list.count; i += shares * (kThreads / kWarp)) {
-    const K mine = keys[i];
-    unsigned smaller = 0;
+  constexpr unsigned kKeys = RankFinishShape::kKeys;
+  const unsigned warp = share * RankFinishShape::kWarps + warp_id();
+  for (unsigned first = warp * kKeys; first < list.count; first += shares * RankFinishShape::kWarps * kKeys) {
+    K mine[kKeys];
+    unsigned smaller[kKeys] = {};
+    KITH_UNROLL
+    for (unsigned i = 0; i < kKeys; ++i) mine[i] = keys[min(first + i, list.count - 1)];
 #pragma unroll 4
-    for (unsigned j = lane_id(); j < list.count; j += kWarp) smaller += keys[j] < mine ? 1 : 0;
-    const unsigned rank = __reduce_add_sync(kFullMask, smaller);
-    if (lane_id() == 0 && rank < output.k) output.put(row, rank, mine);
+    for (unsigned j = lane_id(); j < list.count; j += kWarp) {
+      const K other = keys[j];
+      KITH_UNROLL
+      for (unsigned i = 0; i < kKeys; ++i) smaller[i] += other < mine[i] ? 1 : 0;
+    }
+    KITH_UNROLL
+    for (unsigned i = 0; i < kKeys; ++i) {
+      const unsigned rank = __reduce_add_sync(kFullMask, smaller[i]);
+      if (lane_id() == i && first + i < list.count && rank < output.k) output.put(row, rank, mine[i]);
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 // sample_threshold.cuh: a key that a little more than k keys of a row are below, from a sample of the row.
-// The row is cut into equal stretches and the 64 bytes that memory delivers at once are read at a random place of each,
-// 16 by a thread: spread over the row whatever its order, and read without waste. Keys are unique, so equal values do
-// no harm. Each thread keeps only its few smallest keys; a sample that is dropped can only raise the threshold. Cost:
-// 4·S bytes, a radix search over kThreads · kKept keys, or their sort where splitters are wanted too.
+// The row is cut into equal stretches and a few neighbours are read at a random place of each, 16 bytes by a thread:
+// spread over the row whatever its order, and read without waste. Keys are unique, so equal values do no harm. Where
+// only minima count, each thread keeps the few smallest of the minima of its 16 bytes; what is dropped can only raise
+// the threshold. Cost: the sample, a radix search over kThreads · kKept keys, or their sort where splitters are wanted
+// too.
 #pragma once
 
 #include "cuda/runtime/launch.cuh"
@@ -37,16 +38,16 @@ __device__ void set_threshold(const ThresholdState<K>& state, std::int64_t row, 
   state.filtered[row] = threshold < last_key<K>() ? 0 : ~0U;
 }
 
-// First column of what is read of this stretch: kSampledBytes, aligned, inside the row and the stretch.
+// First column of what is read of this stretch: `together` values, aligned, inside the row and the stretch.
 template <class T>
-__device__ __forceinline__ unsigned sampled_column(const T* row, unsigned stretch, std::uint64_t step, unsigned seed) {
-  constexpr unsigned kTogether = kSampledBytes / sizeof(T);
+__device__ __forceinline__ unsigned sampled_column(const T* row, unsigned stretch, std::uint64_t step,
+                                                   unsigned together, unsigned seed) {
   const auto begin = static_cast<unsigned>(stretch * step >> 16U);
   const auto end = static_cast<unsigned>((stretch + std::uint64_t{1}) * step >> 16U);
   const unsigned skip = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(row) / sizeof(T));
-  const unsigned first = begin + (0U - begin - skip) % kTogether;
-  const unsigned places = (end - first) / kTogether;
-  return first + __umulhi(random_bits(seed, stretch), places) * kTogether;
+  const unsigned first = begin + ((0U - begin - skip) & (together - 1U));
+  const unsigned places = (end - first) / together;
+  return first + __umulhi(random_bits(seed, stretch), places) * together;
 }
 
 // Keeps the kKept smallest keys seen, ascending.
@@ -61,14 +62,29 @@ __device__ __forceinline__ void keep(K (&kept)[kKept], K key) {
 template <class T>
 __device__ __forceinline__ unsigned sampled_vector(const Rows<T>& rows, std::int64_t row, unsigned part,
                                                    const ThresholdPlan& plan, unsigned n) {
-  constexpr unsigned kVectors = kSampledBytes / sizeof(T) / RowVectors<T>::kWidth;
-  const unsigned stretch = n / kVectors * plan.parts + part;
-  return sampled_column(rows.row(row), stretch, plan.stretch, static_cast<unsigned>(row)) +
-         n % kVectors * RowVectors<T>::kWidth;
+  const unsigned vectors = plan.together / RowVectors<T>::kWidth;
+  const unsigned stretch = n / vectors * plan.parts + part;
+  return sampled_column(rows.row(row), stretch, plan.stretch, plan.together, static_cast<unsigned>(row)) +
+         n % vectors * RowVectors<T>::kWidth;
 }
 
-// The kKept smallest samples of each of kGroup threads, ascending. Loads are started kAhead at a time; the cache may
-// keep them. NaN is not kept: a row with that many has no threshold.
+// The place of the smallest number in the direction of the search, the first of equal ones; any if all are NaN.
+template <class T, unsigned kCount>
+__device__ __forceinline__ unsigned place_of_smallest(const T (&values)[kCount], T sign) {
+  unsigned place = 0;
+  T smallest = sign * values[0];
+  KITH_UNROLL
+  for (unsigned i = 1; i < kCount; ++i) {
+    const T value = sign * values[i];
+    if (!(value < smallest) && smallest == smallest) continue;
+    place = i;
+    smallest = value;
+  }
+  return place;
+}
+
+// The kKept smallest minima of 16 bytes of each of kGroup threads, ascending. Loads are started kAhead at a time; the
+// cache may keep them. NaN is not kept: a row with that many has no threshold.
 template <class T, unsigned kGroup, unsigned kKept>
 __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned part, const ThresholdPlan& plan,
                              KeyOf<T> (&kept)[kKept]) {
@@ -93,12 +109,13 @@ __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned par
     KITH_UNROLL
     for (unsigned i = 0; i < kAhead; ++i) {
       if (first + i * kGroup >= count) break;
+      const unsigned j = place_of_smallest(ahead[i], sign);
+      T smallest = ahead[i][0];
       KITH_UNROLL
-      for (unsigned j = 0; j < kWidth; ++j) {
-        if (!(sign * ahead[i][j] <= largest_kept)) continue;
-        keep(kept, rows.key(row, columns[i] + j, ahead[i][j]));
-        if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
-      }
+      for (unsigned at = 1; at < kWidth; ++at) smallest = at == j ? ahead[i][at] : smallest;
+      if (!(sign * smallest <= largest_kept)) continue;
+      keep(kept, rows.key(row, columns[i] + j, smallest));
+      if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
     }
   }
 }
@@ -198,8 +215,8 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) set_threshold(state, row, threshold);
 }
 
-// Block a row, for large k: the whole sample or its smaller part is sorted, and splitters come from it too. Dynamic
-// shared memory: kThreads · kItems keys.
+// Block a row, for large k: the whole sample (kAll) or the smallest minima are sorted, and splitters come from them
+// too. Dynamic shared memory: kThreads · kItems keys.
 template <class T, unsigned kThreads, unsigned kItems, bool kAll>
 __global__ void __launch_bounds__(kThreads)
     sample_splitters_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {
@@ -228,7 +245,7 @@ __global__ void __launch_bounds__(kThreads)
   KITH_UNROLL
   for (unsigned i = 0; i < kItems; ++i) sorted[threadIdx.x * kItems + i] = items[i];
   __syncthreads();
-  const unsigned used = plan.rank > 0 ? plan.rank : plan.samples;
+  const unsigned used = plan.rank > 0 ? plan.rank : plan.counted(kWidth);
   if (threadIdx.x == 0) {
     if (plan.rank > 0) {
       set_threshold(state, row, sorted[plan.rank - 1]);

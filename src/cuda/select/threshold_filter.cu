@@ -1,7 +1,7 @@
 // Selection at the speed of one read of the matrix, at any k: a sample of each row gives a threshold that a little more
 // than k of its keys do not pass, one pass over the matrix collects those, and they are sorted.
 // How a row is ordered matters little to it, and equal values do not: keys are unique and the sample is spread over the
-// row. Where neighbours are alike, some rows have to be searched whole. A row is cut into chunks that any block can
+// row, as few values as make sense at a place. A row is cut into chunks that any block can
 // filter, so few long rows fill the device as many short ones do. Cost: the matrix read once, a few percent of it again
 // as samples and candidates. Limits: none; 1 ≤ k ≤ row length.
 #include "cuda/select/threshold_filter.hpp"
@@ -47,16 +47,18 @@ void check_plan(const SelectCall<T>& call, const ThresholdPlan& plan) {
   const auto require = [](bool met, const char* what, unsigned value) {
     if (!met) throw Error(ErrorCode::internal, std::string("a threshold plan with ") + what + std::to_string(value));
   };
-  constexpr unsigned kTogether = kSampledBytes / sizeof(T);
+  constexpr unsigned kWidth = RowVectors<T>::kWidth;
   require(call.k() <= kLargestSmallK || plan.buckets > 1, "one bucket for k = ", call.k());
   require(plan.buckets == 1 || plan.parts == 1, "buckets and parts: ", plan.parts);
   require(call.k() <= plan.room && plan.room <= call.rows.length, "room = ", plan.room);
   require(plan.staged <= plan.room, "staged = ", plan.staged);
   if (plan.samples == 0) return;
-  require(plan.samples % (plan.parts * kTogether) == 0, "samples = ", plan.samples);
-  require(plan.rank < plan.samples && (plan.rank > 0 || plan.buckets > 1), "rank = ", plan.rank);
+  require(plan.together % kWidth == 0 && (plan.together & (plan.together - 1)) == 0, "together = ", plan.together);
+  require(plan.samples % (plan.parts * plan.together) == 0, "samples = ", plan.samples);
+  require(plan.minima || plan.buckets > 1, "no minima for k = ", call.k());
+  require(plan.rank < plan.counted(kWidth) && (plan.rank > 0 || !plan.minima), "rank = ", plan.rank);
   require(plan.parts == 1 || plan.rank <= plan.parts * PartShape::kHandedOn, "rank beyond its parts, ", plan.rank);
-  require(plan.chunk > 0 && plan.chunk % RowVectors<T>::kWidth == 0, "chunk = ", plan.chunk);
+  require(plan.chunk > 0 && plan.chunk % kWidth == 0, "chunk = ", plan.chunk);
 }
 
 template <class T, bool kBuckets>
@@ -180,9 +182,8 @@ void select_large(const SelectCall<T>& call, const ThresholdPlan& plan) {
            {.blocks = rows, .threads = kThreads, .shared_bytes = kThreads * items * sizeof(K)}, call.stream(),
            call.rows, plan, state);
   };
-  constexpr unsigned kLowRank = 256;
   constexpr unsigned kItems = 32 / sizeof(T);
-  if (plan.rank > 0 && plan.rank <= kLowRank) {
+  if (plan.minima) {
     sample(sample_splitters_kernel<T, 1024, 4, false>, 4);
   } else {
     sample(sample_splitters_kernel<T, 1024, kItems, true>, kItems);

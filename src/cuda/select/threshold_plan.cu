@@ -24,10 +24,14 @@ constexpr unsigned kLeastParts = 16;
 constexpr unsigned kMostParts = 128;
 constexpr unsigned kPartSamples = 8192;
 
+// What few places sample next to each other: as many bytes as memory delivers at once.
+constexpr unsigned kSectorBytes = 64;
+
 constexpr unsigned kMostShared = 128 << 10;  // bytes of candidates in shared memory
 
-// For large k all samples are sorted, and buckets are to have half of what registers sort.
+// For large k the samples are sorted, and buckets are to have half of what registers sort.
 constexpr unsigned kBucketSampleBytes = 32768;
+constexpr unsigned kMostBucketMinima = 256;  // the last rank for which threads keep their smallest only
 constexpr unsigned kBucketKeys = 1024;
 constexpr unsigned kMostBuckets = 2048;
 
@@ -39,26 +43,39 @@ unsigned round_down(unsigned value, unsigned step) {
   return value / step * step;
 }
 
-// So many samples that the k-th key is among their range but for odds of about one in a million. Those taken together
-// may be alike, and of them at most half are kept: so many as to reach beyond the first.
-unsigned safe_rank(double expected, unsigned together) {
-  return std::max(together / 2 + 2, static_cast<unsigned>(std::ceil(expected + 4.5 * std::sqrt(expected) + 5)));
+// Of things of which `expected` are up to the k-th key, so many that the last is beyond it but for odds of about one in
+// a million.
+double safe_rank(double expected) {
+  return expected + 4.5 * std::sqrt(expected) + 5;
 }
 
-// Keys up to the rank-th of `samples`, with much to spare on either side of what is expected.
-unsigned spread(double rank, double spare, unsigned length, double samples) {
-  return static_cast<unsigned>(
-      std::min<double>(length, std::ceil((rank + spare * (std::sqrt(rank) + 2)) * length / samples)));
+// Much more than `rank` will be in any but one of very many rows.
+double with_spare(double rank) {
+  return rank + 6 * (std::sqrt(rank) + 2);
 }
 
-// The whole row is candidates when the threshold would let most of it pass.
-void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned together) {
-  plan.rank = safe_rank(static_cast<double>(k) * plan.samples / length, together);
-  plan.staged = spread(plan.rank, 6, length, plan.samples);
-  // As if what is sampled together were one sample.
-  plan.room = std::max(plan.staged, spread(static_cast<double>(plan.rank) / together, 6, length,
-                                           static_cast<double>(plan.samples) / together));
-  if (plan.rank < plan.samples && plan.staged < length) return;
+unsigned at_most(unsigned length, double count) {
+  return static_cast<unsigned>(std::min<double>(length, std::ceil(count)));
+}
+
+// Rank and room for what plan.samples, plan.together and plan.minima say. The whole row is candidates when the
+// threshold would let most of it pass.
+void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned width) {
+  const double each = plan.minima ? width : 1;  // values that count as one
+  const double counted = plan.samples / each;
+  const double share = static_cast<double>(k) / length;
+  const double alike = plan.together / each;
+  const double places = static_cast<double>(plan.samples) / plan.together;
+  const double if_random = safe_rank(counted * (1 - std::pow(1 - share, each)));
+  // A row in which neighbours are alike may miss more often than a random one: it needs the places, not the margin.
+  const double if_alike = alike * (safe_rank(places * share) - 3);
+  const double rank = std::ceil(std::max(if_random, if_alike));
+  const double reached = with_spare(rank) / counted;
+  plan.rank = at_most(plan.samples, rank);
+  plan.staged = reached < 1 ? at_most(length, (1 - std::pow(1 - reached, 1 / each)) * length) : length;
+  const double alike_rank = rank / alike;
+  plan.room = std::max(plan.staged, at_most(length, (alike_rank + 4 * (std::sqrt(alike_rank) + 1)) / places * length));
+  if (rank < counted && plan.staged < length) return;
   plan.rank = 0;
   plan.room = plan.staged = length;
 }
@@ -78,7 +95,8 @@ unsigned choose_chunk(std::int64_t rows, unsigned length, double expected, unsig
 // For k up to kLargestSmallK; false if the candidates are too many for shared memory.
 bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes,
                 unsigned processors) {
-  const unsigned together = kSampledBytes / value_bytes;
+  const unsigned width = 16 / value_bytes;
+  plan.together = kSectorBytes / value_bytes;
   const unsigned most_keys = kMostShared / (value_bytes == 4 ? 8 : 16);
   unsigned most = length / kLargestShare;
   plan.samples = std::clamp(length / kSampledShare, kLeastSamples, kMostSamples);
@@ -90,11 +108,11 @@ bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigne
     plan.parts = std::min(length / kSampledShare / kPartSamples, kMostParts);
     plan.samples = plan.parts * kPartSamples;
   }
-  plan.samples = round_down(std::min(plan.samples, most), together);
-  settle(plan, length, k, together);
+  plan.samples = round_down(std::min(plan.samples, most), plan.together);
+  settle(plan, length, k, width);
   while (plan.staged > most_keys && plan.parts == 1 && 2 * plan.samples <= most) {
     plan.samples *= 2;
-    settle(plan, length, k, together);
+    settle(plan, length, k, width);
   }
   return plan.staged <= most_keys;
 }
@@ -104,7 +122,7 @@ bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigne
 ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes,
                              unsigned processors) {
   ThresholdPlan plan;
-  const unsigned together = kSampledBytes / value_bytes;
+  const unsigned width = 16 / value_bytes;
   const bool small = k <= kLargestSmallK;
   if (small && length <= kShortRow) {
     plan.room = plan.staged = length;
@@ -118,16 +136,20 @@ ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, uns
   }
   if (!fits) {
     plan = {};
-    plan.samples = round_down(std::min(kBucketSampleBytes / value_bytes, length / 2), together);
-    settle(plan, length, k, together);
+    plan.together = width;
+    plan.samples = round_down(std::min(kBucketSampleBytes / value_bytes, length / 2), plan.together);
+    settle(plan, length, k, width);
+    plan.minima = plan.rank > 0 && plan.rank <= kMostBucketMinima;
+    if (!plan.minima) settle(plan, length, k, width);
   }
-  const unsigned used = plan.rank > 0 ? plan.rank : plan.samples;
-  const double expected = static_cast<double>(used) * length / plan.samples;
+  const unsigned counted = plan.counted(width);
+  const unsigned used = plan.rank > 0 ? plan.rank : counted;
+  const double expected = static_cast<double>(used) * length / counted / (plan.minima ? width : 1);
   if (!fits) {
     plan.buckets = static_cast<unsigned>(
         std::clamp(std::ceil(expected / kBucketKeys), 2.0, static_cast<double>(std::min(kMostBuckets, used))));
   }
-  plan.stretch = (static_cast<std::uint64_t>(length) << 16U) / (plan.samples / together);
+  plan.stretch = (static_cast<std::uint64_t>(length) << 16U) / (plan.samples / plan.together);
   plan.chunk = choose_chunk(rows, length, fits ? expected : 0, processors);
   return plan;
 }
