@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   K* keys = chosen + finished_keys(output.k);
   const std::int64_t row = blockIdx.x;
   if (threadIdx.x == 0) staged[0] = 0;
-  const Threshold<T> threshold(sampled_threshold<T, kThreads, kKept>(rows, row, plan, keys), rows.largest);
+  const Threshold<T> threshold(sampled_threshold<T, kThreads, false, kKept>(rows, row, plan, keys), rows.largest);
   const RowVectors<T> vectors(rows.row(row), rows.length);
   Batch<T> next;
   next.load(vectors, 0, vectors.count());

@@ -15,6 +15,7 @@ using PackedKey = unsigned long long;
 struct WideKey {
   unsigned long long order;
   unsigned id;
+  unsigned zero;  // all of a key is written, so that it may be read 16 bytes at a time
 
   __host__ __device__ friend bool operator<(const WideKey& a, const WideKey& b) {
     return a.order < b.order || (a.order == b.order && a.id < b.id);
@@ -65,7 +66,7 @@ __host__ __device__ __forceinline__ K last_key() {
 
 template <>
 __host__ __device__ __forceinline__ WideKey last_key<WideKey>() {
-  return {~0ULL, ~0U};
+  return {~0ULL, ~0U, 0U};
 }
 
 __host__ __device__ __forceinline__ PackedKey make_key(unsigned order, unsigned id) {
@@ -73,7 +74,7 @@ __host__ __device__ __forceinline__ PackedKey make_key(unsigned order, unsigned 
 }
 
 __host__ __device__ __forceinline__ WideKey make_key(unsigned long long order, unsigned id) {
-  return {order, id};
+  return {order, id, 0U};
 }
 
 __host__ __device__ __forceinline__ unsigned order_of(PackedKey key) {

@@ -25,7 +25,7 @@ __device__ __forceinline__ PackedKey key_from_bits(unsigned long long bits, Pack
 }
 
 __device__ __forceinline__ WideKey key_from_bits(WideBits bits, const WideKey& /*type*/) {
-  return {static_cast<unsigned long long>(bits >> 32U), static_cast<unsigned>(bits)};
+  return {static_cast<unsigned long long>(bits >> 32U), static_cast<unsigned>(bits), 0U};
 }
 
 __device__ __forceinline__ unsigned bit_width(WideBits bits) {

@@ -1,9 +1,8 @@
 // sample_threshold.cuh: a key that a little more than k keys of a row are below, from a sample of the row.
 // The row is cut into equal stretches and a few neighbours are read at a random place of each, 16 bytes by a thread:
-// spread over the row whatever its order, and read without waste. Keys are unique, so equal values do no harm. Where
-// only minima count, each thread keeps the few smallest of the minima of its 16 bytes; what is dropped can only raise
-// the threshold. Cost: the sample, a radix search over kThreads · kKept keys, or their sort where splitters are wanted
-// too.
+// spread over the row whatever its order, and read without waste. Keys are unique, so equal values do no harm. Each
+// thread keeps only its few smallest keys; a sample that is dropped can only raise the threshold. Cost: the sample, a
+// radix search over kThreads · kKept keys, or their sort where splitters are wanted too.
 #pragma once
 
 #include "cuda/runtime/launch.cuh"
@@ -83,9 +82,9 @@ __device__ __forceinline__ unsigned place_of_smallest(const T (&values)[kCount],
   return place;
 }
 
-// The kKept smallest minima of 16 bytes of each of kGroup threads, ascending. Loads are started kAhead at a time; the
-// cache may keep them. NaN is not kept: a row with that many has no threshold.
-template <class T, unsigned kGroup, unsigned kKept>
+// The kKept smallest samples of each of kGroup threads, ascending; with kMinima at most one of 16 bytes. Loads are
+// started kAhead at a time; the cache may keep them. NaN is not kept: a row with that many has no threshold.
+template <class T, unsigned kGroup, bool kMinima, unsigned kKept>
 __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned part, const ThresholdPlan& plan,
                              KeyOf<T> (&kept)[kKept]) {
   using K = KeyOf<T>;
@@ -109,13 +108,13 @@ __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned par
     KITH_UNROLL
     for (unsigned i = 0; i < kAhead; ++i) {
       if (first + i * kGroup >= count) break;
-      const unsigned j = place_of_smallest(ahead[i], sign);
-      T smallest = ahead[i][0];
+      const unsigned only = kMinima ? place_of_smallest(ahead[i], sign) : 0;
       KITH_UNROLL
-      for (unsigned at = 1; at < kWidth; ++at) smallest = at == j ? ahead[i][at] : smallest;
-      if (!(sign * smallest <= largest_kept)) continue;
-      keep(kept, rows.key(row, columns[i] + j, smallest));
-      if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
+      for (unsigned j = 0; j < kWidth; ++j) {
+        if ((kMinima && j != only) || !(sign * ahead[i][j] <= largest_kept)) continue;
+        keep(kept, rows.key(row, columns[i] + j, ahead[i][j]));
+        if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
+      }
     }
   }
 }
@@ -129,21 +128,21 @@ __device__ K threshold_of(const Source& source, unsigned count, unsigned rank) {
   return bound < last_key<K>() ? next_key(bound) : bound;
 }
 
-template <class T, unsigned kThreads, unsigned kKept>
+template <class T, unsigned kThreads, bool kMinima, unsigned kKept>
 __device__ void keep_samples_in_shared(const Rows<T>& rows, std::int64_t row, unsigned part, const ThresholdPlan& plan,
                                        KeyOf<T>* shared) {
   KeyOf<T> kept[kKept];
-  keep_samples<T, kThreads>(rows, row, part, plan, kept);
+  keep_samples<T, kThreads, kMinima>(rows, row, part, plan, kept);
   KITH_UNROLL
   for (unsigned i = 0; i < kKept; ++i) shared[i * kThreads + threadIdx.x] = kept[i];
   __syncthreads();
 }
 
-template <class T, unsigned kThreads, unsigned kKept>
+template <class T, unsigned kThreads, bool kMinima, unsigned kKept>
 __device__ KeyOf<T> sampled_threshold(const Rows<T>& rows, std::int64_t row, const ThresholdPlan& plan,
                                       KeyOf<T>* shared) {
   using K = KeyOf<T>;
-  keep_samples_in_shared<T, kThreads, kKept>(rows, row, 0, plan, shared);
+  keep_samples_in_shared<T, kThreads, kMinima, kKept>(rows, row, 0, plan, shared);
   return threshold_of<kThreads, K>([&](unsigned i) { return shared[i]; }, kThreads * kKept, plan.rank);
 }
 
@@ -160,7 +159,7 @@ __global__ void __launch_bounds__(WarpSampleShape::kWarps* kWarp)
   if (row >= rows.rows) return;
   let_next_start();
   K kept[kKept];
-  keep_samples<T, kWarp>(rows, row, 0, plan, kept);
+  keep_samples<T, kWarp, true>(rows, row, 0, plan, kept);
   Bitonic<K, kWarp, kKept>::sort(kept, nullptr);
   const K threshold = warp_rank(kept, plan.rank);
   const K before = warp_rank(kept, plan.rank - 1);
@@ -190,12 +189,12 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned part = blockIdx.x % plan.parts;
   let_next_start();
   if (plan.parts == 1) {
-    const K threshold = sampled_threshold<T, kThreads, kKept>(rows, row, plan, shared);
+    const K threshold = sampled_threshold<T, kThreads, true, kKept>(rows, row, plan, shared);
     if (threadIdx.x == 0) set_threshold(state, row, threshold);
     return;
   }
   if (threadIdx.x == 0) flag[0] = 0;
-  keep_samples_in_shared<T, kThreads, kKept>(rows, row, part, plan, shared);
+  keep_samples_in_shared<T, kThreads, true, kKept>(rows, row, part, plan, shared);
   const auto from_shared = [&](unsigned i) { return shared[i]; };
   const K bound = kth_key_bound<kThreads, K>(from_shared, kThreads * kKept, PartShape::kHandedOn, scratch[0]);
   K* partial = state.partial + row * plan.parts * PartShape::kHandedOn;
@@ -238,7 +237,7 @@ __global__ void __launch_bounds__(kThreads)
       items[i] = there ? rows.key(row, sampled_vector(rows, row, 0, plan, n) + i % kWidth) : last_key<K>();
     }
   } else {
-    keep_samples<T, kThreads>(rows, row, 0, plan, items);
+    keep_samples<T, kThreads, true>(rows, row, 0, plan, items);
   }
   Bitonic<K, kThreads, kItems>::sort(items, sorted);
   __syncthreads();

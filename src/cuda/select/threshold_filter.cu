@@ -55,7 +55,7 @@ void check_plan(const SelectCall<T>& call, const ThresholdPlan& plan) {
   if (plan.samples == 0) return;
   require(plan.together % kWidth == 0 && (plan.together & (plan.together - 1)) == 0, "together = ", plan.together);
   require(plan.samples % (plan.parts * plan.together) == 0, "samples = ", plan.samples);
-  require(plan.minima || plan.buckets > 1, "no minima for k = ", call.k());
+  require(plan.minima != plan.whole_rows || plan.buckets > 1, "minima and whole rows for k = ", call.k());
   require(plan.rank < plan.counted(kWidth) && (plan.rank > 0 || !plan.minima), "rank = ", plan.rank);
   require(plan.parts == 1 || plan.rank <= plan.parts * PartShape::kHandedOn, "rank beyond its parts, ", plan.rank);
   require(plan.chunk > 0 && plan.chunk % kWidth == 0, "chunk = ", plan.chunk);

@@ -43,16 +43,10 @@ unsigned round_down(unsigned value, unsigned step) {
   return value / step * step;
 }
 
-// Of things of which `expected` are up to the k-th key, so many that the last is beyond it but for odds of about one in
-// a million.
-double safe_rank(double expected) {
-  return expected + 4.5 * std::sqrt(expected) + 5;
-}
-
-// Much more than `rank` will be in any but one of very many rows.
-double with_spare(double rank) {
-  return rank + 6 * (std::sqrt(rank) + 2);
-}
+// How many standard deviations are kept from failure: odds of one in a million, or of one in some hundred where a row
+// that fails costs little.
+constexpr double kCautious = 4.5;
+constexpr double kBold = 3;
 
 unsigned at_most(unsigned length, double count) {
   return static_cast<unsigned>(std::min<double>(length, std::ceil(count)));
@@ -60,21 +54,23 @@ unsigned at_most(unsigned length, double count) {
 
 // Rank and room for what plan.samples, plan.together and plan.minima say. The whole row is candidates when the
 // threshold would let most of it pass.
-void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned width) {
+void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned width, double caution) {
   const double each = plan.minima ? width : 1;  // values that count as one
   const double counted = plan.samples / each;
   const double share = static_cast<double>(k) / length;
-  const double alike = plan.together / each;
   const double places = static_cast<double>(plan.samples) / plan.together;
-  const double if_random = safe_rank(counted * (1 - std::pow(1 - share, each)));
-  // A row in which neighbours are alike may miss more often than a random one: it needs the places, not the margin.
-  const double if_alike = alike * (safe_rank(places * share) - 3);
+  const double alike = counted / places;
+  // Of things of which so many are up to the k-th key, the rank of one that is beyond it.
+  const auto beyond = [&](double expected, double least) { return expected + caution * std::sqrt(expected) + least; };
+  const double if_random = beyond(counted * (1 - std::pow(1 - share, each)), 5);
+  const double if_alike = alike * beyond(places * share, 2);
   const double rank = std::ceil(std::max(if_random, if_alike));
-  const double reached = with_spare(rank) / counted;
+  // Much more than a rank promises.
+  const double reached = (rank + caution * 4 / 3 * (std::sqrt(rank) + 2)) / counted;
+  const double reached_alike = (rank / alike + caution * (std::sqrt(rank / alike) + 2)) / places;
   plan.rank = at_most(plan.samples, rank);
   plan.staged = reached < 1 ? at_most(length, (1 - std::pow(1 - reached, 1 / each)) * length) : length;
-  const double alike_rank = rank / alike;
-  plan.room = std::max(plan.staged, at_most(length, (alike_rank + 4 * (std::sqrt(alike_rank) + 1)) / places * length));
+  plan.room = std::max(plan.staged, at_most(length, reached_alike * length));
   if (rank < counted && plan.staged < length) return;
   plan.rank = 0;
   plan.room = plan.staged = length;
@@ -103,16 +99,18 @@ bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigne
   if (value_bytes == 4 && k >= kLeastWholeRowK && length <= kLongestWholeRow &&
       rows >= kWholeRowsPerProcessor * processors) {
     plan.whole_rows = true;
+    plan.minima = false;
+    plan.together = width;
     most = plan.samples = length / kWholeRowShare;
   } else if (length / kSampledShare >= kLeastParts * kPartSamples && rows < static_cast<std::int64_t>(processors)) {
     plan.parts = std::min(length / kSampledShare / kPartSamples, kMostParts);
     plan.samples = plan.parts * kPartSamples;
   }
   plan.samples = round_down(std::min(plan.samples, most), plan.together);
-  settle(plan, length, k, width);
+  settle(plan, length, k, width, plan.whole_rows ? kBold : kCautious);
   while (plan.staged > most_keys && plan.parts == 1 && 2 * plan.samples <= most) {
     plan.samples *= 2;
-    settle(plan, length, k, width);
+    settle(plan, length, k, width, plan.whole_rows ? kBold : kCautious);
   }
   return plan.staged <= most_keys;
 }
@@ -138,9 +136,9 @@ ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, uns
     plan = {};
     plan.together = width;
     plan.samples = round_down(std::min(kBucketSampleBytes / value_bytes, length / 2), plan.together);
-    settle(plan, length, k, width);
+    settle(plan, length, k, width, plan.whole_rows ? kBold : kCautious);
     plan.minima = plan.rank > 0 && plan.rank <= kMostBucketMinima;
-    if (!plan.minima) settle(plan, length, k, width);
+    if (!plan.minima) settle(plan, length, k, width, plan.whole_rows ? kBold : kCautious);
   }
   const unsigned counted = plan.counted(width);
   const unsigned used = plan.rank > 0 ? plan.rank : counted;

@@ -1,9 +1,9 @@
 // threshold_plan.hpp: how many values of a row are sampled, and how much room their verdict needs.
-// A pure function of the shape. Of each 16 bytes that are sampled only the smallest value counts, unless k is so large
-// that all are sorted: where values are random that tells as much, and where neighbours are alike they do not count
-// four times. Of N things counted, the r-th smallest has about r/N of the row up to it, give or take a factor 1 ± 1/√r.
-// r is chosen so that fewer than k is next to impossible, also where all that is sampled together is alike, and the
-// room for candidates so that too many is. A row that fails is searched whole, by a slower path, never wrongly.
+// A pure function of the shape. Long rows are sampled in sectors of memory, and of each 16 bytes only the smallest
+// value counts: where values are random that tells as much, and where neighbours are alike they count less often. Of N
+// things that count, the r-th smallest has about r/N of the row up to it, give or take a factor 1 ± 1/√r. r is chosen
+// so that fewer than k is next to impossible, also where all that is sampled together is alike, and the room for
+// candidates so that too many is. A row that fails is searched whole, by a slower path, never wrongly.
 #pragma once
 
 #include <cstdint>
