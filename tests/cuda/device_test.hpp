@@ -55,6 +55,11 @@ class OnDevice : public Base {
 
 using DeviceTest = OnDevice<testing::Test>;
 
+// compute-sanitizer takes its time: less has to do.
+inline bool under_sanitizer() {
+  return small_problems() && !kEmulated;
+}
+
 template <class Body>
 void for_each_schedule(Body body) {
   for (std::uint64_t schedule = 0; schedule < kSchedules; ++schedule) {

@@ -92,7 +92,7 @@ const std::vector<Method>& methods() {
 
 // A queue of one thread may write k slots for each value: a larger k would outlast the test.
 unsigned most_k(const Method& method, unsigned length) {
-  const unsigned most_writes = small_problems() && !kEmulated ? 300000 : 11000000;
+  const unsigned most_writes = under_sanitizer() ? 300000 : 11000000;
   const unsigned limit = method.limit == 0 ? length : std::min(method.limit, length);
   return std::string_view(method.name).ends_with("-queue") ? std::min(limit, most_writes / length) : limit;
 }
@@ -119,11 +119,6 @@ const std::vector<Size>& row_sizes() {
 
 std::uint64_t rounds() {
   return small_problems() ? 1 : 2;
-}
-
-// compute-sanitizer takes its time: every fourth case has to do.
-std::size_t case_step() {
-  return small_problems() && !kEmulated ? 4 : 1;
 }
 
 // What k is for rows of a length; 0: a fraction of it, below.
@@ -243,7 +238,7 @@ class Select : public OnDevice<testing::TestWithParam<std::size_t>> {
 TEST_P(Select, AgreesWithTheOracle) {
   for (std::uint64_t round = 0; round < rounds(); ++round) {
     const auto choices = pairwise(parameter_sizes(method()), 1 + GetParam() + 100 * round);
-    for (std::size_t i = 0; i < choices.size(); i += case_step()) {
+    for (std::size_t i = 0; i < choices.size(); i += under_sanitizer() ? 4 : 1) {
       const Case one = make_case(method(), choices[i], 1 + i + 10000 * round);
       SCOPED_TRACE(method().name + (": " + describe(one)));
       ASSERT_NO_THROW(one.wide ? run_case<double>(method(), one) : run_case<float>(method(), one));

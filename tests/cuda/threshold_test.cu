@@ -85,7 +85,9 @@ const std::vector<TopkOutput> kForms = {TopkOutput::sorted, TopkOutput::unsorted
 template <class T>
 void check_all_spoilers(Values kind, std::int64_t rows, unsigned length, unsigned processors = 0) {
   auto turn = static_cast<std::size_t>(kind);
-  for (const unsigned k : {1U, 129U, 2048U, 2049U, 3000U}) {
+  const std::vector<unsigned> counts =
+      under_sanitizer() ? std::vector{129U, 3000U} : std::vector{1U, 129U, 2048U, 2049U, 3000U};
+  for (const unsigned k : counts) {
     set_schedule(turn % kSchedules);
     check_spoilers<T>({kind, rows, length, k, kForms[turn % kForms.size()], turn % 3 == 0, processors});
     if (testing::Test::HasFailure()) return;
@@ -162,9 +164,9 @@ TEST_F(Threshold, PartsOfARowAgree) {
 
 #if !defined(KITH_IS_EMULATED)
 TEST_F(Threshold, AVeryLongRowIsSampledInParts) {
-  constexpr unsigned kLength = 70000001;
-  ASSERT_GT(plan_threshold(1, kLength, 100, 4, device::processor_count()).parts, 1U);
-  const auto problem = make_problem<float>(Values::random, 1, kLength, false, Ids::column, {}, 7);
+  const unsigned length = under_sanitizer() ? 9000001 : 70000001;
+  ASSERT_GT(plan_threshold(1, length, 100, 4, device::processor_count()).parts, 1U);
+  const auto problem = make_problem<float>(Values::random, 1, length, false, Ids::column, {}, 7);
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {1U, 100U, 2048U, 50000U}) on_device.check(device::select::threshold_filter<float>, {k});
 }

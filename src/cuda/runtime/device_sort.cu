@@ -1,6 +1,6 @@
 // device_sort.cu: the one place where CUB is included.
 // PackedKey  a few long segments: one device-wide radix sort each; many: CUB's segmented radix sort, a block a segment.
-// WideKey    CUB's segmented sort has no composite keys, so each key is labelled with its segment, in the padding of a
+// WideKey    CUB's segmented sort has no composite keys, so each key is labelled with its segment, in the zero of a
 //            WideKey, and one device-wide radix sort orders by (segment, order, id).
 #include "cuda/runtime/device_sort.hpp"
 
@@ -112,7 +112,7 @@ void sort_together(PackedKey* keys, std::int64_t segments, std::int64_t length, 
   });
 }
 
-// A WideKey with its segment where the padding was, so that the two share memory.
+// A WideKey with its segment in the place of the zero, so that the two share memory.
 struct LabelledKey {
   unsigned long long order;
   unsigned id;
@@ -135,7 +135,7 @@ __global__ void strip_kernel(const LabelledKey* labelled, std::int64_t count, Wi
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
   const LabelledKey key = labelled[i];
-  keys[i] = {key.order, key.id};
+  keys[i] = {key.order, key.id, 0U};
 }
 
 }  // namespace

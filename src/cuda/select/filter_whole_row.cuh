@@ -8,14 +8,20 @@
 
 namespace kith::KITH_BACKEND {
 
-// Keys of dynamic shared memory: the kept samples and then the candidates share a place.
-template <unsigned kKept>
-__host__ __device__ constexpr unsigned whole_row_room(unsigned room, unsigned k) {
-  constexpr unsigned kThreads = FilterShape::kThreads;
-  return finish_room(room > kThreads * kKept ? room : kThreads * kKept, k);
+// Samples a thread keeps: all of 16 bytes where they may be alike and all count.
+template <bool kMinima>
+__host__ __device__ constexpr unsigned whole_row_kept() {
+  return kMinima ? 2 : 4;
 }
 
-template <class T, unsigned kKept>
+// Keys of dynamic shared memory: the kept samples and then the candidates share a place.
+template <bool kMinima>
+__host__ __device__ constexpr unsigned whole_row_room(unsigned room, unsigned k) {
+  constexpr unsigned kSampled = FilterShape::kThreads * whole_row_kept<kMinima>();
+  return finish_room(room > kSampled ? room : kSampled, k);
+}
+
+template <class T, bool kMinima>
 __global__ void __launch_bounds__(FilterShape::kThreads)
     filter_whole_row_kernel(Rows<T> rows, ThresholdPlan plan, Output<T> output) {
   using K = KeyOf<T>;
@@ -25,7 +31,8 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   K* keys = chosen + finished_keys(output.k);
   const std::int64_t row = blockIdx.x;
   if (threadIdx.x == 0) staged[0] = 0;
-  const Threshold<T> threshold(sampled_threshold<T, kThreads, false, kKept>(rows, row, plan, keys), rows.largest);
+  const Threshold<T> threshold(
+      sampled_threshold<T, kThreads, kMinima, whole_row_kept<kMinima>()>(rows, row, plan, keys), rows.largest);
   const RowVectors<T> vectors(rows.row(row), rows.length);
   Batch<T> next;
   next.load(vectors, 0, vectors.count());

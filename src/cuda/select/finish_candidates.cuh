@@ -176,43 +176,22 @@ struct WarpFinishShape {
   static constexpr unsigned kWarps = 8;  // rows a block
 };
 
-// Warp a row, k ≤ 32 · kItems. A long row that is searched whole is the work of the block.
+// Warp a row, k ≤ 32 · kItems.
 template <class T, unsigned kItems>
 __global__ void __launch_bounds__(WarpFinishShape::kWarps* kWarp)
     warp_finish_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state, Output<T> output) {
-  using K = KeyOf<T>;
-  constexpr unsigned kWarps = WarpFinishShape::kWarps;
-  constexpr unsigned kKeys = finished_keys(kItems * kWarp);
-  KITH_SHARED(unsigned, failed, kWarps);
-  KITH_SHARED(K, chosen, kKeys);
-  KITH_SHARED(K, scratch, kKeys);
-  const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.x) * kWarps;
-  const std::int64_t row = first_row + warp_id();
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * WarpFinishShape::kWarps + warp_id();
+  if (row >= rows.rows) return;
   wait_for_previous();
-  if (lane_id() == 0) failed[warp_id()] = 0;
-  if (row < rows.rows) {
-    const CandidateList<K> list(plan, state, row, rows.length, output.k);
-    if (list.whole_row && rows.length > kShortRow) {
-      if (lane_id() == 0) failed[warp_id()] = 1;
-    } else {
-      const auto source = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
-      warp_finish<T, kItems>(source, list.count, row, output);
-    }
-  }
-  if (rows.length <= kShortRow) return;
-  __syncthreads();
-  for (unsigned warp = 0; warp < kWarps; ++warp) {
-    if (failed[warp] == 0) continue;
-    const auto from_matrix = [&](unsigned i) { return rows.key(first_row + warp, i); };
-    block_finish<T, kWarps * kWarp>(from_matrix, rows.length, first_row + warp, 0, output.k, output, chosen, scratch);
-    __syncthreads();
-  }
+  const CandidateList<KeyOf<T>> list(plan, state, row, rows.length, output.k);
+  const auto source = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
+  warp_finish<T, kItems>(source, list.count, row, output);
 }
 
 struct RankFinishShape {
   static constexpr unsigned kThreads = 512;
   static constexpr unsigned kWarps = kThreads / kWarp;
-  static constexpr unsigned kKeys = 4;  // that a warp ranks at once, so as to read the others less often
+  static constexpr unsigned kKeys = 2;  // that a warp ranks at once, so as to read the others less often
 };
 
 // Block (row, share of its candidates), for a single row or two: a key's rank is the number of smaller ones, which

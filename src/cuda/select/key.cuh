@@ -133,7 +133,7 @@ __device__ __forceinline__ PackedKey shuffle_xor(PackedKey key, unsigned lane_ma
 
 __device__ __forceinline__ WideKey shuffle_xor(const WideKey& key, unsigned lane_mask) {
   return {__shfl_xor_sync(kFullMask, key.order, static_cast<int>(lane_mask)),
-          __shfl_xor_sync(kFullMask, key.id, static_cast<int>(lane_mask))};
+          __shfl_xor_sync(kFullMask, key.id, static_cast<int>(lane_mask)), 0U};
 }
 
 __device__ __forceinline__ PackedKey shuffle(PackedKey key, unsigned lane) {
@@ -142,7 +142,7 @@ __device__ __forceinline__ PackedKey shuffle(PackedKey key, unsigned lane) {
 
 __device__ __forceinline__ WideKey shuffle(const WideKey& key, unsigned lane) {
   return {__shfl_sync(kFullMask, key.order, static_cast<int>(lane)),
-          __shfl_sync(kFullMask, key.id, static_cast<int>(lane))};
+          __shfl_sync(kFullMask, key.id, static_cast<int>(lane)), 0U};
 }
 
 }  // namespace kith::KITH_BACKEND

@@ -67,19 +67,16 @@ __device__ __forceinline__ unsigned sampled_vector(const Rows<T>& rows, std::int
          n % vectors * RowVectors<T>::kWidth;
 }
 
-// The place of the smallest number in the direction of the search, the first of equal ones; any if all are NaN.
+// Leaves only the smallest number in the direction of the search, the first of equal ones; the others become NaN.
 template <class T, unsigned kCount>
-__device__ __forceinline__ unsigned place_of_smallest(const T (&values)[kCount], T sign) {
-  unsigned place = 0;
-  T smallest = sign * values[0];
+__device__ __forceinline__ void leave_smallest(T (&values)[kCount], T sign, T smallest) {
+  bool found = false;
   KITH_UNROLL
-  for (unsigned i = 1; i < kCount; ++i) {
-    const T value = sign * values[i];
-    if (!(value < smallest) && smallest == smallest) continue;
-    place = i;
-    smallest = value;
+  for (unsigned i = 0; i < kCount; ++i) {
+    const bool first = !found && sign * values[i] == smallest;
+    if (!first) values[i] = value_of<T>(kNanOrder<T>, false);
+    found = found || first;
   }
-  return place;
 }
 
 // The kKept smallest samples of each of kGroup threads, ascending; with kMinima at most one of 16 bytes. Loads are
@@ -108,10 +105,14 @@ __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned par
     KITH_UNROLL
     for (unsigned i = 0; i < kAhead; ++i) {
       if (first + i * kGroup >= count) break;
-      const unsigned only = kMinima ? place_of_smallest(ahead[i], sign) : 0;
+      T smallest = sign * ahead[i][0];
+      KITH_UNROLL
+      for (unsigned j = 1; j < kWidth; ++j) smallest = smaller_number(smallest, sign * ahead[i][j]);
+      if (!(smallest <= largest_kept)) continue;
+      if constexpr (kMinima) leave_smallest(ahead[i], sign, smallest);
       KITH_UNROLL
       for (unsigned j = 0; j < kWidth; ++j) {
-        if ((kMinima && j != only) || !(sign * ahead[i][j] <= largest_kept)) continue;
+        if (!(sign * ahead[i][j] <= largest_kept)) continue;
         keep(kept, rows.key(row, columns[i] + j, ahead[i][j]));
         if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
       }
