@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(WarpFinishShape::kWarps* kWarp)
 struct RankFinishShape {
   static constexpr unsigned kThreads = 512;
   static constexpr unsigned kWarps = kThreads / kWarp;
-  static constexpr unsigned kKeys = 2;  // that a warp ranks at once, so as to read the others less often
+  static constexpr unsigned kKeys = 4;  // that a warp ranks at once, so as to read the others less often
 };
 
 // Block (row, share of its candidates), for a single row or two: a key's rank is the number of smaller ones, which

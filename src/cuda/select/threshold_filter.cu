@@ -55,7 +55,7 @@ void check_plan(const SelectCall<T>& call, const ThresholdPlan& plan) {
   if (plan.samples == 0) return;
   require(plan.together % kWidth == 0 && (plan.together & (plan.together - 1)) == 0, "together = ", plan.together);
   require(plan.samples % (plan.parts * plan.together) == 0, "samples = ", plan.samples);
-  require(plan.minima || plan.whole_rows || plan.buckets > 1, "no minima for k = ", call.k());
+  require(plan.minima || plan.buckets > 1, "no minima for k = ", call.k());
   require(plan.rank < plan.counted(kWidth) && (plan.rank > 0 || !plan.minima), "rank = ", plan.rank);
   require(plan.parts == 1 || plan.rank <= plan.parts * PartShape::kHandedOn, "rank beyond its parts, ", plan.rank);
   require(plan.chunk > 0 && plan.chunk % kWidth == 0, "chunk = ", plan.chunk);
@@ -146,18 +146,18 @@ struct SmallSelection {
            call.stream(), call.rows, plan, shares, state, call.output);
   }
 
-  template <bool kMinima>
+  template <unsigned kKept>
   void filter_whole_rows() const {
-    launch("filter_whole_row", filter_whole_row_kernel<T, kMinima>,
+    launch("filter_whole_row", filter_whole_row_kernel<T, kKept>,
            {.blocks = call.rows.rows,
             .threads = FilterShape::kThreads,
-            .shared_bytes = whole_row_room<kMinima>(plan.staged, call.k()) * sizeof(KeyOf<T>)},
+            .shared_bytes = whole_row_room(plan.staged, call.k()) * sizeof(KeyOf<T>)},
            call.stream(), call.rows, plan, call.output);
   }
 
   void run() const {
     if constexpr (kTuned) {
-      if (plan.whole_rows) return plan.minima ? filter_whole_rows<true>() : filter_whole_rows<false>();
+      if (plan.whole_rows) return plan.rank <= 64 ? filter_whole_rows<2>() : filter_whole_rows<4>();
     }
     const auto state = sampled();
     if (plan.samples > 0) filter<T, false>(call, plan, state);

@@ -18,7 +18,6 @@ constexpr unsigned kLongestWholeRow = 65536;
 constexpr unsigned kLeastWholeRowK = 64;
 constexpr std::int64_t kWholeRowsPerProcessor = 16;
 constexpr unsigned kWholeRowShare = 8;
-constexpr unsigned kMostWholeRowRoom = 6000;  // above, places all over the row are sampled
 
 // Few rows that are very long are sampled by many blocks each.
 constexpr unsigned kLeastParts = 16;
@@ -72,7 +71,6 @@ void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned width, do
   plan.rank = at_most(plan.samples, rank);
   plan.staged = reached < 1 ? at_most(length, (1 - std::pow(1 - reached, 1 / each)) * length) : length;
   plan.room = std::max(plan.staged, at_most(length, reached_alike * length));
-  if (plan.whole_rows) plan.staged = plan.room;  // they have no other room
   if (rank < counted && plan.staged < length) return;
   plan.rank = 0;
   plan.room = plan.staged = length;
@@ -108,10 +106,13 @@ bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigne
   }
   plan.samples = round_down(std::min(plan.samples, most), plan.together);
   settle(plan, length, k, width, plan.whole_rows ? kBold : kCautious);
-  if (plan.whole_rows && plan.room > kMostWholeRowRoom) {
-    plan.minima = false;
-    plan.together = width;
-    settle(plan, length, k, width, kBold);
+  if (plan.whole_rows) {
+    ThresholdPlan again = plan;
+    again.minima = false;
+    again.together = width;
+    settle(again, length, k, width, kBold);
+    plan.again_rank = again.rank;
+    plan.room = plan.staged = std::max(plan.staged, again.room);
   }
   while (plan.staged > most_keys && plan.parts == 1 && 2 * plan.samples <= most) {
     plan.samples *= 2;

@@ -23,6 +23,7 @@ struct ThresholdPlan {
   unsigned buckets = 1;     // that its candidates are sorted in; more than 1 for k above kLargestSmallK
   unsigned chunk = 0;       // values of a row that one block filters, a multiple of what 16 bytes hold
   bool whole_rows = false;  // one block does all of a row; float only
+  unsigned again_rank = 0;  // there, of a second sample of as many values, all over the row
   std::uint64_t stretch = 0;  // values of a row for each place that is sampled, in 2^-16
 
   // What the sample counts for, of rows with `width` values in 16 bytes.
