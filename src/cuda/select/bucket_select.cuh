@@ -60,16 +60,22 @@ class BucketSelect {
   static constexpr unsigned kItems = 4;
   static constexpr unsigned kInRegisters = kThreads * kItems;  // keys that the block sorts
 
+  // The bucket with the k-th key, the keys in it, and the rank among them. Aligned, so that what is read at once is
+  // nothing else.
+  struct alignas(16) Found {
+    unsigned bucket;
+    unsigned count;
+    unsigned rank;
+  };
+
   struct Scratch {
     Key keys[kInRegisters];
     unsigned counts[Buckets::kBuckets];
     unsigned of_warps[kThreads / kWarp + 1];
     typename Buckets::Shared buckets;
-    unsigned taken;   // keys written to the answer
-    unsigned moved;   // keys of the set written to where it moves
-    unsigned bucket;  // the one with the k-th key, the keys in it, and the rank among them
-    unsigned count;
-    unsigned rank;
+    Found found;
+    unsigned taken;  // keys written to the answer
+    unsigned moved;  // keys of the set written to where it moves
     Key end;
   };
 
@@ -118,9 +124,10 @@ class BucketSelect {
       const Buckets buckets(source_, cut, round, scratch_);
       count(cut, buckets);
       find_bucket(cut.rank);
-      Cut<Key> part = buckets.part(cut, scratch_.bucket);
-      part.count = scratch_.count;
-      part.rank = scratch_.rank;
+      const Found found = scratch_.found;
+      Cut<Key> part = buckets.part(cut, found.bucket);
+      part.count = found.count;
+      part.rank = found.rank;
       const bool last = part.count <= kInRegisters || part.rank == part.count;
       const bool fits = source_.keys != nullptr || part.count <= aux_size_;
       if (Buckets::kFromSource && !last && !fits) continue;  // an unlucky sample: another one
@@ -158,9 +165,7 @@ class BucketSelect {
       unsigned left = rank - before;
       unsigned b = first;
       for (; left > scratch_.counts[b]; ++b) left -= scratch_.counts[b];
-      scratch_.bucket = b;
-      scratch_.count = scratch_.counts[b];
-      scratch_.rank = left;
+      scratch_.found = {b, scratch_.counts[b], left};
     }
     __syncthreads();
   }

@@ -61,6 +61,22 @@ __device__ unsigned bucket_of(const K& key, const K* splitters, unsigned buckets
   return low;
 }
 
+__device__ __forceinline__ float smaller_number(float a, float b) {
+  return fminf(a, b);
+}
+
+__device__ __forceinline__ double smaller_number(double a, double b) {
+  return fmin(a, b);
+}
+
+__device__ __forceinline__ float larger_number(float a, float b) {
+  return fmaxf(a, b);
+}
+
+__device__ __forceinline__ double larger_number(double a, double b) {
+  return fmax(a, b);
+}
+
 // A batch of a thread's values, and which of them are wanted.
 template <class T>
 struct Batch {

@@ -65,21 +65,4 @@ struct RowVectors {
   }
 };
 
-// The other where one is NaN.
-__device__ __forceinline__ float smaller_number(float a, float b) {
-  return fminf(a, b);
-}
-
-__device__ __forceinline__ double smaller_number(double a, double b) {
-  return fmin(a, b);
-}
-
-__device__ __forceinline__ float larger_number(float a, float b) {
-  return fmaxf(a, b);
-}
-
-__device__ __forceinline__ double larger_number(double a, double b) {
-  return fmax(a, b);
-}
-
 }  // namespace kith::KITH_BACKEND

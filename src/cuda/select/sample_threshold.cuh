@@ -67,16 +67,19 @@ __device__ __forceinline__ unsigned sampled_vector(const Rows<T>& rows, std::int
          n % vectors * RowVectors<T>::kWidth;
 }
 
-// Leaves only the smallest number in the direction of the search, the first of equal ones; the others become NaN.
+// The place of the smallest number in the direction of the search, the first of equal ones; any if all are NaN.
 template <class T, unsigned kCount>
-__device__ __forceinline__ void leave_smallest(T (&values)[kCount], T sign, T smallest) {
-  bool found = false;
+__device__ __forceinline__ unsigned place_of_smallest(const T (&values)[kCount], T sign) {
+  unsigned place = 0;
+  T smallest = sign * values[0];
   KITH_UNROLL
-  for (unsigned i = 0; i < kCount; ++i) {
-    const bool first = !found && sign * values[i] == smallest;
-    if (!first) values[i] = value_of<T>(kNanOrder<T>, false);
-    found = found || first;
+  for (unsigned i = 1; i < kCount; ++i) {
+    const T value = sign * values[i];
+    if (!(value < smallest) && smallest == smallest) continue;
+    place = i;
+    smallest = value;
   }
+  return place;
 }
 
 // The kKept smallest samples of each of kGroup threads, ascending; with kMinima at most one of 16 bytes. Loads are
@@ -92,6 +95,11 @@ __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned par
   const T* values = rows.row(row);
   const unsigned count = plan.samples / plan.parts / kWidth;
   T largest_kept = value_of<T>(ValueTraits<T>::kInfinity | ValueTraits<T>::kSign, false);
+  const auto offer = [&](unsigned column, T value) {
+    if (!(sign * value <= largest_kept)) return;
+    keep(kept, rows.key(row, column, value));
+    if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
+  };
   KITH_UNROLL
   for (unsigned i = 0; i < kKept; ++i) kept[i] = last_key<K>();
   for (unsigned first = threadIdx.x % kGroup; first < count; first += kAhead * kGroup) {
@@ -105,16 +113,15 @@ __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned par
     KITH_UNROLL
     for (unsigned i = 0; i < kAhead; ++i) {
       if (first + i * kGroup >= count) break;
-      T smallest = sign * ahead[i][0];
-      KITH_UNROLL
-      for (unsigned j = 1; j < kWidth; ++j) smallest = smaller_number(smallest, sign * ahead[i][j]);
-      if (!(smallest <= largest_kept)) continue;
-      if constexpr (kMinima) leave_smallest(ahead[i], sign, smallest);
-      KITH_UNROLL
-      for (unsigned j = 0; j < kWidth; ++j) {
-        if (!(sign * ahead[i][j] <= largest_kept)) continue;
-        keep(kept, rows.key(row, columns[i] + j, ahead[i][j]));
-        if (kept[kKept - 1] < last_key<K>()) largest_kept = value_of<T>(order_of(kept[kKept - 1]), false);
+      if constexpr (kMinima) {
+        const unsigned place = place_of_smallest(ahead[i], sign);
+        T value = ahead[i][0];
+        KITH_UNROLL
+        for (unsigned j = 1; j < kWidth; ++j) value = j == place ? ahead[i][j] : value;
+        offer(columns[i] + place, value);
+      } else {
+        KITH_UNROLL
+        for (unsigned j = 0; j < kWidth; ++j) offer(columns[i] + j, ahead[i][j]);
       }
     }
   }
