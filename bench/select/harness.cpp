@@ -29,7 +29,7 @@ Measurement start(const Heat& heat, const Entry& entry) {
   measurement.figure = heat.figure;
   measurement.shape = heat.shape;
   measurement.entry = entry;
-  if (entry.contender.method == "auto") measurement.chosen = chosen_method(heat.shape, entry.k);
+  if (entry.contender.method == "auto") measurement.chosen = chosen_method(heat.shape, entry.k, entry.sorted);
   return measurement;
 }
 

@@ -48,6 +48,10 @@ cuda::QueueKind kind_of(const std::string& queue) {
   return cuda::QueueKind::merge;
 }
 
+TopkOutput form_of(bool sorted) {
+  return sorted ? TopkOutput::sorted : TopkOutput::unsorted;
+}
+
 }  // namespace
 
 bool is_method(const std::string& name) {
@@ -55,13 +59,13 @@ bool is_method(const std::string& name) {
   return find_network(name) != nullptr || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string chosen_method(const Shape& shape, unsigned k) {
-  return std::string(cuda::choose_method(shape.rows, shape.length, k, sizeof(float), cuda::processor_count()));
+std::string chosen_method(const Shape& shape, unsigned k, bool sorted) {
+  return std::string(cuda::choose_method(shape.rows, shape.length, k, form_of(sorted), cuda::processor_count()));
 }
 
 std::function<void()> make_selection(const Entry& entry, const DeviceMatrix& matrix, Answer& answer,
                                      cudaStream_t stream) {
-  const TopkOutput form = entry.sorted ? TopkOutput::sorted : TopkOutput::unsorted;
+  const TopkOutput form = form_of(entry.sorted);
   auto workspace = std::make_shared<cuda::Workspace>(stream);
   return [contender = entry.contender, k = entry.k, form, workspace, &matrix, &answer] {
     const cuda::Rows<float> rows = rows_of(matrix);

@@ -13,7 +13,7 @@ namespace kith::select_bench {
 bool is_method(const std::string& name);
 
 // What "auto" is on this device.
-std::string chosen_method(const Shape& shape, unsigned k);
+std::string chosen_method(const Shape& shape, unsigned k, bool sorted);
 
 // Enqueues the whole selection each time it is called, with a workspace of its own, so that only the first call
 // allocates, whatever runs in between. Matrix and answer must outlive it; the answer has room for rows × k.

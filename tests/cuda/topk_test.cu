@@ -101,10 +101,12 @@ TEST_F(TopkTest, AutomaticIsAMethodOfTheList) {
   EXPECT_EQ(names.front(), "auto");
   for (const std::int64_t rows : {1, 1000, 1000000}) {
     for (const std::int64_t length : {1, 1000, 0x7FFFFFFF}) {
-      for (const std::size_t bytes : {4, 8}) {
-        const std::string chosen(device::choose_method(rows, length, std::min<std::int64_t>(length, 50), bytes, 132));
-        EXPECT_NE(chosen, "auto");
-        EXPECT_NE(std::find(names.begin(), names.end(), chosen), names.end()) << chosen;
+      for (const std::int64_t k : {std::min<std::int64_t>(length, 50), length}) {
+        for (const TopkOutput form : {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::kth_only}) {
+          const std::string chosen(device::choose_method(rows, length, k, form, 132));
+          EXPECT_NE(chosen, "auto");
+          EXPECT_NE(std::find(names.begin(), names.end(), chosen), names.end()) << chosen;
+        }
       }
     }
   }

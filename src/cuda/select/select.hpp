@@ -17,8 +17,8 @@ void select_rows(const SelectCall<T>& call, std::string_view method);
 // "auto" first.
 std::vector<std::string> select_method_names();
 
-// What "auto" is for rows × length values of which k are wanted, on a device with so many multiprocessors.
-std::string_view choose_method(std::int64_t rows, std::int64_t length, std::int64_t k, std::size_t value_bytes,
+// What "auto" is for rows × length values of which k are wanted in this form, on a device with so many multiprocessors.
+std::string_view choose_method(std::int64_t rows, std::int64_t length, std::int64_t k, TopkOutput form,
                                unsigned processors);
 
 }  // namespace kith::KITH_BACKEND
