@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
 
-struct Settings {
+struct CompletionArguments {
   std::string shell;
 };
 
@@ -196,7 +196,7 @@ void require_shell(const std::string& name) {
               fmt::format("unknown shell '{}'; known are {}", name, joined(kShells, ", ")));
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const CompletionArguments& settings, const Context& context) {
   const std::vector<CommandEntry> commands = commands_of(*context.app, context);
   write_stdout(settings.shell == "bash"  ? bash_script(commands)
                : settings.shell == "zsh" ? zsh_script(commands)
@@ -207,7 +207,7 @@ void run(const Settings& settings, const Context& context) {
 
 void add_completion(CLI::App& app, Context& context) {
   auto [command, settings] =
-      add_command<Settings>(app, context, "completion", "Print a completion script for a shell", run);
+      add_command<CompletionArguments>(app, context, "completion", "Print a completion script for a shell", run);
   add_choice(*command, context, "shell", settings->shell, kShells, require_shell, "The shell")->required();
   command->footer(
       "bash: source <(kith completion bash)\nzsh:  source <(kith completion zsh)\n"

@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<std::string> kTypes = {"float32", "float64", "uint8", "int8", "int32", "int64"};
 
-struct Settings {
+struct ConvertArguments {
   std::string input;
   std::string array;
   InputSettings files;
@@ -23,7 +23,7 @@ io::Format output_format(const OutputSettings& output) {
 }
 
 // All arrays where the output can hold them, else the one that is named or the only one.
-io::NamedArrays load_arrays(const Settings& settings) {
+io::NamedArrays load_arrays(const ConvertArguments& settings) {
   const io::Format format = output_format(settings.output);
   const bool several = format == io::Format::npz || format == io::Format::hdf5 || format == io::Format::json ||
                        format == io::Format::groundtruth;
@@ -31,7 +31,7 @@ io::NamedArrays load_arrays(const Settings& settings) {
   return {{settings.array, io::load(settings.input, settings.files.load_options(settings.array, {}))}};
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const ConvertArguments& settings, const Context& context) {
   check_output(settings.output, {}, context);
   io::NamedArrays arrays = load_arrays(settings);
   if (!settings.dtype.empty()) {
@@ -53,7 +53,8 @@ void run(const Settings& settings, const Context& context) {
 }  // namespace
 
 void add_convert(CLI::App& app, Context& context) {
-  auto [command, settings] = add_command<Settings>(app, context, "convert", "Convert arrays between file formats", run);
+  auto [command, settings] =
+      add_command<ConvertArguments>(app, context, "convert", "Convert arrays between file formats", run);
   add_file(*command, "--input,input", settings->input, "The file; - reads stdin")->required()->group("Input");
   command
       ->add_option("--array", settings->array, "One array of an npz or hdf5 file; default: all that the output holds")

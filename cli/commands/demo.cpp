@@ -20,7 +20,7 @@
 namespace kith::cli {
 namespace {
 
-struct Settings {
+struct DemoArguments {
   std::int64_t rows = 100000;
   std::int64_t dims = 64;
   std::int64_t queries = 1000;
@@ -134,7 +134,7 @@ void print_object(const SearchReport& report, const Proof& proof) {
   print_json(object);
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const DemoArguments& settings, const Context& context) {
   Options options;
   options.backend = parse_backend(settings.backend);
   options.threads = settings.threads;
@@ -164,7 +164,7 @@ void run(const Settings& settings, const Context& context) {
 }  // namespace
 
 void add_demo(CLI::App& app, Context& context) {
-  auto [command, settings] = add_command<Settings>(
+  auto [command, settings] = add_command<DemoArguments>(
       app, context, "demo", "Make up points, search them and prove the answer, in a few seconds", run);
   const std::string group = "Problem";
   add_integer(*command, "--rows", settings->rows, "Points; default 100000", 1)->group(group);

@@ -26,7 +26,7 @@ namespace {
 // The ids of an answer when its file holds several arrays and none is named.
 const std::vector<std::string> kIdArrays = {"ids", "neighbors", "indices"};
 
-struct Settings {
+struct EvalArguments {
   SearchInput input;
   std::string result;
   std::string result_array;
@@ -102,7 +102,7 @@ void require_rows(const std::string& what, const io::Array& array, std::int64_t 
   }
 }
 
-Truth load_truth(const Settings& settings, std::int64_t queries, std::int64_t k) {
+Truth load_truth(const EvalArguments& settings, std::int64_t queries, std::int64_t k) {
   const AnswerFile file = load_answer(settings.truth, settings.truth_array);
   require_rows("truth", file.ids, queries, k);
   return {leading_columns<std::int64_t>(file.ids, k)};
@@ -156,7 +156,7 @@ void print_quality(const Quality& quality) {
   write_stdout(text);
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const EvalArguments& settings, const Context& context) {
   const Options options = settings.search.options();
   io::Array base = settings.input.load_base();
   io::Array queries = settings.input.load_queries();
@@ -190,7 +190,7 @@ void run(const Settings& settings, const Context& context) {
 }  // namespace
 
 void add_eval(CLI::App& app, Context& context) {
-  auto [command, settings] = add_command<Settings>(
+  auto [command, settings] = add_command<EvalArguments>(
       app, context, "eval", "How good an answer is: recall (ties counted by distance), distance ratio", run);
   add_search_input(*command, context, settings->input);
   add_file(*command, "--result", settings->result, "The answer: ids, and distances if it has them; - reads stdin")

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::array<DType, 4> kDTypes = {DType::float32, DType::float64, DType::uint8, DType::int8};
 
-struct Settings {
+struct ExplainArguments {
   Problem problem;
   std::string dtype = "float32";
   SearchSettings search;
 };
 
-void run(const Settings& settings, const Context& context) {
+void run(const ExplainArguments& settings, const Context& context) {
   Problem problem = settings.problem;
   problem.dtype =
       *std::find_if(kDTypes.begin(), kDTypes.end(), [&](DType dtype) { return settings.dtype == to_string(dtype); });
@@ -37,7 +37,7 @@ void run(const Settings& settings, const Context& context) {
 }  // namespace
 
 void add_explain(CLI::App& app, Context& context) {
-  auto [command, settings] = add_command<Settings>(
+  auto [command, settings] = add_command<ExplainArguments>(
       app, context, "explain", "The plan of a search: method, reason, cost and memory; nothing is run", run);
   Problem& problem = settings->problem;
   add_integer(*command, "--rows", problem.base_rows, "Base points")->required()->group("Problem");

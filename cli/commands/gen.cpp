@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<std::string> kPointTypes = {"float32", "float64", "uint8", "int8"};
 
-struct Settings {
+struct GenArguments {
   std::string kind = "uniform";
   std::int64_t rows = 0;
   std::int64_t dims = 0;
@@ -29,7 +29,7 @@ struct Settings {
   OutputSettings output;
 };
 
-void require_memory(const Settings& settings) {
+void require_memory(const GenArguments& settings) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
   const std::int64_t rows = std::max(settings.rows, settings.clusters);
   const bool countable = rows <= kMost / settings.dims && settings.skip <= kMost;
@@ -40,7 +40,7 @@ void require_memory(const Settings& settings) {
                                                     rows, settings.dims, format_bytes(memory)));
 }
 
-void check_settings(const Settings& settings) {
+void check_settings(const GenArguments& settings) {
   require_memory(settings);
   const bool has_clusters = settings.kind == "clustered" || settings.kind == "duplicates";
   if (settings.clusters > 0 && !has_clusters) {
@@ -49,7 +49,7 @@ void check_settings(const Settings& settings) {
   }
 }
 
-io::Array generate(const Settings& settings) {
+io::Array generate(const GenArguments& settings) {
   const PointGenerator generator({parse_point_kind(settings.kind), settings.dims, settings.seed, settings.clusters});
   const auto rows = [&]<Element T>(T) {
     return io::Array::from(generator.rows<T>(settings.skip, settings.rows), settings.rows, settings.dims);
@@ -62,7 +62,7 @@ io::Array generate(const Settings& settings) {
   }
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const GenArguments& settings, const Context& context) {
   check_settings(settings);
   check_output(settings.output, {Shape::array, settings.dims}, context);
   const io::Array points = generate(settings);
@@ -79,7 +79,7 @@ void run(const Settings& settings, const Context& context) {
 }  // namespace
 
 void add_gen(CLI::App& app, Context& context) {
-  auto [command, settings] = add_command<Settings>(
+  auto [command, settings] = add_command<GenArguments>(
       app, context, "gen", "Generate points; the same seed gives the same points everywhere", run);
   const std::string group = "Points";
   add_choice(

@@ -19,7 +19,7 @@ namespace {
 
 const std::vector<std::string> kSymmetrizeNames = {"none", "union", "mutual"};
 
-struct Settings {
+struct GraphArguments {
   std::string base;
   std::string base_array;
   InputSettings files;
@@ -31,7 +31,7 @@ struct Settings {
 };
 
 template <Element T>
-Graph<DistanceOf<T>> run_graph(MatrixView<T> points, const Settings& settings, Options options) {
+Graph<DistanceOf<T>> run_graph(MatrixView<T> points, const GraphArguments& settings, Options options) {
   const InterruptScope scope;
   ProgressBar bar("searching", "distances");
   options.progress = bar.callback();
@@ -56,7 +56,7 @@ void print_edges(const Graph<D>& graph) {
 }
 
 template <class D>
-void deliver_graph(const Settings& settings, const Context& context, const Graph<D>& graph) {
+void deliver_graph(const GraphArguments& settings, const Context& context, const Graph<D>& graph) {
   if (settings.report.stats) print_to_stderr(describe(graph.report) + "\n");
   const std::vector<std::int64_t> shape = {graph.points, graph.points};
   Answer answer;
@@ -83,7 +83,7 @@ void deliver_graph(const Settings& settings, const Context& context, const Graph
   deliver(answer, context);
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const GraphArguments& settings, const Context& context) {
   const Options options = settings.search.options();
   check_output(settings.output, {Shape::named}, context);
   const io::Array points =
@@ -101,7 +101,7 @@ void run(const Settings& settings, const Context& context) {
 
 void add_graph(CLI::App& app, Context& context) {
   auto [command, settings] =
-      add_command<Settings>(app, context, "graph", "The k-nearest-neighbour graph of a set of points", run);
+      add_command<GraphArguments>(app, context, "graph", "The k-nearest-neighbour graph of a set of points", run);
   add_base(*command, settings->base, settings->base_array);
   add_input_options(*command, context, settings->files);
   add_k(*command, settings->k, "Neighbours of each point, itself left out: from 1 to the number of points - 1");

@@ -14,7 +14,7 @@
 namespace kith::cli {
 namespace {
 
-struct Settings {
+struct InfoArguments {
   std::string file;
   InputSettings files;
 };
@@ -89,7 +89,7 @@ void print_build(const Json& build) {
   write_stdout(text);
 }
 
-Json describe_file(const Settings& settings) {
+Json describe_file(const InfoArguments& settings) {
   const io::FileInfo info = io::describe(settings.file, settings.files.load_options("", {}));
   Json object = json_object("info");
   object["file"] = settings.file;
@@ -126,7 +126,7 @@ void print_file(const Json& file) {
   write_stdout(text);
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const InfoArguments& settings, const Context& context) {
   const bool about_file = !settings.file.empty();
   const Json object = about_file ? describe_file(settings) : describe_build();
   if (context.json) return print_json(object);
@@ -136,7 +136,7 @@ void run(const Settings& settings, const Context& context) {
 }  // namespace
 
 void add_info(CLI::App& app, Context& context) {
-  auto [command, settings] = add_command<Settings>(
+  auto [command, settings] = add_command<InfoArguments>(
       app, context, "info", "What this build and machine have; with a file, what the file holds", run);
   add_file(*command, "file", settings->file, "Describe this file instead: format, arrays, shapes");
   add_input_options(*command, context, settings->files);

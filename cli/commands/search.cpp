@@ -17,7 +17,7 @@
 namespace kith::cli {
 namespace {
 
-struct Settings {
+struct SearchArguments {
   SearchInput input;
   std::int64_t k = 0;
   SearchSettings search;
@@ -32,7 +32,7 @@ struct Settings {
   OutputSettings separate_output() const { return has_joint_output() ? OutputSettings{} : output; }
 };
 
-void check_outputs(const Settings& settings, const Context& context) {
+void check_outputs(const SearchArguments& settings, const Context& context) {
   const bool joint = settings.has_joint_output();
   if (joint) check_output(settings.output, {Shape::neighbors, settings.k}, context);
   int on_stdout = (joint && settings.output.to_stdout()) || context.json ? 1 : 0;
@@ -48,7 +48,7 @@ void check_outputs(const Settings& settings, const Context& context) {
 }
 
 template <class D>
-std::vector<io::Output> outputs_of(const Settings& settings, const Neighbors<D>& neighbors) {
+std::vector<io::Output> outputs_of(const SearchArguments& settings, const Neighbors<D>& neighbors) {
   const auto ids = io::Array::borrow(neighbors.ids.data(), neighbors.queries, neighbors.k);
   const auto distances = io::Array::borrow(neighbors.distances.data(), neighbors.queries, neighbors.k);
   const OutputSettings separate = settings.separate_output();
@@ -74,7 +74,7 @@ Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, MatrixView<T> queries, s
 }
 
 template <class D>
-void deliver_neighbors(const Settings& settings, const Context& context, const Neighbors<D>& neighbors) {
+void deliver_neighbors(const SearchArguments& settings, const Context& context, const Neighbors<D>& neighbors) {
   if (settings.report.stats) print_to_stderr(describe(neighbors.report) + "\n");
   Answer answer;
   answer.json = json_object("search");
@@ -92,7 +92,7 @@ void deliver_neighbors(const Settings& settings, const Context& context, const N
   deliver(answer, context);
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const SearchArguments& settings, const Context& context) {
   const Options options = settings.search.options();
   check_outputs(settings, context);
   io::Array base = settings.input.load_base();
@@ -111,7 +111,7 @@ void run(const Settings& settings, const Context& context) {
 
 void add_search(CLI::App& app, Context& context) {
   auto [command, settings] =
-      add_command<Settings>(app, context, "search", "The k nearest base points of each query", run);
+      add_command<SearchArguments>(app, context, "search", "The k nearest base points of each query", run);
   add_search_input(*command, context, settings->input);
   add_k(*command, settings->k, "Neighbours of each query, from 1 to the number of base points");
   add_search_options(*command, context, settings->search);

@@ -19,7 +19,7 @@
 namespace kith::cli {
 namespace {
 
-struct Settings {
+struct TopkArguments {
   std::string input;
   std::string array;
   InputSettings files;
@@ -55,7 +55,7 @@ struct Settings {
 };
 
 template <Element T>
-MatrixView<T> chosen_rows(MatrixView<T> matrix, const Settings& settings) {
+MatrixView<T> chosen_rows(MatrixView<T> matrix, const TopkArguments& settings) {
   if (settings.first_row < 0 || settings.first_row >= matrix.rows) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--first-row = {} but the matrix has {} rows, from 0", settings.first_row, matrix.rows));
@@ -70,7 +70,7 @@ MatrixView<T> chosen_rows(MatrixView<T> matrix, const Settings& settings) {
 }
 
 template <class T>
-void deliver_topk(const Settings& settings, const Context& context, const Topk<T>& top, double seconds) {
+void deliver_topk(const TopkArguments& settings, const Context& context, const Topk<T>& top, double seconds) {
   const auto values = io::Array::borrow(top.values.data(), top.rows, top.k);
   io::NamedArrays arrays = {{"values", values}};
   if (!top.ids.empty()) arrays.emplace_back("ids", io::Array::borrow(top.ids.data(), top.rows, top.k));
@@ -91,7 +91,7 @@ void deliver_topk(const Settings& settings, const Context& context, const Topk<T
 }
 
 template <Element T>
-void run_typed(MatrixView<T> matrix, const Settings& settings, const Context& context) {
+void run_typed(MatrixView<T> matrix, const TopkArguments& settings, const Context& context) {
   TopkOptions options = settings.options();
   if (options.backend == Backend::emulated) note("backend emulated is slow: it is for development");
   Topk<T> top;
@@ -113,7 +113,7 @@ void run_typed(MatrixView<T> matrix, const Settings& settings, const Context& co
   deliver_topk(settings, context, top, seconds);
 }
 
-void run(const Settings& settings, const Context& context) {
+void run(const TopkArguments& settings, const Context& context) {
   const bool values_alone = settings.values_only || settings.kth_only;
   check_output(settings.output,
                {values_alone ? Shape::array : Shape::table, settings.kth_only ? std::int64_t{1} : settings.k}, context);
@@ -126,7 +126,7 @@ void run(const Settings& settings, const Context& context) {
 
 void add_topk(CLI::App& app, Context& context) {
   auto [command, settings] =
-      add_command<Settings>(app, context, "topk", "The k smallest or largest values of each row of a matrix", run);
+      add_command<TopkArguments>(app, context, "topk", "The k smallest or largest values of each row of a matrix", run);
   add_file(*command, "--input", settings->input, "The matrix; - reads stdin")->required()->group("Input");
   command->add_option("--array", settings->array, "Its name in an npz or hdf5 file")->type_name("NAME")->group("Input");
   add_integer(*command, "--first-row", settings->first_row, "Start at this row")->group("Input");

@@ -79,8 +79,8 @@ void check_spoilers(const Task& task) {
   }
 }
 
-const std::vector<TopkOutput> kForms = {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::values_only,
-                                        TopkOutput::kth_only};
+const std::vector<TopkOutput> kSpoiledForms = {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::values_only,
+                                               TopkOutput::kth_only};
 
 template <class T>
 void check_all_spoilers(Values kind, std::int64_t rows, unsigned length, unsigned processors = 0) {
@@ -89,7 +89,7 @@ void check_all_spoilers(Values kind, std::int64_t rows, unsigned length, unsigne
       under_sanitizer() ? std::vector{129U, 3000U} : std::vector{1U, 129U, 2048U, 2049U, 3000U};
   for (const unsigned k : counts) {
     set_schedule(turn % kSchedules);
-    check_spoilers<T>({kind, rows, length, k, kForms[turn % kForms.size()], turn % 3 == 0, processors});
+    check_spoilers<T>({kind, rows, length, k, kSpoiledForms[turn % kSpoiledForms.size()], turn % 3 == 0, processors});
     if (testing::Test::HasFailure()) return;
     ++turn;
   }

@@ -50,13 +50,13 @@ void check_on_device(const RowsProblem<T>& problem, unsigned k, TopkOptions opti
 
 using TopkTest = DeviceTest;
 
-constexpr TopkOutput kForms[] = {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::values_only,
-                                 TopkOutput::kth_only};
+constexpr TopkOutput kTopkForms[] = {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::values_only,
+                                     TopkOutput::kth_only};
 
 TEST_F(TopkTest, InTilesOfAnySize) {
   const auto problem = make_problem<float>(Values::special, 23, 700, true, Ids::column, {.offset = 3, .padding = 5}, 1);
   for_each_schedule([&] {
-    for (const TopkOutput form : kForms) {
+    for (const TopkOutput form : kTopkForms) {
       for (const std::int64_t budget : {std::int64_t{24} << 10, std::int64_t{100} << 10, std::int64_t{0}}) {
         SCOPED_TRACE(testing::Message() << to_string(form) << " within " << budget);
         TopkOptions options;
@@ -71,7 +71,7 @@ TEST_F(TopkTest, InTilesOfAnySize) {
 
 TEST_F(TopkTest, OfDoubles) {
   const auto problem = make_problem<double>(Values::zeros, 9, 300, false, Ids::column, {.offset = 1, .padding = 2}, 1);
-  for (const TopkOutput form : kForms) {
+  for (const TopkOutput form : kTopkForms) {
     TopkOptions options;
     options.output = form;
     check_on_host(problem, 300, options);

@@ -11,7 +11,7 @@ Array matrix() {
   return load(fixture("le_i8.npy"));
 }
 
-LoadOptions named(const std::string& name) {
+LoadOptions array_named(const std::string& name) {
   LoadOptions options;
   options.array = name;
   return options;
@@ -19,8 +19,9 @@ LoadOptions named(const std::string& name) {
 
 TEST(Npz, ReadsWhatNumpyWrote) {
   for (const char* name : {"stored.npz", "deflated.npz"}) {
-    EXPECT_TRUE(same_array(load(fixture(name), named("ids")), matrix())) << name;
-    EXPECT_EQ(load(fixture(name), named("distances")).values<std::int64_t>(), matrix().values<std::int64_t>()) << name;
+    EXPECT_TRUE(same_array(load(fixture(name), array_named("ids")), matrix())) << name;
+    EXPECT_EQ(load(fixture(name), array_named("distances")).values<std::int64_t>(), matrix().values<std::int64_t>())
+        << name;
   }
   EXPECT_EQ(load(fixture("single.npz")).values<std::int64_t>(), matrix().values<std::int64_t>());
 }
@@ -39,16 +40,16 @@ TEST(Npz, ChoosesByName) {
   EXPECT_EQ(load(fixture("stored.npz"), options).type(), ElementType::float32);
   EXPECT_EQ(failure_of([] { load(fixture("stored.npz")); }),
             invalid_argument(fixture("stored.npz") + " holds several arrays, name one: 'ids', 'distances'"));
-  EXPECT_EQ(failure_of([] { load(fixture("stored.npz"), named("x")); }),
+  EXPECT_EQ(failure_of([] { load(fixture("stored.npz"), array_named("x")); }),
             invalid_argument(fixture("stored.npz") + " has no array 'x'; it has 'ids', 'distances'"));
 }
 
 TEST(Npz, RefusesOneArrayAndReadsTheOther) {
   const std::string path = fixture("mixed.npz");
   EXPECT_EQ(
-      failure_of([&] { load(path, named("words")); }),
+      failure_of([&] { load(path, array_named("words")); }),
       bad_data(path + "(words.npy): byte 20: dtype '<U2' is not read; floats of 4 or 8 bytes, integers and bool are"));
-  EXPECT_EQ(load(path, named("values")).values<double>(), (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(load(path, array_named("values")).values<double>(), (std::vector<double>{0, 1, 2}));
   const FileInfo info = describe(path);
   ASSERT_EQ(info.arrays.size(), 2U);
   EXPECT_NE(info.arrays[0].problem.find("dtype '<U2' is not read"), std::string::npos);

@@ -23,16 +23,17 @@ std::string ply(const std::string& format, const std::string& header, const std:
 
 const std::string kXyz = "property float x\nproperty float y\nproperty float z\n";
 
-Array parse(const std::string& text, const std::vector<std::string>& columns = {}) {
+Array parse_text(const std::string& text, const std::vector<std::string>& columns = {}) {
   return parse_ply(source_of(text), columns);
 }
 
 Failure fail_ply(const std::string& text, const std::vector<std::string>& columns = {}) {
-  return failure_of([&] { parse(text, columns); });
+  return failure_of([&] { parse_text(text, columns); });
 }
 
 TEST(Ply, ReadsAscii) {
-  const Array array = parse(ply("ascii", "comment made by hand\nelement vertex 2\n" + kXyz, "1 2 3\r\n\n4 5.5 -6e0"));
+  const Array array =
+      parse_text(ply("ascii", "comment made by hand\nelement vertex 2\n" + kXyz, "1 2 3\r\n\n4 5.5 -6e0"));
   EXPECT_EQ(array.type(), ElementType::float32);
   EXPECT_EQ(array.values<float>(), (std::vector<float>{1, 2, 3, 4, 5.5, -6}));
 }
@@ -42,8 +43,8 @@ TEST(Ply, ReadsBothEndians) {
   const std::string little = raw(1.5) + "\x07" + raw(-2.0) + raw(3.0) + "\x08" + raw(4.0);
   const std::string large = big(1.5) + "\x07" + big(-2.0) + big(3.0) + "\x08" + big(4.0);
   const std::vector<double> want = {1.5, -2, 3, 4};
-  EXPECT_EQ(parse(ply("binary_little_endian", header, little)).values<double>(), want);
-  EXPECT_EQ(parse(ply("binary_big_endian", header, large)).values<double>(), want);
+  EXPECT_EQ(parse_text(ply("binary_little_endian", header, little)).values<double>(), want);
+  EXPECT_EQ(parse_text(ply("binary_big_endian", header, large)).values<double>(), want);
 }
 
 TEST(Ply, StepsOverListsAndOtherElements) {
@@ -52,11 +53,11 @@ TEST(Ply, StepsOverListsAndOtherElements) {
       "element vertex 2\nproperty list ushort float weights\n" +
       kXyz + "element face 1\nproperty list uchar int vertex_indices\n";
   const std::vector<float> want = {1, 2, 3, 4, 5, 6};
-  EXPECT_EQ(parse(ply("ascii", header, "2 10 11 -5\n0 1 2 3\n2 0.5 0.5 4 5 6\n3 0 1 2\n")).values<float>(), want);
+  EXPECT_EQ(parse_text(ply("ascii", header, "2 10 11 -5\n0 1 2 3\n2 0.5 0.5 4 5 6\n3 0 1 2\n")).values<float>(), want);
   const std::string binary = "\x02" + big(std::int32_t{10}) + big(std::int32_t{11}) + big(std::int16_t{-5}) +
                              big(std::uint16_t{0}) + big(1.0F) + big(2.0F) + big(3.0F) + big(std::uint16_t{2}) +
                              big(0.5F) + big(0.5F) + big(4.0F) + big(5.0F) + big(6.0F) + "\x01" + big(std::int32_t{0});
-  EXPECT_EQ(parse(ply("binary_big_endian", header, binary)).values<float>(), want);
+  EXPECT_EQ(parse_text(ply("binary_big_endian", header, binary)).values<float>(), want);
   EXPECT_EQ(fail_ply(ply("binary_big_endian", header, binary + "x")),
             bad_data("test: byte 323: 1 byte after the last element"));
   EXPECT_EQ(fail_ply(ply("binary_big_endian", header, binary.substr(0, binary.size() - 1))),
@@ -68,13 +69,13 @@ TEST(Ply, SelectsProperties) {
                                "element vertex 1\nproperty float x\nproperty uchar red\nproperty ushort wide\n"
                                "property int n\nproperty uint big\nproperty list uchar int extra\n",
                                "0.5 200 60000 -7 4000000000 0\n");
-  EXPECT_EQ(parse(text).cols(), 1);
-  EXPECT_EQ(parse(text, {"red"}).type(), ElementType::uint8);
-  EXPECT_EQ(parse(text, {"wide"}).type(), ElementType::int32);
-  EXPECT_EQ(parse(text, {"red", "x", "wide"}).type(), ElementType::float32);
-  EXPECT_EQ(parse(text, {"red", "x", "wide"}).values<float>(), (std::vector<float>{200, 0.5, 60000}));
-  EXPECT_EQ(parse(text, {"n", "x"}).type(), ElementType::float64);
-  EXPECT_EQ(parse(text, {"big"}).values<std::int64_t>(), (std::vector<std::int64_t>{4000000000}));
+  EXPECT_EQ(parse_text(text).cols(), 1);
+  EXPECT_EQ(parse_text(text, {"red"}).type(), ElementType::uint8);
+  EXPECT_EQ(parse_text(text, {"wide"}).type(), ElementType::int32);
+  EXPECT_EQ(parse_text(text, {"red", "x", "wide"}).type(), ElementType::float32);
+  EXPECT_EQ(parse_text(text, {"red", "x", "wide"}).values<float>(), (std::vector<float>{200, 0.5, 60000}));
+  EXPECT_EQ(parse_text(text, {"n", "x"}).type(), ElementType::float64);
+  EXPECT_EQ(parse_text(text, {"big"}).values<std::int64_t>(), (std::vector<std::int64_t>{4000000000}));
   EXPECT_EQ(fail_ply(text, {"extra"}), invalid_argument("test: element 'vertex' has no scalar property 'extra'"));
   EXPECT_EQ(describe_ply(source_of(text), {}).columns, (std::vector<std::string>{"x", "red", "wide", "n", "big"}));
 }
@@ -126,7 +127,7 @@ TEST(Ply, NamesWhatIsWrongInAsciiData) {
   EXPECT_EQ(fail("1 2 3\n4 5 x\n"), bad_data("test: line 9: 'x' is not a number"));
   EXPECT_EQ(fail("1 2 3\n4 5 1e39\n"), bad_data("test: line 9: '1e39' is not a value of property 'z'"));
   EXPECT_EQ(fail("1 2 3\n4 5 6\n7\n"), bad_data("test: line 10: text after the last element"));
-  EXPECT_TRUE(std::isinf(parse(ply("ascii", "element vertex 1\n" + kXyz, "1 2 inf\n")).at<float>(0, 2)));
+  EXPECT_TRUE(std::isinf(parse_text(ply("ascii", "element vertex 1\n" + kXyz, "1 2 inf\n")).at<float>(0, 2)));
   const auto fail_type = [](const std::string& type, const std::string& value) {
     return fail_ply(ply("ascii", "element vertex 1\nproperty " + type + " x\n", value + "\n"));
   };
