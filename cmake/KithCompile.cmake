@@ -67,7 +67,7 @@ endfunction()
 # -Wconversion; the emulated twin is compiled with them.
 function(kith_compile_cuda target)
   target_compile_definitions(${target} PRIVATE KITH_BACKEND=cuda)
-  target_compile_options(${target} PRIVATE -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
+  target_compile_options(${target} PRIVATE -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
   if(KITH_WERROR)
     target_compile_options(${target} PRIVATE -Werror=all-warnings)
   endif()

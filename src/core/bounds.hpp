@@ -11,26 +11,26 @@
 namespace kith::core {
 
 template <class F>
-constexpr double unit_roundoff() {
+KITH_HOST_DEVICE constexpr double unit_roundoff() {
   return static_cast<double>(std::numeric_limits<F>::epsilon()) / 2;
 }
 
 // n roundings in F, in any order: the product of their factors lies within 1 ± gamma(n).
 template <class F>
-double gamma(std::int64_t n) {
+KITH_HOST_DEVICE double gamma(std::int64_t n) {
   const double nu = static_cast<double>(n) * unit_roundoff<F>();
   return nu < 0.5 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
 }
 
 // The smallest F not below value.
 template <class F>
-F round_up(double value) {
+KITH_HOST_DEVICE F round_up(double value) {
   const F rounded = static_cast<F>(value);
   return static_cast<double>(rounded) < value ? std::nextafter(rounded, std::numeric_limits<F>::infinity()) : rounded;
 }
 
 // Undoes finish() for metrics whose key is a growing function of the raw sum alone; never below the true inverse.
-inline double raw_of_distance(const Metric& metric, double distance, std::int64_t dims) {
+KITH_HOST_DEVICE inline double raw_of_distance(const Metric& metric, double distance, std::int64_t dims) {
   switch (effective_kind(metric)) {
     case MetricKind::euclidean: return distance * distance * (1 + 4e-16);
     // finish() takes the power 1/p, itself rounded: an error of |log raw| ≤ 745 roundings, beside pow's own.
@@ -43,7 +43,7 @@ inline double raw_of_distance(const Metric& metric, double distance, std::int64_
 // A raw sum above the result has a key strictly above `key`: it cannot win, whatever its id.
 // For the dot forms raw means the negated, or the cosine, distance itself.
 template <class D>
-double raw_ceiling(const Metric& metric, D key, std::int64_t dims) {
+KITH_HOST_DEVICE double raw_ceiling(const Metric& metric, D key, std::int64_t dims) {
   return raw_of_distance(metric, static_cast<double>(std::nextafter(key, std::numeric_limits<D>::infinity())), dims);
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/host_device.hpp"
 #include "kith/metric.hpp"
 
 namespace kith::core {
@@ -17,14 +18,14 @@ namespace kith::core {
 inline constexpr int kLanes = 8;
 
 // The fixed tree that combines the lanes of a sum.
-inline double combine_lanes(const double* lane) {
+KITH_HOST_DEVICE inline double combine_lanes(const double* lane) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 // Which sum a metric needs. Minkowski with p = 1, 2 or infinity is computed as the metric it equals.
 enum class Form { squared, absolute, maximum, power, mismatch, dot };
 
-inline MetricKind effective_kind(const Metric& metric) {
+KITH_HOST_DEVICE inline MetricKind effective_kind(const Metric& metric) {
   if (metric.kind != MetricKind::minkowski) return metric.kind;
   if (metric.p == 1) return MetricKind::manhattan;
   if (metric.p == 2) return MetricKind::euclidean;
@@ -32,7 +33,7 @@ inline MetricKind effective_kind(const Metric& metric) {
   return MetricKind::minkowski;
 }
 
-inline Form form_of(const Metric& metric) {
+KITH_HOST_DEVICE inline Form form_of(const Metric& metric) {
   switch (effective_kind(metric)) {
     case MetricKind::sqeuclidean:
     case MetricKind::euclidean: return Form::squared;
@@ -83,7 +84,7 @@ RowFacts row_facts(MetricKind kind, const T* row, std::int64_t stride, std::int6
 }
 
 // One coordinate's part of the raw sum.
-inline double term(Form form, double p, double x, double y) {
+KITH_HOST_DEVICE inline double term(Form form, double p, double x, double y) {
   switch (form) {
     case Form::squared: return (x - y) * (x - y);
     case Form::absolute:
@@ -109,7 +110,7 @@ double raw_sum(Form form, double p, const X* x, std::int64_t x_stride, double x_
 }
 
 // The last step: the distance in double. Inner products come back negated, so that smaller is always nearer.
-inline double finish(const Metric& metric, double raw, const RowFacts& x, const RowFacts& y, std::int64_t dims) {
+KITH_HOST_DEVICE inline double finish(const Metric& metric, double raw, const RowFacts& x, const RowFacts& y, std::int64_t dims) {
   switch (effective_kind(metric)) {
     case MetricKind::sqeuclidean:
     case MetricKind::manhattan:
@@ -124,7 +125,8 @@ inline double finish(const Metric& metric, double raw, const RowFacts& x, const 
       const double product = x.square_norm * y.square_norm;
       const double norms = product > 1e-280 && product < 1e280 ? std::sqrt(product)
                                                                : std::sqrt(x.square_norm) * std::sqrt(y.square_norm);
-      return std::clamp(1.0 - raw / norms, 0.0, 2.0);
+      const double distance = 1.0 - raw / norms;
+      return distance < 0.0 ? 0.0 : distance > 2.0 ? 2.0 : distance;
     }
   }
   return raw;
@@ -132,7 +134,7 @@ inline double finish(const Metric& metric, double raw, const RowFacts& x, const 
 
 // What the caller sees for a key: inner products change their sign back.
 template <class D>
-D returned_value(const Metric& metric, D key) {
+KITH_HOST_DEVICE D returned_value(const Metric& metric, D key) {
   return metric.kind == MetricKind::inner_product ? -key + D{0} : key;
 }
 

@@ -220,7 +220,7 @@ class Task {
   Stage stage_;
   core::Form form_;
   bool expanded_;
-  ScoreBounds<F> bounds_;
+  core::ScoreBounds<F> bounds_;
   Workspace<F>& space_;
 };
 
@@ -298,7 +298,7 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
   for (std::int64_t i = 0; i < row_count; ++i) ids[static_cast<std::size_t>(i)] = i * base.view.rows / row_count;
   std::vector<double> raw(ids.size());
   std::vector<double> query(static_cast<std::size_t>(base.view.cols));
-  const ScoreBounds<F> bounds(base.metric, base.view.cols, true, sizeof(T) == 1);
+  const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, sizeof(T) == 1);
   const double longest = *std::max_element(base.square_norms.begin(), base.square_norms.end());
   std::int64_t sharp = 0;
   for (std::int64_t i = 0; i < query_count; ++i) {

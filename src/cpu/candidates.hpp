@@ -14,7 +14,7 @@
 
 #include "core/order.hpp"
 #include "cpu/prepared_rows.hpp"
-#include "cpu/score_bounds.hpp"
+#include "core/score_bounds.hpp"
 #include "cpu/simd/kernels.hpp"
 
 namespace kith::cpu {
@@ -36,7 +36,7 @@ struct SelectionContext {
   const PreparedRows<T>& base;
   const PreparedRows<T>& queries;
   const BasePart& part;
-  const ScoreBounds<F>& bounds;
+  const core::ScoreBounds<F>& bounds;
   std::int64_t k;                  // at most part.count
   std::vector<double> query;       // scratch: the query in double
   std::vector<std::int64_t> ids;   // scratch

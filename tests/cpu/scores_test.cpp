@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/key.hpp"
-#include "cpu/score_bounds.hpp"
+#include "core/score_bounds.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "kith/metric.hpp"
 #include "simd_targets.hpp"
@@ -46,7 +46,7 @@ double square_norm(const F* row, std::int64_t dims) {
 
 // A candidate is lost when its computed score lies above the limit that its own true score, or its own key, sets.
 template <class F>
-void expect_bounds_hold(const cpu::ScoreBounds<F>& bounds, F score, long double exact, F key, double x_norm,
+void expect_bounds_hold(const core::ScoreBounds<F>& bounds, F score, long double exact, F key, double x_norm,
                         double y_norm, const std::string& what) {
   const double error = bounds.error(x_norm, y_norm);
   EXPECT_LE(score, bounds.computed_limit(static_cast<double>(exact), error)) << what;
@@ -104,8 +104,8 @@ void expect_scores_within_bounds(Kind kind, const Metric& metric, std::int64_t d
     for (std::int64_t j = 0; j < kRows; ++j)
       tiled[static_cast<std::size_t>(q * kStride + j)] =
           tiled_all.block(q, j / tiled_all.block_rows)[j % tiled_all.block_rows];
-  const cpu::ScoreBounds<F> bounds(metric, dims, false, false);
-  const cpu::ScoreBounds<F> expanded(MetricKind::sqeuclidean, dims, true, false);
+  const core::ScoreBounds<F> bounds(metric, dims, false, false);
+  const core::ScoreBounds<F> expanded(MetricKind::sqeuclidean, dims, true, false);
   for (std::int64_t q = 0; q < kQueries; ++q) {
     const F* x = sample.queries.row(q);
     for (std::int64_t j = 0; j < kRows; ++j) {

@@ -15,7 +15,7 @@
 #include "core/bounds.hpp"
 #include "core/key.hpp"
 
-namespace kith::cpu {
+namespace kith::core {
 
 // F: precision of the scores and type of the keys.
 template <class F>
@@ -24,24 +24,24 @@ class ScoreBounds {
   // `integers`: all coordinates are integers of one byte.
   ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, bool integers)
       : metric_(metric),
-        form_(core::form_of(metric)),
+        form_(form_of(metric)),
         dims_(dims),
         expanded_(expanded),
         directions_(metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation),
         exact_(counts_fit() || (integers && sums_fit())),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
         underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())),
-        product_error_((core::gamma<F>(dims + 8) + core::gamma<double>(4 * dims + 16)) * 1.01),
-        square_error_(2 * core::gamma<double>(dims + 8)) {}
+        product_error_((gamma<F>(dims + 8) + gamma<double>(4 * dims + 16)) * 1.01),
+        square_error_(2 * gamma<double>(dims + 8)) {}
 
   // Scores carry no error at all.
-  bool is_exact() const { return exact_; }
+  KITH_HOST_DEVICE bool is_exact() const { return exact_; }
   // Scores are products with rounding, so their error depends on lengths.
-  bool is_absolute() const { return !exact_ && (expanded_ || form_ == core::Form::dot); }
+  KITH_HOST_DEVICE bool is_absolute() const { return !exact_ && (expanded_ || form_ == Form::dot); }
 
   // E of the header comment; infinite where a sum could overflow on its way. Lengths count as 1 under cosine and
   // correlation, whose rows are scaled to it.
-  double error(double query_square_norm, double tile_square_norm) const {
+  KITH_HOST_DEVICE double error(double query_square_norm, double tile_square_norm) const {
     if (!is_absolute()) return 0;
     const double x = directions_ ? 1.0 : std::sqrt(query_square_norm);
     const double y = directions_ ? 1.0 : std::sqrt(tile_square_norm);
@@ -51,33 +51,33 @@ class ScoreBounds {
       return std::numeric_limits<double>::infinity();
     const double products = product_error_ * x * y;
     if (!expanded_) return products + underflow_;
-    const double squares = 4 * core::unit_roundoff<F>() * y * y + square_error_ * (x + y) * (x + y);
+    const double squares = 4 * unit_roundoff<F>() * y * y + square_error_ * (x + y) * (x + y);
     return 2 * products + squares + underflow_;
   }
 
   // No candidate whose score plus its E is `raised` has a larger key.
-  F key_above(F raised, double query_square_norm) const {
+  KITH_HOST_DEVICE F key_above(F raised, double query_square_norm) const {
     const auto score = static_cast<double>(raised);
-    if (directions_) return static_cast<F>(std::clamp(1 + score, 0.0, 2.0));
-    if (form_ == core::Form::dot) return static_cast<F>(score);
+    if (directions_) return static_cast<F>(std::fmin(std::fmax(1 + score, 0.0), 2.0));
+    if (form_ == Form::dot) return static_cast<F>(score);
     if (relative_ >= 1) return std::numeric_limits<F>::infinity();
     const double raw = expanded_ ? score + query_square_norm : (score + underflow_) / (1 - relative_);
-    const F key = static_cast<F>(core::finish(metric_, std::max(raw, 0.0), {}, {}, dims_));
+    const F key = static_cast<F>(finish(metric_, std::fmax(raw, 0.0), {}, {}, dims_));
     // pow() may be off by an ulp, and need not be monotone there.
-    return form_ == core::Form::power ? std::nextafter(key, std::numeric_limits<F>::infinity()) : key;
+    return form_ == Form::power ? std::nextafter(key, std::numeric_limits<F>::infinity()) : key;
   }
 
   // True scores above this have keys strictly above `key`.
-  double true_limit(F key, double query_square_norm) const {
-    const double raw = core::raw_ceiling(metric_, key, dims_);
+  KITH_HOST_DEVICE double true_limit(F key, double query_square_norm) const {
+    const double raw = raw_ceiling(metric_, key, dims_);
     if (directions_) return raw - 1;
     return expanded_ ? raw - query_square_norm : raw;
   }
 
   // Computed scores above this belong to true scores above `limit`; `error` is E, or 2E for scores that were raised.
-  F computed_limit(double limit, double error) const {
-    if (form_ == core::Form::power && limit > kLargestPower) return std::numeric_limits<F>::infinity();
-    return core::round_up<F>(limit * (1 + relative_) + underflow_ + error);
+  KITH_HOST_DEVICE F computed_limit(double limit, double error) const {
+    if (form_ == Form::power && limit > kLargestPower) return std::numeric_limits<F>::infinity();
+    return round_up<F>(limit * (1 + relative_) + underflow_ + error);
   }
 
  private:
@@ -86,26 +86,26 @@ class ScoreBounds {
 
   // F counts differing coordinates one by one only so far.
   bool counts_fit() const {
-    return form_ == core::Form::mismatch && static_cast<double>(dims_) < 1 / core::unit_roundoff<F>();
+    return form_ == Form::mismatch && static_cast<double>(dims_) < 1 / unit_roundoff<F>();
   }
 
   // Every sum of products of bytes, and every part of it, is an integer that F can hold.
   bool sums_fit() const {
-    const bool integral = form_ == core::Form::squared || form_ == core::Form::absolute ||
-                          form_ == core::Form::maximum || (form_ == core::Form::dot && !directions_);
-    return integral && static_cast<double>(dims_) * 255 * 255 < 1 / core::unit_roundoff<F>();
+    const bool integral = form_ == Form::squared || form_ == Form::absolute ||
+                          form_ == Form::maximum || (form_ == Form::dot && !directions_);
+    return integral && static_cast<double>(dims_) * 255 * 255 < 1 / unit_roundoff<F>();
   }
 
   double relative_error() const {
-    const double sums = core::gamma<F>(dims_ + 4) + core::gamma<double>(dims_ + 4);
-    if (form_ != core::Form::power) return sums;
+    const double sums = gamma<F>(dims_ + 4) + gamma<double>(dims_ + 4);
+    if (form_ != Form::power) return sums;
     // exp(p·log|x−y|): the exponent stays below 709 (88 in float), and each function is good to a few ulp.
     const double exponent = std::is_same_v<F, float> ? 88 : 709;
-    return sums + (16 * exponent + 4 * metric_.p) * core::unit_roundoff<F>();
+    return sums + (16 * exponent + 4 * metric_.p) * unit_roundoff<F>();
   }
 
   Metric metric_;
-  core::Form form_;
+  Form form_;
   std::int64_t dims_;
   bool expanded_;
   bool directions_;
@@ -116,4 +116,4 @@ class ScoreBounds {
   double square_error_;   // of norms in double, relative to the square of the lengths' sum
 };
 
-}  // namespace kith::cpu
+}  // namespace kith::core

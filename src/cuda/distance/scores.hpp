@@ -1,0 +1,58 @@
+// scores.hpp: the distance stages. Each fills a tile of the distance matrix with scores: what the metric sums up, in
+// working precision and in any order of the coordinates, without its last step (core/score_bounds.hpp says how far from
+// the truth they may be). All enqueue their work on the workspace's stream and wait for nothing.
+//
+//   form               score of query x and base point y
+//   squared            Σ(x−y)²; expanded: addend(y) − 2⟨x,y⟩, where addend(y) is ‖y‖²
+//   absolute, maximum  Σ|x−y|, max|x−y|
+//   power              Σ|x−y|^p
+//   mismatch           how many coordinates differ
+//   dot                −⟨x,y⟩
+#pragma once
+
+#include "core/key.hpp"
+#include "cuda/runtime/workspace.hpp"
+
+namespace kith::KITH_BACKEND {
+
+// Points as rows, coordinates next to each other; `stride` elements from one row to the next.
+template <class F>
+struct PointRows {
+  const F* data = nullptr;
+  std::int64_t count = 0;
+  std::int64_t stride = 0;
+};
+
+template <class F>
+struct ScoreCall {
+  PointRows<F> queries;
+  PointRows<F> base;
+  std::int64_t dims = 0;
+  core::Form form = core::Form::squared;
+  double p = 2;                // power only
+  const F* addends = nullptr;  // one a base point, for form squared: expanded
+  F* scores = nullptr;         // queries.count rows of base.count values
+  std::int64_t score_stride = 0;
+  Workspace& workspace;
+
+  bool expanded() const { return addends != nullptr; }
+  cudaStream_t stream() const { return workspace.stream(); }
+};
+
+// One thread a pair, or a group of threads for few pairs: nothing is kept, for one query or a few.
+template <class F>
+void direct_scores(const ScoreCall<F>& call);
+
+// Blocks of points in shared memory, a thread a pair.
+template <class F>
+void tiled_scores(const ScoreCall<F>& call);
+
+// A matrix product with operators of its own: 8 × 8 pairs a thread in registers.
+template <class F>
+void register_tiled_scores(const ScoreCall<F>& call);
+
+// Products and expanded squares by cuBLASLt in working precision; Error(invalid_argument) for the other forms.
+template <class F>
+void gemm_scores(const ScoreCall<F>& call);
+
+}  // namespace kith::KITH_BACKEND

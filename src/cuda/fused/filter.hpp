@@ -1,0 +1,32 @@
+// filter.hpp: distances and the first step of the selection in one kernel: pairs whose score is not above the query's
+// limit become candidates, and no other score is stored.
+#pragma once
+
+#include "cuda/distance/scores.hpp"
+
+namespace kith::KITH_BACKEND {
+
+template <class F>
+struct FilterCall {
+  PointRows<F> queries;
+  PointRows<F> base;
+  std::int64_t dims = 0;
+  core::Form form = core::Form::squared;
+  double p = 2;                // power only
+  const F* addends = nullptr;  // one a base point, for form squared: expanded
+  const F* limits = nullptr;   // one a query; NaN lets nothing pass
+  unsigned room = 0;           // candidates that a query has place for
+  F* scores = nullptr;         // queries.count × room
+  unsigned* ids = nullptr;     // queries.count × room: base rows, counted from first_id
+  unsigned first_id = 0;
+  unsigned* counts = nullptr;  // one a query: candidates so far, also those that found no place; the caller sets it to 0
+  Workspace& workspace;
+
+  cudaStream_t stream() const { return workspace.stream(); }
+};
+
+// Candidates of a query come in any order.
+template <class F>
+void fused_filter(const FilterCall<F>& call);
+
+}  // namespace kith::KITH_BACKEND
