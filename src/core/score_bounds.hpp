@@ -58,11 +58,11 @@ class ScoreBounds {
   // No candidate whose score plus its E is `raised` has a larger key.
   KITH_HOST_DEVICE F key_above(F raised, double query_square_norm) const {
     const auto score = static_cast<double>(raised);
-    if (directions_) return static_cast<F>(std::fmin(std::fmax(1 + score, 0.0), 2.0));
+    if (directions_) return static_cast<F>(1 + score < 0 ? 0 : 1 + score > 2 ? 2 : 1 + score);
     if (form_ == Form::dot) return static_cast<F>(score);
     if (relative_ >= 1) return std::numeric_limits<F>::infinity();
     const double raw = expanded_ ? score + query_square_norm : (score + underflow_) / (1 - relative_);
-    const F key = static_cast<F>(finish(metric_, std::fmax(raw, 0.0), {}, {}, dims_));
+    const F key = static_cast<F>(finish(metric_, raw < 0 ? 0.0 : raw, {}, {}, dims_));
     // pow() may be off by an ulp, and need not be monotone there.
     return form_ == Form::power ? std::nextafter(key, std::numeric_limits<F>::infinity()) : key;
   }
