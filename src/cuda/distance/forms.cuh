@@ -1,0 +1,90 @@
+// forms.cuh: the operators of a score (Hanák, 3.3: a matrix product with ⊗ and ⊕ of its own). scores.hpp has the table.
+//   combine(sum, x, y)   one more coordinate
+//   join(a, b)           two sums over different coordinates
+//   finish(sum, addend)  the score; addend is read by products only
+// Coordinates that are zero in both points add nothing to any form, so sums may be padded with them. NaN makes a score
+// NaN or counts as a mismatch; a maximum skips it.
+#pragma once
+
+#include "core/key.hpp"
+#include "cuda/runtime/platform.cuh"
+
+namespace kith::KITH_BACKEND {
+
+// Two operations a coordinate.
+template <class F>
+struct SquaredForm {
+  static constexpr bool kHasAddend = false;
+  __device__ __forceinline__ F combine(F sum, F x, F y) const {
+    const F difference = x - y;
+    return fma(difference, difference, sum);
+  }
+  __device__ __forceinline__ F join(F a, F b) const { return a + b; }
+  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+};
+
+// Inner products, scale −1, and expanded squares, scale −2: one operation a coordinate.
+template <class F>
+struct ProductForm {
+  static constexpr bool kHasAddend = true;
+  F scale;
+  __device__ __forceinline__ F combine(F sum, F x, F y) const { return fma(x, y, sum); }
+  __device__ __forceinline__ F join(F a, F b) const { return a + b; }
+  __device__ __forceinline__ F finish(F sum, F addend) const { return fma(scale, sum, addend); }
+};
+
+template <class F>
+struct AbsoluteForm {
+  static constexpr bool kHasAddend = false;
+  __device__ __forceinline__ F combine(F sum, F x, F y) const { return sum + fabs(x - y); }
+  __device__ __forceinline__ F join(F a, F b) const { return a + b; }
+  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+};
+
+template <class F>
+struct MaximumForm {
+  static constexpr bool kHasAddend = false;
+  __device__ __forceinline__ F combine(F sum, F x, F y) const { return fmax(sum, fabs(x - y)); }
+  __device__ __forceinline__ F join(F a, F b) const { return fmax(a, b); }
+  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+};
+
+template <class F>
+struct MismatchForm {
+  static constexpr bool kHasAddend = false;
+  __device__ __forceinline__ F combine(F sum, F x, F y) const { return x != y ? sum + F{1} : sum; }
+  __device__ __forceinline__ F join(F a, F b) const { return a + b; }
+  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+};
+
+// As exp2(p·log2|x−y|), much shorter than pow(); zero becomes log2(0) = −∞ and zero again. The error is that which
+// ScoreBounds allows: a few roundings for each unit of the exponent.
+template <class F>
+struct PowerForm {
+  static constexpr bool kHasAddend = false;
+  F p;
+  __device__ __forceinline__ F combine(F sum, F x, F y) const { return sum + exp2(p * log2(fabs(x - y))); }
+  __device__ __forceinline__ F join(F a, F b) const { return a + b; }
+  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+};
+
+// A power is some dozens of instructions: loops around it are not worth unrolling.
+template <class Form>
+constexpr bool kIsPower = false;
+template <class F>
+constexpr bool kIsPower<PowerForm<F>> = true;
+
+// body(form) with the operators of `form`; `expanded` turns squares into products with addends.
+template <class F, class Body>
+void with_form(core::Form form, bool expanded, double p, Body body) {
+  switch (form) {
+    case core::Form::squared: return expanded ? body(ProductForm<F>{F{-2}}) : body(SquaredForm<F>{});
+    case core::Form::absolute: return body(AbsoluteForm<F>{});
+    case core::Form::maximum: return body(MaximumForm<F>{});
+    case core::Form::power: return body(PowerForm<F>{static_cast<F>(p)});
+    case core::Form::mismatch: return body(MismatchForm<F>{});
+    case core::Form::dot: return body(ProductForm<F>{F{-1}});
+  }
+}
+
+}  // namespace kith::KITH_BACKEND
