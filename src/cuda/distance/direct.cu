@@ -1,0 +1,273 @@
+// direct.cu: scores for one query or a few, at the speed at which the base can be read.
+// Idea    a group of neighbouring lanes shares a base point: each takes 16 bytes of it after another, and shuffles add
+//         up what they found. A group works on kRows points at once and on up to four queries, whose coordinates come
+//         from the first-level cache; blocks of other queries follow at once, so that they find the points in the
+//         second. Where few long points would leave the device idle, a whole block shares a point.
+// Cost    a coordinate of a base point is read from memory once: 4 bytes in float for one to four queries, the floor.
+//         A pair costs one or two operations a coordinate beside 1/4 load of the point and 1/16 of the query (in float,
+//         for four rows at once); four queries take about half of what a multiprocessor can issue meanwhile.
+// Limits  none but the grid's. Where points do not lie at multiples of 16 bytes, lanes take turns with single values.
+#include <algorithm>
+
+#include "cuda/distance/forms.cuh"
+#include "cuda/distance/scores.hpp"
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
+#include "cuda/runtime/shared.cuh"
+#include "cuda/select/row_vectors.cuh"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+struct DirectTuning {
+  static constexpr unsigned kThreads = 256;
+  static constexpr unsigned kWarps = kThreads / kWarp;
+  static constexpr unsigned kLineLanes = 8;  // 16 bytes each are a line of the cache
+  static constexpr unsigned kLoadsEach = 4;  // of 16 bytes a point, before more than a line's lanes share it
+  // Fewer warps than this a multiprocessor do not keep memory busy; then a block takes a point of so many of its
+  // strides.
+  static constexpr std::int64_t kWarpsEach = 16;
+  static constexpr std::int64_t kStridesEach = 2;
+};
+
+// Points that a group works on at once. A power costs so much that reading does not matter, and is long to unroll.
+template <class Form>
+constexpr unsigned kRows = kIsPower<Form> ? 1 : 4;
+
+template <class F>
+constexpr unsigned kWidth = 16 / sizeof(F);
+
+template <class F>
+struct DirectWork {
+  PointRows<F> queries;
+  PointRows<F> base;
+  const F* addends;
+  F* scores;
+  std::int64_t score_stride;
+  unsigned dims;
+  unsigned passes;  // over the base: blocks that follow each other have the same points and other queries
+  unsigned lanes;   // that share a point: 1 … 32
+  bool wide;        // all lanes of the block share it
+  bool vectors;     // all points lie at multiples of 16 bytes
+};
+
+// Who a thread works with: the members of a group share a point, the groups of a team take neighbouring points.
+struct Team {
+  unsigned members;
+  unsigned member;
+  unsigned groups;
+  unsigned group;
+  std::int64_t index;
+
+  template <class F>
+  __device__ explicit Team(const DirectWork<F>& work) {
+    const std::int64_t block = blockIdx.x / work.passes;
+    members = work.wide ? DirectTuning::kThreads : work.lanes;
+    member = threadIdx.x % members;
+    groups = work.wide ? 1 : kWarp / work.lanes;
+    group = work.wide ? 0 : lane_id() / work.lanes;
+    index = work.wide ? block : block * DirectTuning::kWarps + warp_id();
+  }
+
+  // The group's point number r of `rows` in each.
+  __device__ std::int64_t point(unsigned r, unsigned rows) const { return (index * rows + r) * groups + group; }
+};
+
+// Rows of `points`; those beyond the last are the last.
+template <class F>
+__device__ __forceinline__ const F* row_or_last(const PointRows<F>& points, std::int64_t row) {
+  return points.data + (row < points.count ? row : points.count - 1) * points.stride;
+}
+
+// Neighbouring coordinates from `first` on, which is a multiple of 16 bytes.
+template <class F>
+struct VectorLoad {
+  unsigned first;
+
+  __device__ __forceinline__ void operator()(const F* row, F (&values)[kWidth<F>]) const {
+    using Vector = typename VectorOf<F>::Type;
+    RowVectors<F>::unpack(__ldg(reinterpret_cast<const Vector*>(row + first)), values);
+  }
+};
+
+// Every step-th coordinate from `first` on; zeros, which add nothing, behind the last.
+template <class F>
+struct SingleLoad {
+  unsigned first;
+  unsigned step;
+  unsigned dims;
+
+  __device__ __forceinline__ void operator()(const F* row, F (&values)[kWidth<F>]) const {
+    KITH_UNROLL
+    for (unsigned i = 0; i < kWidth<F>; ++i) {
+      const unsigned c = first + i * step;
+      values[i] = c < dims ? __ldg(row + c) : F{0};
+    }
+  }
+};
+
+template <class F, unsigned Rows, unsigned Queries>
+struct Pairs {
+  const F* base[Rows];
+  const F* queries[Queries];
+  F sums[Rows][Queries];
+
+  template <class Form, class Load>
+  __device__ __forceinline__ void add(const Form& form, const Load& load) {
+    F y[Rows][kWidth<F>];
+    KITH_UNROLL
+    for (unsigned r = 0; r < Rows; ++r) load(base[r], y[r]);
+    KITH_UNROLL
+    for (unsigned q = 0; q < Queries; ++q) {
+      F x[kWidth<F>];
+      load(queries[q], x);
+      KITH_UNROLL
+      for (unsigned i = 0; i < kWidth<F>; ++i) KITH_UNROLL
+      for (unsigned r = 0; r < Rows; ++r) sums[r][q] = form.combine(sums[r][q], x[i], y[r][i]);
+    }
+  }
+
+  // Every lane of a group gets the sums of all. All lanes of the warp call.
+  template <class Form>
+  __device__ __forceinline__ void join_lanes(const Form& form, unsigned lanes) {
+    for (unsigned step = lanes / 2; step > 0; step /= 2) KITH_UNROLL
+    for (unsigned r = 0; r < Rows; ++r) KITH_UNROLL
+    for (unsigned q = 0; q < Queries; ++q)
+      sums[r][q] = form.join(sums[r][q], __shfl_xor_sync(kFullMask, sums[r][q], static_cast<int>(step)));
+  }
+
+  // The first warp gets the sums of all warps. All threads of the block call: there is a barrier.
+  template <class Form>
+  __device__ __forceinline__ void join_warps(const Form& form) {
+    constexpr unsigned kPairs = Rows * Queries;
+    KITH_SHARED(F, parts, DirectTuning::kWarps * kPairs);
+    if (lane_id() == 0) KITH_UNROLL
+    for (unsigned i = 0; i < kPairs; ++i) parts[warp_id() * kPairs + i] = sums[i / Queries][i % Queries];
+    __syncthreads();
+    if (warp_id() > 0) return;
+    for (unsigned warp = 1; warp < DirectTuning::kWarps; ++warp) KITH_UNROLL
+    for (unsigned i = 0; i < kPairs; ++i) {
+      F& sum = sums[i / Queries][i % Queries];
+      sum = form.join(sum, parts[warp * kPairs + i]);
+    }
+  }
+
+  // sums[row][query] without an array in memory.
+  __device__ __forceinline__ F sum(unsigned row, unsigned query) const {
+    F value = sums[0][query];
+    KITH_UNROLL
+    for (unsigned r = 1; r < Rows; ++r)
+      if (r == row) value = sums[r][query];
+    return value;
+  }
+};
+
+// Members of a group share the work of storing, so that lanes of a warp store neighbours.
+template <class Form, class F, unsigned Rows, unsigned Queries>
+__device__ __forceinline__ void store(const DirectWork<F>& work, const Form& form, const Team& team,
+                                      std::int64_t first_query, const Pairs<F, Rows, Queries>& pairs) {
+  for (unsigned r = team.member; r < Rows; r += team.members) {
+    const std::int64_t point = team.point(r, Rows);
+    if (point >= work.base.count) return;
+    const F addend = work.addends != nullptr ? work.addends[point] : F{0};
+    KITH_UNROLL
+    for (unsigned q = 0; q < Queries; ++q)
+      if (first_query + q < work.queries.count)
+        work.scores[(first_query + q) * work.score_stride + point] = form.finish(pairs.sum(r, q), addend);
+  }
+}
+
+// Blocks that a multiprocessor has at once, where the compiler would rather spill than let them be that few; or 0.
+template <unsigned Queries, class F>
+constexpr unsigned kResident = Queries == 4 && sizeof(F) == 8 ? 2 : 0;
+
+template <class Form, unsigned Queries, class F>
+__global__ void __launch_bounds__(DirectTuning::kThreads, kResident<Queries, F>)
+    direct_kernel(DirectWork<F> work, Form form) {
+  constexpr unsigned kRowsEach = kRows<Form>;
+  const Team team(work);
+  const std::int64_t first_query = static_cast<std::int64_t>(blockIdx.x % work.passes) * Queries;
+  Pairs<F, kRowsEach, Queries> pairs;
+  KITH_UNROLL
+  for (unsigned q = 0; q < Queries; ++q) pairs.queries[q] = row_or_last(work.queries, first_query + q);
+  KITH_UNROLL
+  for (unsigned r = 0; r < kRowsEach; ++r) {
+    pairs.base[r] = row_or_last(work.base, team.point(r, kRowsEach));
+    KITH_UNROLL
+    for (unsigned q = 0; q < Queries; ++q) pairs.sums[r][q] = F{0};
+  }
+
+  const unsigned whole = work.vectors ? work.dims - work.dims % kWidth<F> : 0;
+  const unsigned stride = team.members * kWidth<F>;
+  for (unsigned c = team.member * kWidth<F>; c < whole; c += stride) pairs.add(form, VectorLoad<F>{c});
+  for (unsigned c = whole + team.member; c < work.dims; c += stride)
+    pairs.add(form, SingleLoad<F>{c, team.members, work.dims});
+
+  pairs.join_lanes(form, work.lanes);
+  if (work.wide) {
+    pairs.join_warps(form);
+    if (warp_id() > 0) return;
+  }
+  store(work, form, team, first_query, pairs);
+}
+
+template <class F>
+bool in_vectors(const PointRows<F>& points) {
+  const bool rows_aligned = points.count <= 1 || points.stride % static_cast<std::int64_t>(kWidth<F>) == 0;
+  return rows_aligned && reinterpret_cast<std::uintptr_t>(points.data) % 16 == 0;
+}
+
+// Lanes that share a point: a line of the cache, then so many that each loads a few times.
+template <class F>
+unsigned lanes_of(std::int64_t dims) {
+  const std::int64_t vectors = ceil_div(dims, kWidth<F>);
+  const std::int64_t enough = vectors <= DirectTuning::kLineLanes * DirectTuning::kLoadsEach
+                                  ? std::min<std::int64_t>(vectors, DirectTuning::kLineLanes)
+                                  : ceil_div(vectors, DirectTuning::kLoadsEach);
+  unsigned lanes = 1;
+  while (lanes < kWarp && lanes < enough) lanes *= 2;
+  return lanes;
+}
+
+template <unsigned Queries, class Form, class F>
+void run(const ScoreCall<F>& call, const Form& form) {
+  DirectWork<F> work{.queries = call.queries,
+                     .base = call.base,
+                     .addends = call.addends,
+                     .scores = call.scores,
+                     .score_stride = call.score_stride,
+                     .dims = static_cast<unsigned>(call.dims),
+                     .passes = static_cast<unsigned>(ceil_div(call.queries.count, Queries)),
+                     .lanes = lanes_of<F>(call.dims),
+                     .wide = false,
+                     .vectors = in_vectors(call.queries) && in_vectors(call.base)};
+  const std::int64_t warps = ceil_div(call.base.count, std::int64_t{kRows<Form>} * (kWarp / work.lanes));
+  constexpr std::int64_t kLong = DirectTuning::kStridesEach * DirectTuning::kThreads * kWidth<F>;
+  work.wide = call.dims >= kLong && warps * work.passes < DirectTuning::kWarpsEach * processor_count();
+  const std::int64_t blocks = work.wide ? warps : ceil_div(warps, DirectTuning::kWarps);
+  launch("direct_scores", direct_kernel<Form, Queries, F>,
+         {.blocks = blocks * work.passes, .threads = DirectTuning::kThreads}, call.stream(), work, form);
+}
+
+}  // namespace
+
+template <class F>
+void direct_scores(const ScoreCall<F>& call) {
+  if (call.queries.count == 0 || call.base.count == 0) return;
+  with_form<F>(call.form, call.expanded(), call.p, [&]<class Form>(const Form& form) {
+    if constexpr (kIsPower<Form>) {
+      run<1>(call, form);
+    } else if (call.queries.count == 1) {
+      run<1>(call, form);
+    } else if (call.queries.count == 2) {
+      run<2>(call, form);
+    } else {
+      run<4>(call, form);
+    }
+  });
+}
+
+template void direct_scores(const ScoreCall<float>& call);
+template void direct_scores(const ScoreCall<double>& call);
+
+}  // namespace kith::KITH_BACKEND
