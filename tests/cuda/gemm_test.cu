@@ -536,6 +536,28 @@ TEST_F(HalfPoints, IsExactWithSmallIntegers) {
   for (const bool expanded : {false, true}) EXPECT_EQ(expect_half_scores(problem, expanded).error, 0);
 }
 
+// Halfs whose products lose nothing until they are added up, and squares that are rounded with nothing beside them.
+TEST_F(HalfPoints, BoundsWhatSumsLose) {
+  const auto draw = [](unsigned seed) {
+    return [random = std::mt19937(seed)]() mutable { return static_cast<double>(1024 + random() % 1024); };
+  };
+  constexpr std::int64_t kDims = 1000;
+  Problem sums(matrix<float>(3, kDims, 0, draw(18)), matrix<float>(20, kDims, 0, draw(19)), false);
+  Problem squares(matrix<float>(1, kDims, 0, [] { return 0.0; }), matrix<float>(20, kDims, 0, draw(20)), false);
+  EXPECT_GT(expect_half_scores(sums, false).error, 0);
+  EXPECT_GT(expect_half_scores(sums, true).error, 0);
+  EXPECT_GT(expect_half_scores(squares, true).error, 0);
+}
+
+// 1024 − 1e-14 is 1024 in double, and then a half: what the centre lost still counts.
+TEST_F(HalfPoints, CountsWhatCentringLoses) {
+  const Stream stream;
+  DeviceArray<float> centre({1e-14F}, stream);
+  const Rounded rounded(matrix<float>(1, 1, 0, [] { return 1024.0; }), centre.data(), 1, stream);
+  EXPECT_GE(rounded.norms()[0].lost, 1e-14);
+  EXPECT_LE(rounded.norms()[0].lost, 1e-12);
+}
+
 TEST_F(HalfPoints, NamesStridesThatDiffer) {
   const Stream stream;
   Workspace workspace(stream);
