@@ -3,9 +3,9 @@
 //         up what they found. A group works on kRows points at once and on up to four queries, whose coordinates come
 //         from the first-level cache; blocks of other queries follow at once, so that they find the points in the
 //         second. Where few long points would leave the device idle, a whole block shares a point.
-// Cost    a coordinate of a base point is read from memory once: 4 bytes in float for one to four queries, the floor.
-//         A pair costs one or two operations a coordinate beside 1/4 load of the point and 1/16 of the query (in float,
-//         for four rows at once); four queries take about half of what a multiprocessor can issue meanwhile.
+// Cost    a coordinate of a base point is read from memory once, in float 4 bytes for up to four queries: the floor. It
+//         takes 1/4 of a load and, for each query, 1/16 of one and one or two operations; with four queries that is
+//         about half of what a multiprocessor can issue while it reads.
 // Limits  none but the grid's. Where points do not lie at multiples of 16 bytes, lanes take turns with single values.
 #include <algorithm>
 
@@ -22,12 +22,10 @@ namespace {
 struct DirectTuning {
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kWarps = kThreads / kWarp;
-  static constexpr unsigned kLineLanes = 8;  // 16 bytes each are a line of the cache
-  static constexpr unsigned kLoadsEach = 4;  // of 16 bytes a point, before more than a line's lanes share it
-  // Fewer warps than this a multiprocessor do not keep memory busy; then a block takes a point of so many of its
-  // strides.
-  static constexpr std::int64_t kWarpsEach = 16;
-  static constexpr std::int64_t kStridesEach = 2;
+  static constexpr unsigned kLineLanes = 8;        // 16 bytes each are a line of the cache
+  static constexpr unsigned kLoadsEach = 4;        // of 16 bytes a point, before more than a line's lanes share it
+  static constexpr std::int64_t kWarpsEach = 16;   // a multiprocessor needs to keep memory busy
+  static constexpr std::int64_t kStridesEach = 2;  // of a whole block a point has where one may share it
 };
 
 // Points that a group works on at once. A power costs so much that reading does not matter, and is long to unroll.
