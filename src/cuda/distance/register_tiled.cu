@@ -1,7 +1,6 @@
 // register_tiled.cu: all scores of many queries (register_tiled.cuh has the idea, Hanák, 3.3 and 5.2).
-// Cost    1.1 instructions a pair and coordinate for products, 2.1 for the other forms, where one and two are the
-// floor;
-//         below some 30 dimensions storing the scores, 4 bytes a pair in float, takes longer than computing them.
+// Cost    register_tiled.cuh estimates the instructions. Below some 30 dimensions storing the scores, 4 bytes a pair in
+//         float, takes longer than computing them.
 // Limits  none; scores of rows that lie at multiples of 16 bytes are stored 16 bytes at a time.
 #include "cuda/distance/register_tiled.cuh"
 

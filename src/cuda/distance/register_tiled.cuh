@@ -7,10 +7,9 @@
 // Layout  warps lie 4 × 2 in a tile and lanes 4 × 8 in a warp; a thread's points of either set are two pieces of 16
 //         bytes, so that a warp reads 64 bytes of queries or 128 of base points, without conflicts, and lanes that
 //         follow each other hold scores that do.
-// Cost    in float 64 operations of a product (128 of the other forms) a coordinate and thread, 4 loads of 16 bytes
-// from
-//         shared memory, and about 1/16 of (8 copies + 30 instructions around them) for each set that is streamed:
-//         1.08 … 1.12 instructions a pair and coordinate where one is the floor.
+// Cost    estimated, in float, for a thread and a chunk of 16 coordinates: 1024 operations of a product (2048 of the
+//         other forms), 64 loads of 16 bytes from shared memory, about 50 instructions to copy each set that is
+//         streamed, and 30 around them: 1.15 … 1.2 a pair and coordinate of a product, where one is the floor.
 // Order   coordinates are added one by one in ascending order, whatever the shape of the work: scores have the same
 // bits
 //         in every kernel made of this.
