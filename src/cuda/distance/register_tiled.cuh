@@ -11,8 +11,7 @@
 //         other forms), 64 loads of 16 bytes from shared memory, about 50 instructions to copy each set that is
 //         streamed, and 30 around them: 1.15 … 1.2 a pair and coordinate of a product, where one is the floor.
 // Order   coordinates are added one by one in ascending order, whatever the shape of the work: scores have the same
-// bits
-//         in every kernel made of this.
+//         bits in every kernel made of this.
 // Limits  any strides and alignment; coordinates are padded with zeros to a multiple of 8.
 #pragma once
 
