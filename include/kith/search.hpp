@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kith/export.hpp"
@@ -13,11 +14,19 @@
 
 namespace kith {
 
+// One rung of the ladder that a search on a device climbs: scores by a distance stage, then the proof that they were
+// exact enough. Queries without it take the next one; the last, "keys", computes every distance in double.
+struct SearchStep {
+  std::string distance;
+  std::int64_t queries = 0;
+};
+
 // What was done, beside the answer.
 struct SearchReport {
   Plan plan;
   double seconds = 0;
-  std::int64_t finalists = 0;  // candidates whose distance was computed by the direct formula in double
+  std::int64_t finalists = 0;     // candidates whose distance was computed by the direct formula in double
+  std::vector<SearchStep> steps;  // on a device: how many queries each rung was tried for
 };
 
 // queries × k neighbours, each row sorted by (distance, id); inner products by (−product, id).

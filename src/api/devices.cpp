@@ -63,6 +63,33 @@ void device_topk(Backend backend, [[maybe_unused]] const MatrixView<T>& matrix, 
   }
 }
 
+DeviceFacts device_facts(Backend backend) {
+  switch (backend) {
+#if defined(KITH_HAS_CUDA)
+    case Backend::cuda: return cuda::device_facts();
+#endif
+#if defined(KITH_HAS_EMULATED)
+    case Backend::emulated: return emulated::device_facts();
+#endif
+    default: throw_absent(backend);
+  }
+}
+
+template <Element T>
+std::unique_ptr<DeviceIndex<T>> make_device_index(Backend backend, [[maybe_unused]] const MatrixView<T>& base,
+                                                  [[maybe_unused]] const Metric& metric,
+                                                  [[maybe_unused]] bool resident) {
+  switch (backend) {
+#if defined(KITH_HAS_CUDA)
+    case Backend::cuda: return cuda::make_index(base, metric, resident);
+#endif
+#if defined(KITH_HAS_EMULATED)
+    case Backend::emulated: return emulated::make_index(base, metric, resident);
+#endif
+    default: throw_absent(backend);
+  }
+}
+
 template <class T>
 void enqueue_cuda_topk([[maybe_unused]] const DeviceTopk<T>& work, [[maybe_unused]] const TopkOptions& options,
                        [[maybe_unused]] void* stream) {
@@ -73,8 +100,9 @@ void enqueue_cuda_topk([[maybe_unused]] const DeviceTopk<T>& work, [[maybe_unuse
 #endif
 }
 
-#define KITH_INSTANTIATE(T) \
-  template void device_topk(Backend, const MatrixView<T>&, std::int64_t, const TopkOptions&, Topk<T>&);
+#define KITH_INSTANTIATE(T)                                                                             \
+  template void device_topk(Backend, const MatrixView<T>&, std::int64_t, const TopkOptions&, Topk<T>&); \
+  template std::unique_ptr<DeviceIndex<T>> make_device_index(Backend, const MatrixView<T>&, const Metric&, bool);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

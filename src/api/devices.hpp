@@ -16,6 +16,10 @@ std::vector<Device> list_cuda_devices();
 template <Element T>
 void device_topk(Backend backend, const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options,
                  Topk<T>& out);
+DeviceFacts device_facts(Backend backend);
+template <Element T>
+std::unique_ptr<DeviceIndex<T>> make_device_index(Backend backend, const MatrixView<T>& base, const Metric& metric,
+                                                  bool resident);
 template <class T>
 void enqueue_cuda_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);
 

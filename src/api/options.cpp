@@ -25,8 +25,8 @@ constexpr std::array<Name<Method>, 6> kMethods{{
     {"shifted-sort", Method::shifted_sort},
 }};
 
-bool has_search(Backend backend) {
-  return backend == Backend::cpu || backend == Backend::automatic;
+bool is_device(Backend backend) {
+  return backend == Backend::cuda || backend == Backend::emulated;
 }
 
 }  // namespace
@@ -63,12 +63,12 @@ std::vector<std::string> simd_targets() {
 }
 
 std::vector<std::string> method_names(Backend backend) {
-  if (!has_search(backend)) return {};
+  if (is_device(backend)) return {"auto", "brute", "two-stage"};
   return {"auto", "brute"};
 }
 
 std::vector<std::string> distance_names(Backend backend) {
-  if (!has_search(backend)) return {};
+  if (is_device(backend)) return {"auto", "direct", "tiled", "register-tiled", "gemm"};
   return {"auto", "direct", "register-tiled", "gemm"};
 }
 

@@ -21,7 +21,7 @@ struct Index<T>::State {
 template <Element T>
 Index<T>::Index(MatrixView<T> base, Options options) {
   api::check_view(base, "base");
-  api::check_options(options);
+  options.backend = api::check_options(options);
   state_ = api::guarded([&] { return std::make_unique<State>(base, std::move(options)); });
 }
 
@@ -83,8 +83,9 @@ template <Element T>
 Neighbors<DistanceOf<T>> search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, const Options& options) {
   api::check_view(base, "base");
   api::check_search(base, queries, k);
-  api::check_options(options);
-  return api::guarded([&] { return api::Searcher<T>(base, options, queries.rows, k).search(queries, k); });
+  Options resolved = options;
+  resolved.backend = api::check_options(options);
+  return api::guarded([&] { return api::Searcher<T>(base, resolved, queries.rows, k).search(queries, k); });
 }
 
 template <Element T>
@@ -110,10 +111,11 @@ Plan explain(const Problem& problem, const Options& options) {
                 fmt::format("a problem of {} points, {} queries and {} dimensions; each must be at least 1",
                             problem.base_rows, problem.queries, problem.dims));
   api::check_dims(problem.dims);
-  api::check_options(options);
+  const Backend backend = api::check_options(options);
   api::check_k(problem.k, problem.base_rows, "the number of base points is");
   api::check_sizes(problem.queries, problem.base_rows, problem.k);
-  return plan::plan_cpu(problem, options, plan::cpu_facts());
+  if (backend == Backend::cpu) return plan::plan_cpu(problem, options, plan::cpu_facts());
+  return plan::plan_device(problem, options, backend, api::device_facts(backend));
 }
 
 #define KITH_INSTANTIATE(T)                                                                                      \

@@ -4,13 +4,16 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
+#include "api/devices.hpp"
 #include "api/validate.hpp"
 #include "core/key.hpp"
 #include "cpu/brute_search.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "kith/search.hpp"
+#include "plan/device_planner.hpp"
 #include "plan/planner.hpp"
 
 namespace kith::api {
@@ -19,8 +22,18 @@ template <Element T>
 class Searcher {
  public:
   // `queries` is 0 when unknown: an index may meet any number of them, so it keeps norms for the matrix product.
+  // options.backend is one that is there.
   Searcher(MatrixView<T> base, Options options, std::int64_t queries, std::int64_t k)
       : base_(base), options_(std::move(options)), machine_(plan::cpu_facts()) {
+    if (on_device()) {
+      device_facts_ = device_facts(options_.backend);
+      if (queries > 0) plan_for(queries, k);  // refuses before anything is copied
+      prepare(base_, "base");
+      const Problem problem{base_.rows, 1, base_.cols, 1, dtype_of<T>()};
+      device_ = make_device_index(options_.backend, base_, options_.metric,
+                                  plan::is_resident(problem, options_, device_facts_));
+      return;
+    }
     const core::Form form = core::form_of(options_.metric);
     // They may take half of the budget: without them Euclidean distances come from differences.
     const bool affordable = options_.memory_budget == 0 || base_.rows * 16 <= options_.memory_budget;
@@ -36,8 +49,13 @@ class Searcher {
     const auto start = std::chrono::steady_clock::now();
     const cpu::PreparedRows<T> prepared_queries = prepare(queries, "query");
     SearchReport report;
-    report.plan = plan_for(prepared_queries, k);
-    report.finalists = cpu::brute_search(prepared_, prepared_queries, report.plan, options_.progress, ids, distances);
+    if (device_ != nullptr) {
+      report.plan = plan_for(queries.rows, k);
+      device_->search(queries, report.plan, options_.progress, ids, distances, report);
+    } else {
+      report.plan = plan_for(prepared_queries, k);
+      report.finalists = cpu::brute_search(prepared_, prepared_queries, report.plan, options_.progress, ids, distances);
+    }
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
   }
@@ -54,13 +72,18 @@ class Searcher {
   }
 
  private:
+  bool on_device() const { return options_.backend == Backend::cuda || options_.backend == Backend::emulated; }
+
+  // On a device what is prepared is not used: this is for the checks.
   cpu::PreparedRows<T> prepare(MatrixView<T> view, const char* role) const {
     const int threads = options_.threads > 0 ? options_.threads : machine_.threads;
     return cpu::prepare_rows(view, options_.metric, {role, options_.check_finite, has_norms_, threads});
   }
 
   Plan plan_for(std::int64_t queries, std::int64_t k) const {
-    return plan::plan_cpu({base_.rows, queries, base_.cols, k, dtype_of<T>()}, options_, machine_);
+    const Problem problem{base_.rows, queries, base_.cols, k, dtype_of<T>()};
+    if (on_device()) return plan::plan_device(problem, options_, options_.backend, device_facts_);
+    return plan::plan_cpu(problem, options_, machine_);
   }
 
   // The planner sees shapes only; the data may still ask for differences instead of products.
@@ -94,6 +117,8 @@ class Searcher {
   plan::CpuFacts machine_;
   bool has_norms_ = false;
   cpu::PreparedRows<T> prepared_;
+  DeviceFacts device_facts_;  // as they were before the base took its part
+  std::unique_ptr<DeviceIndex<T>> device_;
 };
 
 template <Element T>

@@ -36,10 +36,9 @@ Backend resolve(Backend backend) {
                                                 to_string(backend), joined(names)));
 }
 
+// `automatic` is the CPU until a search on a device has been measured against it.
 Backend resolve_for_search(Backend backend) {
-  if (backend == Backend::automatic || backend == Backend::cpu) return Backend::cpu;
-  throw Error(ErrorCode::no_device,
-              fmt::format("backend {} has no search so far, only topk; search runs on cpu", to_string(backend)));
+  return backend == Backend::automatic ? Backend::cpu : resolve(backend);
 }
 
 void check_resources(int threads, std::int64_t budget) {
@@ -87,7 +86,7 @@ Backend check_options(const Options& options) {
   const Backend backend = resolve_for_search(options.backend);
   check_name("method", to_string(options.method), method_names(backend), backend);
   check_name("distance stage", options.distance, distance_names(backend), backend);
-  if (options.select == "sort")
+  if (backend == Backend::cpu && options.select == "sort")
     throw Error(ErrorCode::invalid_argument, "selection 'sort' is for topk; search has auto, threshold-filter");
   check_name("selection", options.select, select_names(backend), backend);
   return backend;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "kith/search.hpp"
 #include "kith/topk.hpp"
 
 namespace kith {
@@ -24,22 +26,43 @@ struct DeviceTopk {
   std::int64_t* ids_out = nullptr;
 };
 
+// What the planner wants to know of the current device.
+struct DeviceFacts {
+  std::int64_t free_memory = 0;
+  int processors = 1;
+};
+
+// A base on a device, or streamed through it. Thread-safe; the base must outlive it.
+template <Element T>
+class DeviceIndex {
+ public:
+  virtual ~DeviceIndex() = default;
+  // As the plan says. Queries were checked. Fills in the report but for plan and time.
+  virtual void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
+                      std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const = 0;
+};
+
 }  // namespace kith
 
 // device_count        devices that can be used; 0 where there is none or no driver
 // device_list         what they are
 // select_method_names "auto" first
+// device_facts        of the current one
+// make_index          of a base that was checked; kept on the device, or streamed through it by every search
 // topk                of a matrix of the host, on the current device; `out` has its sizes
 // enqueue_topk        of a matrix of the device, on the caller's stream (a cudaStream_t), without waiting for it
-#define KITH_DECLARE_BACKEND(backend)                                                               \
-  namespace kith::backend {                                                                         \
-  int device_count();                                                                               \
-  std::vector<Device> device_list();                                                                \
-  std::vector<std::string> select_method_names();                                                   \
-  template <Element T>                                                                              \
-  void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, Topk<T>& out); \
-  template <class T>                                                                                \
-  void enqueue_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);           \
+#define KITH_DECLARE_BACKEND(backend)                                                                         \
+  namespace kith::backend {                                                                                   \
+  int device_count();                                                                                         \
+  std::vector<Device> device_list();                                                                          \
+  std::vector<std::string> select_method_names();                                                             \
+  DeviceFacts device_facts();                                                                                 \
+  template <Element T>                                                                                        \
+  std::unique_ptr<DeviceIndex<T>> make_index(const MatrixView<T>& base, const Metric& metric, bool resident); \
+  template <Element T>                                                                                        \
+  void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, Topk<T>& out);           \
+  template <class T>                                                                                          \
+  void enqueue_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);                     \
   }
 
 KITH_DECLARE_BACKEND(cuda)

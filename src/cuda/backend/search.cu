@@ -1,0 +1,217 @@
+// Search of a base and queries of the host. The base is copied to the device when the index is made, or, where the
+// budget has no room for it, streamed through two slots at every search: one is filled, on a stream of its own,
+// while the other is searched.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "cuda/backend/backend.hpp"
+#include "cuda/backend/staging.hpp"
+#include "cuda/runtime/properties.hpp"
+#include "cuda/search/brute_search.hpp"
+#include "cuda/search/candidates.hpp"
+#include "kith/error.hpp"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+constexpr std::int64_t kStageBytes = 8 << 20;  // of a pinned buffer
+
+std::size_t stage_bytes(std::int64_t bytes) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(bytes, 8, kStageBytes));
+}
+
+DistanceStage parse_stage(const std::string& name) {
+  if (name == "direct") return DistanceStage::direct;
+  if (name == "tiled") return DistanceStage::tiled;
+  if (name == "gemm") return DistanceStage::gemm;
+  return DistanceStage::register_tiled;
+}
+
+const char* to_string(DistanceStage stage) {
+  switch (stage) {
+    case DistanceStage::direct: return "direct";
+    case DistanceStage::tiled: return "tiled";
+    case DistanceStage::register_tiled: return "register-tiled";
+    case DistanceStage::gemm: return "gemm";
+    case DistanceStage::keys: return "keys";
+  }
+  return "?";
+}
+
+// Products that cannot tell neighbours apart are followed by differences, whose error is relative, and then by keys.
+std::vector<Rung> ladder(const Plan& plan) {
+  std::vector<Rung> rungs = {{parse_stage(plan.distance), plan.expanded}};
+  if (plan.expanded) rungs.push_back({DistanceStage::register_tiled, false});
+  rungs.push_back({DistanceStage::keys, false});
+  return rungs;
+}
+
+// The base on the device.
+template <class F>
+class ResidentBase final : public BaseSource<F> {
+ public:
+  explicit ResidentBase(const PointStore<F>& store) : store_(store) {}
+
+  const unsigned long long* longest() const override { return store_.longest(); }
+  void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
+    for (std::int64_t first = 0; first < store_.count(); first += most)
+      use({&store_, first, std::min(most, store_.count() - first), first});
+  }
+
+ private:
+  const PointStore<F>& store_;
+};
+
+// The base in two slots, in turn.
+template <Element T>
+class StreamedBase final : public BaseSource<DistanceOf<T>> {
+  using F = DistanceOf<T>;
+
+ public:
+  StreamedBase(const MatrixView<T>& base, const Metric& metric, bool addends, std::int64_t tile, cudaStream_t compute)
+      : base_(base), compute_(compute), longest_(1, uploads_) {
+    KITH_CUDA(cudaMemsetAsync(longest_.data(), 0, sizeof(unsigned long long), uploads_));
+    const std::int64_t room = std::min(tile, base.rows);
+    staging_.emplace(stage_bytes(room * base.cols * static_cast<std::int64_t>(sizeof(F))), uploads_);
+    for (Slot& slot : slots_) slot.store.emplace(room, base.cols, metric, addends, uploads_, longest_.data());
+  }
+  StreamedBase(const StreamedBase&) = delete;
+  StreamedBase& operator=(const StreamedBase&) = delete;
+  // What is still being copied or searched may not lose its memory.
+  ~StreamedBase() override {
+    cudaStreamSynchronize(uploads_);
+    cudaStreamSynchronize(compute_);
+  }
+
+  const unsigned long long* longest() const override { return longest_.data(); }
+  void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
+    std::int64_t filled = 0;
+    for (std::int64_t first = 0; first < base_.rows; first += most) {
+      // The next tile is on its way before this one is searched.
+      while (filled < base_.rows && filled <= first + most) {
+        fill(filled / most % kSlots, filled, std::min(most, base_.rows - filled));
+        filled += most;
+      }
+      Slot& slot = slots_[static_cast<std::size_t>(first / most % kSlots)];
+      slot.filled.wait_on(compute_);
+      use({&*slot.store, 0, slot.store->count(), first});
+      slot.searched.record(compute_);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kSlots = 2;
+  struct Slot {
+    std::optional<PointStore<F>> store;
+    Event filled;
+    Event searched;
+  };
+
+  void fill(std::int64_t index, std::int64_t first, std::int64_t count) {
+    Slot& slot = slots_[static_cast<std::size_t>(index)];
+    slot.searched.wait_on(uploads_);
+    staging_->upload(base_.rows_from(first, count), slot.store->rows());
+    slot.store->prepare(count);
+    slot.filled.record(uploads_);
+  }
+
+  MatrixView<T> base_;
+  cudaStream_t compute_;
+  Stream uploads_;
+  DeviceBuffer<unsigned long long> longest_;
+  std::optional<Staging> staging_;
+  std::array<Slot, kSlots> slots_;
+};
+
+template <Element T>
+class HostIndex final : public DeviceIndex<T> {
+  using F = DistanceOf<T>;
+
+ public:
+  HostIndex(const MatrixView<T>& base, const Metric& metric, bool resident)
+      : base_(base), metric_(metric), addends_(core::form_of(metric) == core::Form::squared) {
+    if (!resident) return;
+    store_.emplace(base.rows, base.cols, metric, addends_, stream_);
+    Staging staging(stage_bytes(base.rows * base.cols * static_cast<std::int64_t>(sizeof(F))), stream_);
+    staging.upload(base, store_->rows());
+    store_->prepare(base.rows);
+    stream_.synchronize();
+  }
+
+  void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress, std::int64_t* ids,
+              DistanceOf<T>* distances, SearchReport& report) const override {
+    const Stream stream;
+    const BruteWork work{metric_,      plan.problem.k,   plan.candidates, plan.select,
+                         ladder(plan), plan.query_block, plan.base_tile,  sizeof(T) == 1};
+    PointStore<F> points(queries.rows, queries.cols, metric_, addends_, stream);
+    Staging staging(stage_bytes(queries.rows * queries.cols * static_cast<std::int64_t>(sizeof(F))), stream);
+    staging.upload(queries, points.rows());
+    points.prepare(queries.rows);
+    const std::int64_t count = queries.rows * work.k;
+    DeviceBuffer<F> keys(static_cast<std::size_t>(count), stream);
+    DeviceBuffer<unsigned> found(static_cast<std::size_t>(count), stream);
+    DeviceBuffer<std::int64_t> wide(static_cast<std::size_t>(count), stream);
+    Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
+    const auto reports = run(work, points, keys.data(), found.data(), workspace, progress_of(progress, plan, stream));
+    return_lists(metric_, keys.data(), found.data(), count, wide.data(), stream);
+    staging.download(keys.data(), count, distances);
+    staging.download(wide.data(), count, ids);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      report.steps.push_back({to_string(work.rungs[i].stage), reports[i].queries});
+      report.finalists += reports[i].keys;
+    }
+  }
+
+ private:
+  std::vector<RungReport> run(const BruteWork& work, const PointStore<F>& queries, F* keys, unsigned* ids,
+                              Workspace& workspace, const std::function<void()>& between) const {
+    if (store_) {
+      ResidentBase<F> resident(*store_);
+      return brute_search(work, queries, resident, keys, ids, workspace, between);
+    }
+    StreamedBase<T> streamed(base_, metric_, addends_, work.base_tile, workspace.stream());
+    return brute_search(work, queries, streamed, keys, ids, workspace, between);
+  }
+
+  // Tiles are counted; how many rungs there will be is not known, so the first is all of the way.
+  static std::function<void()> progress_of(const ProgressCallback& progress, const Plan& plan, cudaStream_t stream) {
+    if (!progress) return [] {};
+    const std::int64_t total = plan.problem.queries * plan.problem.base_rows;
+    return [&progress, &plan, stream, total, done = std::int64_t{0}]() mutable {
+      KITH_CUDA(cudaStreamSynchronize(stream));
+      done = std::min(total, done + plan.query_block * plan.base_tile);
+      if (!progress({done, total})) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
+    };
+  }
+
+  MatrixView<T> base_;
+  Metric metric_;
+  bool addends_;
+  Stream stream_;
+  std::optional<PointStore<F>> store_;
+};
+
+}  // namespace
+
+DeviceFacts device_facts() {
+  std::size_t free_bytes = 0;
+  std::size_t all_bytes = 0;
+  KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
+  return {static_cast<std::int64_t>(free_bytes), static_cast<int>(processor_count())};
+}
+
+template <Element T>
+std::unique_ptr<DeviceIndex<T>> make_index(const MatrixView<T>& base, const Metric& metric, bool resident) {
+  return std::make_unique<HostIndex<T>>(base, metric, resident);
+}
+
+#define KITH_INSTANTIATE(T) \
+  template std::unique_ptr<DeviceIndex<T>> make_index(const MatrixView<T>&, const Metric&, bool);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND

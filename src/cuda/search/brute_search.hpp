@@ -1,0 +1,69 @@
+// brute_search.hpp: the k nearest of every query by distances to all points, exact.
+//
+// Data flow, for each tile of the base and each tile of the queries:
+//   scores (a distance stage) → the best of them (a selection method) → their exact keys → joined with what the queries
+//   have so far → the k best by (key, id).
+// Scores only choose who gets a key. When the base has passed, each query's certificate is looked at: the least score
+// that was left out must prove a key above its k-th. Queries that have none take the next rung of the ladder: scores
+// that are more exact, and at last keys for all points, which need no proof.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cuda/search/point_store.hpp"
+
+namespace kith::KITH_BACKEND {
+
+enum class DistanceStage { direct, tiled, register_tiled, gemm, keys };
+
+// One rung: how distances are found.
+struct Rung {
+  DistanceStage stage = DistanceStage::keys;
+  bool expanded = false;  // squares from products
+};
+
+struct BruteWork {
+  Metric metric;
+  std::int64_t k = 1;
+  std::int64_t candidates = 1;  // that get a key, in each tile of the base
+  std::string select = "auto";
+  std::vector<Rung> rungs;  // the last one is `keys`
+  std::int64_t query_tile = 1;
+  std::int64_t base_tile = 1;  // at most what the source hands out
+  bool integers = false;       // all coordinates are integers of one byte
+};
+
+// A part of the base on the device, valid until the next is asked for.
+template <class F>
+struct BaseTile {
+  const PointStore<F>* store = nullptr;
+  std::int64_t first = 0;  // in the store
+  std::int64_t count = 0;
+  std::int64_t first_id = 0;
+};
+
+// Hands out the base in tiles of at most so many points, one after the other, in the order of their ids.
+template <class F>
+class BaseSource {
+ public:
+  virtual ~BaseSource() = default;
+  // As PointStore has it, of all points once they have passed.
+  virtual const unsigned long long* longest() const = 0;
+  virtual void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) = 0;
+};
+
+// What was done on a rung.
+struct RungReport {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+};
+
+// Everything is enqueued on the workspace's stream; after each rung but the last the host waits to learn who failed.
+// `between` is called between tiles. Keys and ids (32 bits) of the neighbours go to queries.count() × k places each.
+template <class F>
+std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
+                                     unsigned* ids, Workspace& workspace, const std::function<void()>& between);
+
+}  // namespace kith::KITH_BACKEND

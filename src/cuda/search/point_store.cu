@@ -1,0 +1,106 @@
+#include "cuda/search/point_store.hpp"
+
+#include "cuda/runtime/launch.cuh"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+bool has_directions(const Metric& metric) {
+  return metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
+}
+
+bool has_norms(const Metric& metric, bool addends) {
+  return addends || core::form_of(metric) == core::Form::dot;
+}
+
+// Warp a row: scaled to unit length, less its mean.
+template <class F>
+__global__ void __launch_bounds__(kThreads)
+    unit_rows_kernel(PointRows<F> rows, std::int64_t dims, const double* square_norms, const double* means, F* out) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (kThreads / kWarp) + warp_id();
+  if (row >= rows.count) return;
+  const double mean = means == nullptr ? 0.0 : means[row];
+  const double scale = 1 / sqrt(square_norms[row]);
+  for (std::int64_t c = lane_id(); c < dims; c += kWarp)
+    out[row * dims + c] = static_cast<F>((static_cast<double>(rows.data[row * rows.stride + c]) - mean) * scale);
+}
+
+// Squares of lengths rounded to working precision, and the largest of them. Bits of doubles that are not negative are
+// in the order of the doubles.
+template <class F>
+__global__ void __launch_bounds__(kThreads)
+    addends_kernel(const double* square_norms, std::int64_t count, F* addends, unsigned long long* longest) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  auto bits = static_cast<unsigned long long>(__double_as_longlong(i < count ? square_norms[i] : 0.0));
+  if (addends != nullptr && i < count) addends[i] = static_cast<F>(square_norms[i]);
+  for (int step = kWarp / 2; step > 0; step /= 2) bits = max(bits, __shfl_xor_sync(kFullMask, bits, step));
+  if (lane_id() == 0) atomicMax(longest, bits);
+}
+
+std::size_t size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+}  // namespace
+
+template <class F>
+PointStore<F>::PointStore(std::int64_t room, std::int64_t dims, const Metric& metric, bool addends, cudaStream_t stream,
+                          unsigned long long* longest)
+    : dims_(dims), metric_(metric), stream_(stream), rows_(size(room * dims), stream) {
+  if (!has_norms(metric, addends)) return;
+  square_norms_ = DeviceBuffer<double>(size(room), stream);
+  longest_ = longest;
+  if (longest == nullptr) {
+    own_longest_ = DeviceBuffer<unsigned long long>(1, stream);
+    longest_ = own_longest_.data();
+    KITH_CUDA(cudaMemsetAsync(longest_, 0, sizeof(unsigned long long), stream));
+  }
+  if (addends) addends_ = DeviceBuffer<F>(size(room), stream);
+  if (metric.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(size(room), stream);
+  if (has_directions(metric)) work_ = DeviceBuffer<F>(size(room * dims), stream);
+}
+
+template <class F>
+std::int64_t PointStore<F>::point_bytes(std::int64_t dims, const Metric& metric, bool addends) {
+  constexpr auto kF = static_cast<std::int64_t>(sizeof(F));
+  std::int64_t bytes = dims * kF;
+  if (has_norms(metric, addends)) bytes += 8;
+  if (addends) bytes += kF;
+  if (metric.kind == MetricKind::correlation) bytes += 8;
+  if (has_directions(metric)) bytes += dims * kF;
+  return bytes;
+}
+
+template <class F>
+void PointStore<F>::prepare(std::int64_t count) {
+  count_ = count;
+  if (square_norms_.size() == 0 || count == 0) return;
+  const PointRows<F> rows{rows_.data(), count, dims_};
+  row_facts(rows, dims_, square_norms_.data(), means_.data(), stream_);
+  launch("addends", addends_kernel<F>, {.blocks = ceil_div(count, kThreads), .threads = kThreads}, stream_,
+         square_norms_.data(), count, addends_.data(), longest_);
+  if (directions())
+    launch("unit_rows", unit_rows_kernel<F>, {.blocks = ceil_div(count, kThreads / kWarp), .threads = kThreads},
+           stream_, rows, dims_, square_norms_.data(), means_.data(), work_.data());
+}
+
+template <class F>
+ExactSet<F> PointStore<F>::exact(std::int64_t first, std::int64_t count) const {
+  ExactSet<F> set;
+  set.rows = {rows_.data() + first * dims_, count, dims_};
+  if (has_directions(metric_)) set.square_norms = square_norms_.data() + first;
+  if (means_.size() > 0) set.means = means_.data() + first;
+  return set;
+}
+
+template <class F>
+PointRows<F> PointStore<F>::working(std::int64_t first, std::int64_t count) const {
+  return {(directions() ? work_ : rows_).data() + first * dims_, count, dims_};
+}
+
+template class PointStore<float>;
+template class PointStore<double>;
+
+}  // namespace kith::KITH_BACKEND

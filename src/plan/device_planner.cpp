@@ -1,0 +1,170 @@
+#include "plan/device_planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/key.hpp"
+#include "kith/error.hpp"
+
+namespace kith::plan {
+namespace {
+
+// Seconds a step on the whole device. From an H200.
+struct DeviceCosts {
+  double multiply = 1 / 25e12;        // a coordinate of a pair, by the matrix product in single precision
+  double register_tiled = 1 / 22e12;  // one instruction a coordinate, in registers
+  double tiled = 1 / 3e12;            // the same from shared memory
+  double read = 1 / 4.0e12;           // a byte
+  double start = 20e-6;               // of a tile's kernels
+};
+constexpr DeviceCosts kCosts;
+
+// With fewer dimensions a norm costs more than the subtractions it saves.
+constexpr std::int64_t kExpandFrom = 8;
+// Tiles of scores larger than this make nothing faster.
+constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
+
+bool can_multiply(core::Form form) {
+  return form == core::Form::squared || form == core::Form::dot;
+}
+
+std::int64_t element_bytes(const Problem& problem) {
+  return problem.dtype == DType::float64 ? 8 : 4;
+}
+
+// Instructions a coordinate.
+double steps(core::Form form, bool expanded) {
+  switch (form) {
+    case core::Form::dot: return 1;
+    case core::Form::squared: return expanded ? 1 : 2;
+    case core::Form::power: return 40;
+    default: return 2;
+  }
+}
+
+double predict(const std::string& stage, const Problem& problem, core::Form form) {
+  const double n = static_cast<double>(problem.base_rows);
+  const double q = static_cast<double>(problem.queries);
+  const double d = static_cast<double>(problem.dims);
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
+  const double pairs = q * n * width;
+  const bool expanded = form == core::Form::squared && problem.dims >= kExpandFrom;
+  const double matrix = 2 * pairs * 4 * kCosts.read;  // scores are written and read again
+  if (stage == "gemm") return kCosts.start + pairs * d * kCosts.multiply + matrix;
+  if (stage == "register-tiled") {
+    // Whole tiles of queries, however few there are.
+    const double tiles = std::max(q, 128.0) * n * width;
+    return kCosts.start + tiles * (d * steps(form, expanded) + 4) * kCosts.register_tiled + matrix;
+  }
+  if (stage == "tiled")
+    return kCosts.start + std::max(q, 32.0) * n * width * d * steps(form, false) * kCosts.tiled + matrix;
+  return kCosts.start + q * n * d * 4 * width * kCosts.read + pairs * d * steps(form, false) * kCosts.tiled / 4 +
+         matrix;
+}
+
+std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form form) {
+  std::vector<Plan::Alternative> stages;
+  for (const char* stage : {"direct", "tiled", "register-tiled", "gemm"})
+    if (std::string(stage) != "gemm" || can_multiply(form)) stages.push_back({stage, predict(stage, problem, form)});
+  std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return stages;
+}
+
+// A pair's share of the tile: its score, and what a selection keeps beside the scores at first.
+std::int64_t pair_bytes(const Problem& problem) {
+  return 2 * element_bytes(problem);
+}
+
+// Of a query beside its scores: candidates, their keys and ids, joined with the list it has.
+std::int64_t query_bytes(const Plan& plan) {
+  const std::int64_t element = element_bytes(plan.problem);
+  return plan.candidates * (3 * element + 24) + plan.problem.k * (3 * element + 24) + 64;
+}
+
+// Of a base point on the device: its coordinates, under cosine and correlation once more as a direction, and its facts.
+double point_bytes(const Problem& problem, const Metric& metric) {
+  const bool directions = metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
+  return static_cast<double>(problem.dims * element_bytes(problem)) * (directions ? 2 : 1) + 24;
+}
+
+void fit(Plan& plan, bool resident) {
+  // A base that is streamed goes through its half of the budget in two tiles.
+  const double slot = static_cast<double>(plan.budget_bytes) / 4 / point_bytes(plan.problem, plan.metric);
+  const std::int64_t n = resident
+                             ? plan.problem.base_rows
+                             : std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, plan.problem.base_rows);
+  plan.base_tile = n;
+  plan.query_block = plan.problem.queries;
+  const auto bytes = [&] { return plan.query_block * (plan.base_tile * pair_bytes(plan.problem) + query_bytes(plan)); };
+  const std::int64_t room = std::min(plan.workspace_bytes, kLargestTileBytes);
+  while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
+  const std::int64_t least_tile = std::min(n, std::max<std::int64_t>(4 * plan.candidates, 65536));
+  while (bytes() > room && plan.base_tile > least_tile) plan.base_tile = std::max(least_tile, (plan.base_tile + 1) / 2);
+  while (bytes() > room && plan.query_block > 1) plan.query_block = (plan.query_block + 1) / 2;
+  while (bytes() > plan.workspace_bytes && plan.base_tile > 1) plan.base_tile = (plan.base_tile + 1) / 2;
+  if (bytes() > plan.workspace_bytes)
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("a memory budget of {} bytes is too small: k = {} of {} points needs at least {} bytes "
+                            "beside the points",
+                            plan.budget_bytes, plan.problem.k, plan.problem.base_rows, bytes()));
+}
+
+std::string reason_for(const Plan& plan, bool forced) {
+  if (forced) return "distance stage " + plan.distance + " asked for by name";
+  if (plan.distance == "direct") return "few queries: the base is read once, as it lies";
+  if (plan.distance == "tiled") return "too few queries to fill tiles of registers";
+  if (plan.distance == "gemm") return "enough dimensions for a matrix product; keys decide what it finds";
+  return can_multiply(core::form_of(plan.metric))
+             ? "sums in registers cost less than a matrix product of few dimensions"
+             : "the metric is no matrix product";
+}
+
+}  // namespace
+
+std::int64_t device_budget(const Options& options, const DeviceFacts& facts) {
+  return options.memory_budget > 0 ? options.memory_budget : facts.free_memory / 2;
+}
+
+bool is_resident(const Problem& problem, const Options& options, const DeviceFacts& facts) {
+  const double bytes = static_cast<double>(problem.base_rows) * point_bytes(problem, options.metric);
+  return bytes <= static_cast<double>(device_budget(options, facts)) / 2;
+}
+
+Plan plan_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
+  if (problem.base_rows > kLongestDeviceRow)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} base points; a device takes at most {}", problem.base_rows, kLongestDeviceRow));
+  const core::Form form = core::form_of(options.metric);
+  Plan plan;
+  plan.problem = problem;
+  plan.metric = options.metric;
+  plan.backend = backend;
+  plan.method = Method::two_stage;
+  plan.select = options.select;
+  plan.budget_bytes = device_budget(options, facts);
+  plan.workspace_bytes = plan.budget_bytes / 2;
+  plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
+
+  std::vector<Plan::Alternative> stages = rank_stages(problem, form);
+  const bool forced = options.distance != "auto";
+  const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
+                                            [&](const auto& stage) { return stage.distance == options.distance; })
+                             : stages.begin();
+  if (chosen == stages.end())
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("distance stage gemm cannot compute {}: it is no matrix product", to_string(options.metric)));
+  plan.distance = chosen->distance;
+  plan.seconds = chosen->seconds;
+  plan.expanded = form == core::Form::squared &&
+                  (plan.distance == "gemm" || (plan.distance == "register-tiled" && problem.dims >= kExpandFrom));
+  stages.erase(chosen);
+  plan.alternatives = std::move(stages);
+  fit(plan, is_resident(problem, options, facts));
+  plan.reason = reason_for(plan, forced);
+  return plan;
+}
+
+}  // namespace kith::plan

@@ -1,0 +1,204 @@
+// Search on the backends for devices: the oracle's answer, whatever the stage, the data and the budget.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/key.hpp"
+#include "kith/graph.hpp"
+#include "kith/search.hpp"
+#include "support/compare.hpp"
+#include "support/oracle.hpp"
+#include "support/pairwise.hpp"
+#include "support/problem.hpp"
+
+namespace kith::test {
+namespace {
+
+// The emulator needs milliseconds for what takes others microseconds.
+constexpr Shape kShapes[] = {{1, 1, 1}, {2, 3, 2}, {7, 5, 3}, {64, 8, 8}, {65, 9, 17}, {257, 1, 33}, {300, 33, 31}};
+constexpr std::int64_t kCounts[] = {1, 2, 10, 100, 1 << 20};  // what is too many becomes all
+
+std::vector<Backend> search_backends() {
+  std::vector<Backend> found;
+  for (const Backend backend : available_backends())
+    if (backend != Backend::cpu) found.push_back(backend);
+  return found;
+}
+
+class DeviceSearch : public testing::TestWithParam<Backend> {
+ protected:
+  static Options options(const Metric& metric = MetricKind::euclidean) {
+    Options options;
+    options.backend = GetParam();
+    options.metric = metric;
+    return options;
+  }
+};
+
+template <Element T>
+testing::AssertionResult matches(const Case& c, Backend backend) {
+  const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
+  const Points<T> base(sample.base, c.base_layout);
+  const Points<T> queries(sample.queries, c.query_layout);
+  Options options = c.options();
+  options.backend = backend;
+  try {
+    const auto got = search(base.view(), queries.view(), c.k, options);
+    if (got.report.plan.backend != backend) return testing::AssertionFailure() << "another backend was taken";
+    return matches_truth(got, truth_for(sample, c), c.k, agreement_for(c));
+  } catch (const Error& error) {
+    // Only a product of what is none is refused.
+    const core::Form form = core::form_of(c.metric);
+    const bool product = form == core::Form::squared || form == core::Form::dot;
+    if (c.distance == "gemm" && !product && error.code() == ErrorCode::invalid_argument)
+      return testing::AssertionSuccess();
+    return testing::AssertionFailure() << error.what();
+  }
+}
+
+TEST_P(DeviceSearch, EveryPairOfParametersMatchesTheOracle) {
+  const std::vector<std::string> stages = distance_names(GetParam());
+  const auto rows = pairwise({all_metrics().size(), all_dtypes().size(), all_kinds().size(), std::size(kShapes),
+                              std::size(kCounts), all_layouts().size(), all_layouts().size(), stages.size()},
+                             11);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<std::size_t>& row = rows[i];
+    Case c;
+    c.metric = all_metrics()[row[0]];
+    c.dtype = all_dtypes()[row[1]];
+    c.kind = all_kinds()[row[2]];
+    c.shape = kShapes[row[3]];
+    if (c.metric.kind == MetricKind::correlation) c.shape.dims = std::max<std::int64_t>(c.shape.dims, 2);
+    c.k = std::min(kCounts[row[4]], c.shape.base_rows);
+    c.base_layout = all_layouts()[row[5]];
+    c.query_layout = all_layouts()[row[6]];
+    c.distance = stages[row[7]];
+    c.seed = i + 1;
+    EXPECT_TRUE(with_dtype(c.dtype, [&]<class T>() { return matches<T>(c, GetParam()); })) << c;
+  }
+}
+
+// Tiles of both sets, a base that is streamed because its half of the budget cannot hold it, lists joined across tiles.
+TEST_P(DeviceSearch, AnyBudgetThatIsEnoughGivesTheSameAnswer) {
+  constexpr Shape kShape{900, 25, 12};
+  for (const Metric& metric : {Metric(MetricKind::euclidean), Metric(MetricKind::correlation)}) {
+    const Sample<float> sample = generate<float>(Kind::gaussian, kShape, metric, 3);
+    const Truth<float> truth = truth_of(sample, metric);
+    std::int64_t streamed = 0;
+    for (const std::int64_t budget : {4 << 20, 1 << 20, 200 << 10, 60 << 10}) {
+      Options within = options(metric);
+      within.memory_budget = budget;
+      const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 20, within);
+      EXPECT_TRUE(matches_truth(got, truth, 20)) << budget << " bytes\n" << got.report.plan;
+      streamed += got.report.plan.base_tile < kShape.base_rows ? 1 : 0;
+    }
+    EXPECT_GT(streamed, 0) << "no budget was small enough to cut the base";
+  }
+}
+
+TEST_P(DeviceSearch, TooSmallABudgetIsNamed) {
+  const Sample<float> sample = generate<float>(Kind::gaussian, {500, 4, 8}, MetricKind::euclidean, 3);
+  Options within = options();
+  within.memory_budget = 1000;
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"1000"},
+                         [&] { search(sample.base.view(), sample.queries.view(), 100, within); }));
+}
+
+// Products cannot tell neighbours apart that lie close together far from the origin: the proof fails, and differences
+// or keys decide.
+TEST_P(DeviceSearch, QueriesWithoutAProofClimbTheLadder) {
+  constexpr Shape kShape{400, 20, 16};
+  for (const Kind kind : {Kind::large_offset, Kind::clustered, Kind::duplicates}) {
+    const Sample<float> sample = generate<float>(kind, kShape, MetricKind::sqeuclidean, 5);
+    Options products = options(MetricKind::sqeuclidean);
+    products.distance = "gemm";
+    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 8, products);
+    EXPECT_TRUE(matches_truth(got, truth_of(sample, MetricKind::sqeuclidean), 8)) << to_string(kind);
+    ASSERT_FALSE(got.report.steps.empty());
+    EXPECT_EQ(got.report.steps.front().distance, "gemm");
+    EXPECT_EQ(got.report.steps.front().queries, kShape.queries);
+    EXPECT_GT(got.report.steps.size(), 1U) << to_string(kind) << ": nothing failed";
+  }
+}
+
+TEST_P(DeviceSearch, WellSpreadPointsNeedOneStep) {
+  const Sample<float> sample = generate<float>(Kind::gaussian, {500, 20, 16}, MetricKind::sqeuclidean, 5);
+  for (const char* stage : {"direct", "tiled", "register-tiled", "gemm"}) {
+    Options forced = options(MetricKind::sqeuclidean);
+    forced.distance = stage;
+    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 5, forced);
+    EXPECT_EQ(got.report.steps.size(), 1U) << stage;
+    EXPECT_EQ(got.report.plan.distance, stage);
+  }
+}
+
+TEST_P(DeviceSearch, AnIndexAnswersAgainAndExcludesSelf) {
+  const Sample<float> sample = generate<float>(Kind::duplicates, {200, 10, 6}, MetricKind::euclidean, 8);
+  const Truth<float> truth = truth_of(sample, MetricKind::euclidean);
+  const Index<float> index(sample.base.view(), options());
+  for (const std::int64_t k : {1, 7, 200})
+    EXPECT_TRUE(matches_truth(index.search(sample.queries.view(), k), truth, k)) << k;
+  EXPECT_TRUE(
+      matches_truth(index.search_self(9), truth_of(sample.base, sample.base, MetricKind::euclidean), 9, {}, true));
+  Options on_cpu;
+  on_cpu.backend = Backend::cpu;
+  const auto device_graph = graph(sample.base.view(), 5, options());
+  const auto cpu_graph = graph(sample.base.view(), 5, on_cpu);
+  EXPECT_EQ(device_graph.indices, cpu_graph.indices);
+  EXPECT_EQ(device_graph.data, cpu_graph.data);
+}
+
+TEST_P(DeviceSearch, EverySelectionMethodGivesTheSameAnswer) {
+  const Sample<float> sample = generate<float>(Kind::ties, {300, 6, 5}, MetricKind::manhattan, 4);
+  const Truth<float> truth = truth_of(sample, MetricKind::manhattan);
+  for (const std::string& method : select_names(GetParam())) {
+    Options forced = options(MetricKind::manhattan);
+    forced.select = method;
+    EXPECT_TRUE(matches_truth(search(sample.base.view(), sample.queries.view(), 12, forced), truth, 12)) << method;
+  }
+}
+
+TEST_P(DeviceSearch, ProgressEndsAtAllAndMayStopTheWork) {
+  const Sample<float> sample = generate<float>(Kind::gaussian, {500, 20, 8}, MetricKind::euclidean, 3);
+  Options watched = options();
+  double last = 0;
+  watched.progress = [&](const Progress& progress) {
+    EXPECT_GE(progress.fraction(), last);
+    last = progress.fraction();
+    return true;
+  };
+  search(sample.base.view(), sample.queries.view(), 5, watched);
+  EXPECT_EQ(last, 1.0);
+  watched.progress = [](const Progress&) { return false; };
+  EXPECT_TRUE(
+      fails_with(ErrorCode::cancelled, {}, [&] { search(sample.base.view(), sample.queries.view(), 5, watched); }));
+}
+
+TEST_P(DeviceSearch, ThePlanCanBeReadBefore) {
+  const Plan plan = explain({1000000, 10000, 128, 10, DType::float32}, options());
+  EXPECT_EQ(plan.backend, GetParam());
+  EXPECT_EQ(plan.method, Method::two_stage);
+  EXPECT_GT(plan.seconds, 0);
+  EXPECT_FALSE(plan.alternatives.empty());
+  EXPECT_NE(to_string(plan).find(plan.distance), std::string::npos);
+}
+
+TEST_P(DeviceSearch, RefusesWhatTheMetricCannotTake) {
+  Sample<float> sample = generate<float>(Kind::gaussian, {20, 5, 4}, MetricKind::cosine, 3);
+  for (std::int64_t c = 0; c < 4; ++c) sample.queries(3, c) = 0;
+  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 3"},
+                         [&] { search(sample.base.view(), sample.queries.view(), 2, options(MetricKind::cosine)); }));
+  sample.base(7, 2) = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"base row 7", "column 2"},
+                         [&] { search(sample.base.view(), sample.queries.view(), 2, options()); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, DeviceSearch, testing::ValuesIn(search_backends()),
+                         [](const auto& backend) { return std::string(to_string(backend.param)); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DeviceSearch);
+
+}  // namespace
+}  // namespace kith::test
