@@ -261,17 +261,11 @@ TEST(Backends, AutomaticIsNeverEmulated) {
   EXPECT_EQ(names, select_names(available_backends().front()));
 }
 
-TEST(Backends, OnlyTheCpuSearches) {
-  const Matrix<float> points(3, 2, {1, 2, 3, 4, 5, 6});
-  for (const Backend backend : {Backend::cuda, Backend::emulated}) {
-    EXPECT_TRUE(method_names(backend).empty());
-    EXPECT_TRUE(distance_names(backend).empty());
-    Options options;
-    options.backend = backend;
-    EXPECT_TRUE(fails_with(ErrorCode::no_device, {to_string(backend), "cpu"},
-                           [&] { search(points.view(), points.view(), 1, options); }));
+TEST(Backends, AllHaveSearchStages) {
+  for (const Backend backend : {Backend::cpu, Backend::cuda, Backend::emulated}) {
+    EXPECT_GT(method_names(backend).size(), 1U);
+    EXPECT_GT(distance_names(backend).size(), 1U);
   }
-  EXPECT_EQ(search(points.view(), points.view(), 1).report.plan.backend, Backend::cpu);
 }
 
 TEST(Backends, ValuesOnADeviceNeedOne) {

@@ -47,6 +47,9 @@ class KithTest(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.folder)), before)
         return done
 
+    def absent_backends(self):
+        return {"cuda", "emulated"} - set(self.run_json("info")["backends"])
+
     def save(self, name, array):
         np.save(self.path(name), array)
         return name

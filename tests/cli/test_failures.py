@@ -115,7 +115,7 @@ class Failures(KithTest):
         self.search_fails(BAD_DATA, "--metric", "correlation", base="constant.npy", says="31")
 
     def test_no_such_device(self):
-        for backend in ("cuda", "emulated"):
+        for backend in self.absent_backends():
             self.search_fails(NO_DEVICE, "--backend", backend, says=backend)
 
     def test_a_budget_too_small(self):

@@ -81,7 +81,7 @@ class Explain(KithTest):
         self.fails(USAGE, *self.SHAPE, "--memory", "0", says="'0'")
         self.fails(USAGE, *self.SHAPE, "--metric", "minkowski", "--p", "0.5", says="0.5")
         self.fails(USAGE, *self.SHAPE, "--p", "3", says="minkowski")
-        for backend in ("cuda", "emulated"):
+        for backend in self.absent_backends():
             self.fails(NO_DEVICE, *self.SHAPE, "--backend", backend, says=backend)
 
 

@@ -181,6 +181,15 @@ class Search(KithTest):
                 out = self.load("out.npz")
                 self.assert_answer(out["ids"], out["distances"])
 
+    def test_every_backend_gives_the_same_answer(self):
+        info = self.run_json("info")
+        want = self.run_json("search", "--base", "base.npy", "--queries", "q.npy", "-k", "5", "--backend", "cpu")
+        for backend in info["backends"]:
+            got = self.run_json("search", "--base", "base.npy", "--queries", "q.npy", "-k", "5", "--backend", backend)
+            self.assertEqual(got["plan"]["backend"], backend)
+            self.assertEqual(got["ids"], want["ids"])
+            self.assertEqual(got["distances"], want["distances"])
+
     def test_k_of_all_points(self):
         self.search("-o", "out.npz", k=500)
         out = self.load("out.npz")
