@@ -43,9 +43,12 @@ Json to_json(const SearchReport& report) {
   const Problem& problem = report.plan.problem;
   const auto queries = static_cast<double>(problem.queries);
   const auto distances = queries * static_cast<double>(problem.base_rows);
+  Json steps = Json::array();
+  for (const SearchStep& step : report.steps) steps.push_back({{"distance", step.distance}, {"queries", step.queries}});
   // Dividing by a time of zero gives an infinity, which prints as null.
   return {{"seconds", report.seconds},
           {"finalists", report.finalists},
+          {"steps", steps},
           {"queries_per_second", queries / report.seconds},
           {"distances_per_second", distances / report.seconds}};
 }

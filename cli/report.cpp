@@ -17,10 +17,13 @@ std::string describe(const SearchReport& report) {
   const Problem& problem = report.plan.problem;
   const auto queries = static_cast<double>(problem.queries);
   const double distances = queries * static_cast<double>(problem.base_rows);
-  return fmt::format("{} queries × {} points × {} dims, k = {} in {}: {} queries/s, {} distances/s, {} finalists",
+  std::string steps;
+  for (const SearchStep& step : report.steps)
+    steps += fmt::format("{}{} {}", steps.empty() ? "; " : ", ", step.distance, format_integer(step.queries));
+  return fmt::format("{} queries × {} points × {} dims, k = {} in {}: {} queries/s, {} distances/s, {} finalists{}",
                      format_integer(problem.queries), format_integer(problem.base_rows), problem.dims, problem.k,
                      format_seconds(report.seconds), format_count(queries / report.seconds),
-                     format_count(distances / report.seconds), format_integer(report.finalists));
+                     format_count(distances / report.seconds), format_integer(report.finalists), steps);
 }
 
 }  // namespace kith::cli

@@ -23,6 +23,10 @@ constexpr DeviceCosts kCosts;
 
 // With fewer dimensions a norm costs more than the subtractions it saves.
 constexpr std::int64_t kExpandFrom = 8;
+// Below, a sample of the base is most of it, and one kernel is as good as two.
+constexpr std::int64_t kFusedFrom = 16384;
+constexpr std::int64_t kFusedQueries = 256;
+
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
 
@@ -44,7 +48,7 @@ double steps(core::Form form, bool expanded) {
   }
 }
 
-double predict(const std::string& stage, const Problem& problem, core::Form form) {
+double predict(const std::string& stage, const Problem& problem, core::Form form, bool fused) {
   const double n = static_cast<double>(problem.base_rows);
   const double q = static_cast<double>(problem.queries);
   const double d = static_cast<double>(problem.dims);
@@ -56,7 +60,7 @@ double predict(const std::string& stage, const Problem& problem, core::Form form
   if (stage == "register-tiled") {
     // Whole tiles of queries, however few there are.
     const double tiles = std::max(q, 128.0) * n * width;
-    return kCosts.start + tiles * (d * steps(form, expanded) + 4) * kCosts.register_tiled + matrix;
+    return kCosts.start + tiles * (d * steps(form, expanded) + 4) * kCosts.register_tiled + (fused ? 0 : matrix);
   }
   if (stage == "tiled")
     return kCosts.start + std::max(q, 32.0) * n * width * d * steps(form, false) * kCosts.tiled + matrix;
@@ -64,10 +68,19 @@ double predict(const std::string& stage, const Problem& problem, core::Form form
          matrix;
 }
 
-std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form form) {
+// Scores that need not be stored: where the tiles of registers do the work, and enough of it.
+bool fuses(const Problem& problem, const Options& options) {
+  if (options.method != Method::automatic) return options.method == Method::fused;
+  return problem.base_rows >= kFusedFrom && problem.queries >= kFusedQueries && problem.k <= problem.base_rows / 64;
+}
+
+std::vector<Plan::Alternative> rank_stages(const Problem& problem, const Options& options, core::Form form) {
   std::vector<Plan::Alternative> stages;
+  if (options.method == Method::fused) return {{"register-tiled", predict("register-tiled", problem, form, true)}};
+  const bool fused = fuses(problem, options);
   for (const char* stage : {"direct", "tiled", "register-tiled", "gemm"})
-    if (std::string(stage) != "gemm" || can_multiply(form)) stages.push_back({stage, predict(stage, problem, form)});
+    if (std::string(stage) != "gemm" || can_multiply(form))
+      stages.push_back({stage, predict(stage, problem, form, fused)});
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return stages;
 }
@@ -111,8 +124,17 @@ void fit(Plan& plan, bool resident) {
                             plan.budget_bytes, plan.problem.k, plan.problem.base_rows, bytes()));
 }
 
+[[noreturn]] void refuse_stage(const Options& options) {
+  if (options.method == Method::fused)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method fused has distance stage register-tiled; {} was asked for", options.distance));
+  throw Error(ErrorCode::invalid_argument, fmt::format("distance stage {} cannot compute {}: it is no matrix product",
+                                                       options.distance, to_string(options.metric)));
+}
+
 std::string reason_for(const Plan& plan, bool forced) {
   if (forced) return "distance stage " + plan.distance + " asked for by name";
+  if (plan.method == Method::fused) return "enough points and queries that no score need be stored";
   if (plan.distance == "direct") return "few queries: the base is read once, as it lies";
   if (plan.distance == "tiled") return "too few queries to fill tiles of registers";
   if (plan.distance == "gemm") return "enough dimensions for a matrix product; keys decide what it finds";
@@ -147,17 +169,15 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
 
-  std::vector<Plan::Alternative> stages = rank_stages(problem, form);
+  std::vector<Plan::Alternative> stages = rank_stages(problem, options, form);
   const bool forced = options.distance != "auto";
   const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
                                             [&](const auto& stage) { return stage.distance == options.distance; })
                              : stages.begin();
-  if (chosen == stages.end())
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("distance stage gemm cannot compute {}: it is no matrix product", to_string(options.metric)));
+  if (chosen == stages.end()) refuse_stage(options);
   plan.distance = chosen->distance;
   plan.seconds = chosen->seconds;
+  if (plan.distance == "register-tiled" && fuses(problem, options)) plan.method = Method::fused;
   plan.expanded = form == core::Form::squared &&
                   (plan.distance == "gemm" || (plan.distance == "register-tiled" && problem.dims >= kExpandFrom));
   stages.erase(chosen);

@@ -177,10 +177,40 @@ TEST_P(DeviceSearch, ProgressEndsAtAllAndMayStopTheWork) {
       fails_with(ErrorCode::cancelled, {}, [&] { search(sample.base.view(), sample.queries.view(), 5, watched); }));
 }
 
+// Without a matrix of scores: limits from a sample, rows that break them, metrics that are no products.
+TEST_P(DeviceSearch, FusedGivesTheSameAnswer) {
+  struct Problem {
+    Metric metric;
+    Kind kind;
+    std::int64_t k;
+  };
+  constexpr Shape kShape{2500, 5, 10};
+  for (const Problem& problem : {Problem{MetricKind::euclidean, Kind::gaussian, 30},
+                                 {MetricKind::euclidean, Kind::duplicates, 3},
+                                 {MetricKind::manhattan, Kind::descending, 10},
+                                 {MetricKind::cosine, Kind::clustered, 1},
+                                 {MetricKind::chebyshev, Kind::uniform, kShape.base_rows}}) {
+    const Sample<float> sample = generate<float>(problem.kind, kShape, problem.metric, 6);
+    Options fused = options(problem.metric);
+    fused.method = Method::fused;
+    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), problem.k, fused);
+    EXPECT_TRUE(matches_truth(got, truth_of(sample, problem.metric), problem.k))
+        << kith::to_string(problem.metric) << ' ' << to_string(problem.kind);
+    EXPECT_EQ(got.report.steps.front().distance, "fused");
+    EXPECT_EQ(got.report.plan.method, Method::fused);
+  }
+  Options wrong = options();
+  wrong.method = Method::fused;
+  wrong.distance = "gemm";
+  const Matrix<float> points(3, 1, {1, 2, 3});
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"fused", "gemm"},
+                         [&] { search(points.view(), points.view(), 1, wrong); }));
+}
+
 TEST_P(DeviceSearch, ThePlanCanBeReadBefore) {
   const Plan plan = explain({1000000, 10000, 128, 10, DType::float32}, options());
   EXPECT_EQ(plan.backend, GetParam());
-  EXPECT_EQ(plan.method, Method::two_stage);
+  EXPECT_TRUE(plan.method == Method::two_stage || plan.method == Method::fused);
   EXPECT_GT(plan.seconds, 0);
   EXPECT_FALSE(plan.alternatives.empty());
   EXPECT_NE(to_string(plan).find(plan.distance), std::string::npos);

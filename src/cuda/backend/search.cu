@@ -34,6 +34,7 @@ const char* to_string(DistanceStage stage) {
     case DistanceStage::tiled: return "tiled";
     case DistanceStage::register_tiled: return "register-tiled";
     case DistanceStage::gemm: return "gemm";
+    case DistanceStage::fused: return "fused";
     case DistanceStage::keys: return "keys";
   }
   return "?";
@@ -41,7 +42,8 @@ const char* to_string(DistanceStage stage) {
 
 // Products that cannot tell neighbours apart are followed by differences, whose error is relative, and then by keys.
 std::vector<Rung> ladder(const Plan& plan) {
-  std::vector<Rung> rungs = {{parse_stage(plan.distance), plan.expanded}};
+  const DistanceStage first = plan.method == Method::fused ? DistanceStage::fused : parse_stage(plan.distance);
+  std::vector<Rung> rungs = {{first, plan.expanded}};
   if (plan.expanded) rungs.push_back({DistanceStage::register_tiled, false});
   rungs.push_back({DistanceStage::keys, false});
   return rungs;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cuda/search/candidates.hpp"
+#include "cuda/search/fused_candidates.hpp"
 #include "cuda/select/select.hpp"
 #include "kith/error.hpp"
 
@@ -21,9 +22,10 @@ void compute_scores(DistanceStage stage, const ScoreCall<F>& call) {
     case DistanceStage::tiled: return tiled_scores(call);
     case DistanceStage::register_tiled: return register_tiled_scores(call);
     case DistanceStage::gemm: return gemm_scores(call);
+    case DistanceStage::fused:
     case DistanceStage::keys: break;
   }
-  throw Error(ErrorCode::internal, "keys are no scores");
+  throw Error(ErrorCode::internal, "a stage without a matrix of scores");
 }
 
 // The queries of one rung and what they have found.
@@ -82,47 +84,62 @@ class RungSearch {
 
   // Queries first … first + count − 1 against the tile; their lists are touched last of all.
   void take_tile(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
-    cudaStream_t stream = workspace_.stream();
     const std::int64_t width = width_of(base);
-    const KeyCall<F> key_call{ladder_.queries.exact(first, count), base.store->exact(base.first, base.count),
-                              base.store->dims(), work_.metric, stream};
-    F* matrix = workspace_.take<F>(size(count * base.count));
-    Rows<F> rows;
-    rows.values = matrix;
-    rows.rows = count;
-    rows.length = static_cast<unsigned>(base.count);
-    rows.stride = base.count;
+    const KeyCall<F> keys{ladder_.queries.exact(first, count), base.store->exact(base.first, base.count),
+                          base.store->dims(), work_.metric, workspace_.stream()};
     TileCandidates<F> candidates;
     candidates.count = width;
     candidates.first_id = static_cast<unsigned>(base.first_id);
     if (exact()) {
-      all_keys(key_call, matrix, base.count);
-      const Best best = select(rows, width);
+      const Rows<F> matrix = make_matrix(count, base.count);
+      all_keys(keys, const_cast<F*>(matrix.values), base.count);
+      const Best best = select(matrix, width);
       candidates.keys = best.values;
       candidates.places = best.places;
       keys_ += count * base.count;
     } else {
-      const ScoreCall<F> call{ladder_.queries.working(first, count),
-                              base.store->working(base.first, base.count),
-                              base.store->dims(),
-                              core::form_of(work_.metric),
-                              work_.metric.p,
-                              rung_.expanded ? base.store->addends(base.first) : nullptr,
-                              matrix,
-                              base.count,
-                              workspace_};
-      compute_scores(rung_.stage, call);
-      const Best best = select(rows, width);
-      if (width < base.count) note_left_out(best.values, width, count, ladder_.left_out + first, stream);
+      const Best best = best_scores(base, first, count);
+      if (width < base.count) note_left_out(best.values, width, count, ladder_.left_out + first, workspace_.stream());
       unsigned* places = workspace_.take<unsigned>(size(count * width));
-      F* keys = workspace_.take<F>(size(count * width));
-      narrow_places(best.places, count * width, places, stream);
-      candidate_keys(key_call, places, width, keys);
-      candidates.keys = keys;
+      F* found = workspace_.take<F>(size(count * width));
+      narrow_places(best.places, count * width, places, workspace_.stream());
+      candidate_keys(keys, places, width, found);
+      candidates.keys = found;
       candidates.places = best.places;
       keys_ += count * width;
     }
     join(candidates, first, count);
+  }
+
+  Rows<F> make_matrix(std::int64_t rows, std::int64_t columns) {
+    Rows<F> matrix;
+    matrix.values = workspace_.take<F>(size(rows * columns));
+    matrix.rows = rows;
+    matrix.length = static_cast<unsigned>(columns);
+    matrix.stride = columns;
+    return matrix;
+  }
+
+  // As many as get a key: from a matrix of scores, or from those that pass a limit.
+  Best best_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
+    const std::int64_t width = width_of(base);
+    ScoreCall<F> call{ladder_.queries.working(first, count),
+                      base.store->working(base.first, base.count),
+                      base.store->dims(),
+                      core::form_of(work_.metric),
+                      work_.metric.p,
+                      rung_.expanded ? base.store->addends(base.first) : nullptr,
+                      nullptr,
+                      base.count,
+                      workspace_};
+    if (rung_.stage == DistanceStage::fused) {
+      const FusedBest<F> best = fused_candidates(FusedCall<F>{call, width, work_.select}, ladder_.left_out + first);
+      return {best.scores, best.places};
+    }
+    const Rows<F> matrix = make_matrix(count, base.count);
+    call.scores = const_cast<F*>(matrix.values);
+    compute_scores(rung_.stage, call);
+    return select(matrix, width);
   }
 
   void join(const TileCandidates<F>& candidates, std::int64_t first, std::int64_t count) {

@@ -16,7 +16,8 @@
 
 namespace kith::KITH_BACKEND {
 
-enum class DistanceStage { direct, tiled, register_tiled, gemm, keys };
+// `fused` is register_tiled without a matrix of scores; `keys` needs no proof.
+enum class DistanceStage { direct, tiled, register_tiled, gemm, fused, keys };
 
 // One rung: how distances are found.
 struct Rung {

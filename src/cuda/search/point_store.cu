@@ -49,17 +49,30 @@ template <class F>
 PointStore<F>::PointStore(std::int64_t room, std::int64_t dims, const Metric& metric, bool addends, cudaStream_t stream,
                           unsigned long long* longest)
     : dims_(dims), metric_(metric), stream_(stream), rows_(size(room * dims), stream) {
-  if (!has_norms(metric, addends)) return;
-  square_norms_ = DeviceBuffer<double>(size(room), stream);
+  make_room(room, addends, longest);
+}
+
+template <class F>
+PointStore<F>::PointStore(const PointRows<F>& rows, std::int64_t dims, const Metric& metric, bool addends,
+                          cudaStream_t stream)
+    : dims_(dims), metric_(metric), stream_(stream), borrowed_(rows) {
+  make_room(rows.count, addends, nullptr);
+}
+
+// For all but the rows.
+template <class F>
+void PointStore<F>::make_room(std::int64_t room, bool addends, unsigned long long* longest) {
+  if (!has_norms(metric_, addends)) return;
+  square_norms_ = DeviceBuffer<double>(size(room), stream_);
   longest_ = longest;
   if (longest == nullptr) {
-    own_longest_ = DeviceBuffer<unsigned long long>(1, stream);
+    own_longest_ = DeviceBuffer<unsigned long long>(1, stream_);
     longest_ = own_longest_.data();
-    KITH_CUDA(cudaMemsetAsync(longest_, 0, sizeof(unsigned long long), stream));
+    KITH_CUDA(cudaMemsetAsync(longest_, 0, sizeof(unsigned long long), stream_));
   }
-  if (addends) addends_ = DeviceBuffer<F>(size(room), stream);
-  if (metric.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(size(room), stream);
-  if (has_directions(metric)) work_ = DeviceBuffer<F>(size(room * dims), stream);
+  if (addends) addends_ = DeviceBuffer<F>(size(room), stream_);
+  if (metric_.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(size(room), stream_);
+  if (has_directions(metric_)) work_ = DeviceBuffer<F>(size(room * dims_), stream_);
 }
 
 template <class F>
@@ -77,7 +90,7 @@ template <class F>
 void PointStore<F>::prepare(std::int64_t count) {
   count_ = count;
   if (square_norms_.size() == 0 || count == 0) return;
-  const PointRows<F> rows{rows_.data(), count, dims_};
+  const PointRows<F> rows = all();
   row_facts(rows, dims_, square_norms_.data(), means_.data(), stream_);
   launch("addends", addends_kernel<F>, {.blocks = ceil_div(count, kThreads), .threads = kThreads}, stream_,
          square_norms_.data(), count, addends_.data(), longest_);
@@ -89,7 +102,8 @@ void PointStore<F>::prepare(std::int64_t count) {
 template <class F>
 ExactSet<F> PointStore<F>::exact(std::int64_t first, std::int64_t count) const {
   ExactSet<F> set;
-  set.rows = {rows_.data() + first * dims_, count, dims_};
+  const PointRows<F> rows = all();
+  set.rows = {rows.data + first * rows.stride, count, rows.stride};
   if (has_directions(metric_)) set.square_norms = square_norms_.data() + first;
   if (means_.size() > 0) set.means = means_.data() + first;
   return set;
@@ -97,7 +111,8 @@ ExactSet<F> PointStore<F>::exact(std::int64_t first, std::int64_t count) const {
 
 template <class F>
 PointRows<F> PointStore<F>::working(std::int64_t first, std::int64_t count) const {
-  return {(directions() ? work_ : rows_).data() + first * dims_, count, dims_};
+  const PointRows<F> rows = directions() ? PointRows<F>{work_.data(), count_, dims_} : all();
+  return {rows.data + first * rows.stride, count, rows.stride};
 }
 
 template class PointStore<float>;

@@ -14,11 +14,13 @@ class PointStore {
   // of points may share the place of the longest.
   PointStore(std::int64_t room, std::int64_t dims, const Metric& metric, bool addends, cudaStream_t stream,
              unsigned long long* longest = nullptr);
+  // Points that lie on the device already and stay there: prepare(rows.count) is left to do. rows.stride ≥ dims.
+  PointStore(const PointRows<F>& rows, std::int64_t dims, const Metric& metric, bool addends, cudaStream_t stream);
 
   // Bytes of device memory that a point takes.
   static std::int64_t point_bytes(std::int64_t dims, const Metric& metric, bool addends);
 
-  // Where points are put, packed, before prepare(): the first `count` of them are then the set.
+  // Where points are put, packed, before prepare(): the first `count` of them are then the set. Not of borrowed ones.
   F* rows() { return rows_.data(); }
   void prepare(std::int64_t count);
 
@@ -37,12 +39,15 @@ class PointStore {
 
  private:
   bool directions() const { return work_.size() > 0; }
+  PointRows<F> all() const { return borrowed_.data == nullptr ? PointRows<F>{rows_.data(), count_, dims_} : borrowed_; }
+  void make_room(std::int64_t room, bool addends, unsigned long long* longest);
 
   std::int64_t dims_;
   Metric metric_;
   cudaStream_t stream_;
   std::int64_t count_ = 0;
   DeviceBuffer<F> rows_;
+  PointRows<F> borrowed_;
   DeviceBuffer<F> work_;
   DeviceBuffer<double> square_norms_;
   DeviceBuffer<double> means_;
