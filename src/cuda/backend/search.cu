@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "cuda/backend/backend.hpp"
+#include "cuda/backend/rungs.hpp"
 #include "cuda/backend/staging.hpp"
 #include "cuda/runtime/properties.hpp"
-#include "cuda/search/brute_search.hpp"
 #include "cuda/search/candidates.hpp"
 #include "kith/error.hpp"
 
@@ -20,50 +20,6 @@ constexpr std::int64_t kStageBytes = 8 << 20;  // of a pinned buffer
 std::size_t stage_bytes(std::int64_t bytes) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(bytes, 8, kStageBytes));
 }
-
-DistanceStage parse_stage(const std::string& name) {
-  if (name == "direct") return DistanceStage::direct;
-  if (name == "tiled") return DistanceStage::tiled;
-  if (name == "gemm") return DistanceStage::gemm;
-  return DistanceStage::register_tiled;
-}
-
-const char* to_string(DistanceStage stage) {
-  switch (stage) {
-    case DistanceStage::direct: return "direct";
-    case DistanceStage::tiled: return "tiled";
-    case DistanceStage::register_tiled: return "register-tiled";
-    case DistanceStage::gemm: return "gemm";
-    case DistanceStage::fused: return "fused";
-    case DistanceStage::keys: return "keys";
-  }
-  return "?";
-}
-
-// Products that cannot tell neighbours apart are followed by differences, whose error is relative, and then by keys.
-std::vector<Rung> ladder(const Plan& plan) {
-  const DistanceStage first = plan.method == Method::fused ? DistanceStage::fused : parse_stage(plan.distance);
-  std::vector<Rung> rungs = {{first, plan.expanded}};
-  if (plan.expanded) rungs.push_back({DistanceStage::register_tiled, false});
-  rungs.push_back({DistanceStage::keys, false});
-  return rungs;
-}
-
-// The base on the device.
-template <class F>
-class ResidentBase final : public BaseSource<F> {
- public:
-  explicit ResidentBase(const PointStore<F>& store) : store_(store) {}
-
-  const unsigned long long* longest() const override { return store_.longest(); }
-  void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
-    for (std::int64_t first = 0; first < store_.count(); first += most)
-      use({&store_, first, std::min(most, store_.count() - first), first});
-  }
-
- private:
-  const PointStore<F>& store_;
-};
 
 // The base in two slots, in turn.
 template <Element T>
@@ -144,8 +100,7 @@ class HostIndex final : public DeviceIndex<T> {
   void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress, std::int64_t* ids,
               DistanceOf<T>* distances, SearchReport& report) const override {
     const Stream stream;
-    const BruteWork work{metric_,      plan.problem.k,   plan.candidates, plan.select,
-                         ladder(plan), plan.query_block, plan.base_tile,  sizeof(T) == 1};
+    const BruteWork work = work_of(plan, sizeof(T) == 1);
     PointStore<F> points(queries.rows, queries.cols, metric_, addends_, stream);
     Staging staging(stage_bytes(queries.rows * queries.cols * static_cast<std::int64_t>(sizeof(F))), stream);
     staging.upload(queries, points.rows());
@@ -159,10 +114,7 @@ class HostIndex final : public DeviceIndex<T> {
     return_lists(metric_, keys.data(), found.data(), count, wide.data(), stream);
     staging.download(keys.data(), count, distances);
     staging.download(wide.data(), count, ids);
-    for (std::size_t i = 0; i < reports.size(); ++i) {
-      report.steps.push_back({to_string(work.rungs[i].stage), reports[i].queries});
-      report.finalists += reports[i].keys;
-    }
+    add_steps(work, reports, report);
   }
 
  private:
