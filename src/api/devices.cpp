@@ -90,6 +90,21 @@ std::unique_ptr<DeviceIndex<T>> make_device_index(Backend backend, [[maybe_unuse
   }
 }
 
+template <Element T>
+void device_distances(Backend backend, [[maybe_unused]] const MatrixView<T>& base,
+                      [[maybe_unused]] const MatrixView<T>& queries, [[maybe_unused]] const Options& options,
+                      [[maybe_unused]] DistanceOf<T>* out) {
+  switch (backend) {
+#if defined(KITH_HAS_CUDA)
+    case Backend::cuda: return cuda::distances(base, queries, options.metric, options.progress, out);
+#endif
+#if defined(KITH_HAS_EMULATED)
+    case Backend::emulated: return emulated::distances(base, queries, options.metric, options.progress, out);
+#endif
+    default: throw_absent(backend);
+  }
+}
+
 template <class T>
 void enqueue_cuda_topk([[maybe_unused]] const DeviceTopk<T>& work, [[maybe_unused]] const TopkOptions& options,
                        [[maybe_unused]] void* stream) {
@@ -100,8 +115,9 @@ void enqueue_cuda_topk([[maybe_unused]] const DeviceTopk<T>& work, [[maybe_unuse
 #endif
 }
 
-#define KITH_INSTANTIATE(T)                                                                             \
-  template void device_topk(Backend, const MatrixView<T>&, std::int64_t, const TopkOptions&, Topk<T>&); \
+#define KITH_INSTANTIATE(T)                                                                                            \
+  template void device_distances(Backend, const MatrixView<T>&, const MatrixView<T>&, const Options&, DistanceOf<T>*); \
+  template void device_topk(Backend, const MatrixView<T>&, std::int64_t, const TopkOptions&, Topk<T>&);                \
   template std::unique_ptr<DeviceIndex<T>> make_device_index(Backend, const MatrixView<T>&, const Metric&, bool);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

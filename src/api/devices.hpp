@@ -20,6 +20,9 @@ DeviceFacts device_facts(Backend backend);
 template <Element T>
 std::unique_ptr<DeviceIndex<T>> make_device_index(Backend backend, const MatrixView<T>& base, const Metric& metric,
                                                   bool resident);
+template <Element T>
+void device_distances(Backend backend, const MatrixView<T>& base, const MatrixView<T>& queries, const Options& options,
+                      DistanceOf<T>* out);
 template <class T>
 void enqueue_cuda_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);
 

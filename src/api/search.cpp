@@ -92,7 +92,7 @@ template <Element T>
 Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options) {
   api::check_view(base, "base");
   api::check_search(base, queries, 1);
-  api::check_options(options);
+  const Backend backend = api::check_options(options);
   const int threads = options.threads > 0 ? options.threads : plan::cpu_facts().threads;
   return api::guarded([&] {
     const auto prepared_base = cpu::prepare_rows(base, options.metric, {"base", options.check_finite, false, threads});
@@ -100,7 +100,11 @@ Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const
         cpu::prepare_rows(queries, options.metric, {"query", options.check_finite, false, threads});
     api::check_output(queries.rows, base.rows, sizeof(DistanceOf<T>));
     Matrix<DistanceOf<T>> out(queries.rows, base.rows);
-    cpu::distance_matrix(prepared_base, prepared_queries, threads, options.progress, out.data());
+    if (backend == Backend::cpu) {
+      cpu::distance_matrix(prepared_base, prepared_queries, threads, options.progress, out.data());
+    } else {
+      api::device_distances(backend, base, queries, options, out.data());
+    }
     return out;
   });
 }

@@ -207,6 +207,18 @@ TEST_P(DeviceSearch, FusedGivesTheSameAnswer) {
                          [&] { search(points.view(), points.view(), 1, wrong); }));
 }
 
+TEST_P(DeviceSearch, DistancesAreThoseOfTheCpu) {
+  for (const Metric& metric : all_metrics()) {
+    if (core::form_of(metric) == core::Form::power) continue;  // powers are the device's own
+    const Sample<float> sample = generate<float>(Kind::gaussian, {130, 7, 19}, metric, 2);
+    Options on_cpu = options(metric);
+    on_cpu.backend = Backend::cpu;
+    const Matrix<float> got = distances(sample.base.view(), sample.queries.view(), options(metric));
+    const Matrix<float> want = distances(sample.base.view(), sample.queries.view(), on_cpu);
+    EXPECT_TRUE(std::equal(got.data(), got.data() + 7 * 130, want.data())) << kith::to_string(metric);
+  }
+}
+
 TEST_P(DeviceSearch, ThePlanCanBeReadBefore) {
   const Plan plan = explain({1000000, 10000, 128, 10, DType::float32}, options());
   EXPECT_EQ(plan.backend, GetParam());

@@ -49,6 +49,7 @@ class DeviceIndex {
 // select_method_names "auto" first
 // device_facts        of the current one
 // make_index          of a base that was checked; kept on the device, or streamed through it by every search
+// distances           queries × base, as the host search returns them
 // topk                of a matrix of the host, on the current device; `out` has its sizes
 // enqueue_topk        of a matrix of the device, on the caller's stream (a cudaStream_t), without waiting for it
 #define KITH_DECLARE_BACKEND(backend)                                                                         \
@@ -59,6 +60,9 @@ class DeviceIndex {
   DeviceFacts device_facts();                                                                                 \
   template <Element T>                                                                                        \
   std::unique_ptr<DeviceIndex<T>> make_index(const MatrixView<T>& base, const Metric& metric, bool resident); \
+  template <Element T>                                                                                        \
+  void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Metric& metric,               \
+                 const ProgressCallback& progress, DistanceOf<T>* out);                                       \
   template <Element T>                                                                                        \
   void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, Topk<T>& out);           \
   template <class T>                                                                                          \

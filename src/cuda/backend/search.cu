@@ -111,7 +111,8 @@ class HostIndex final : public DeviceIndex<T> {
     DeviceBuffer<std::int64_t> wide(static_cast<std::size_t>(count), stream);
     Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
     const auto reports = run(work, points, keys.data(), found.data(), workspace, progress_of(progress, plan, stream));
-    return_lists(metric_, keys.data(), found.data(), count, wide.data(), stream);
+    return_values(metric_, keys.data(), count, stream);
+    widen_ids(found.data(), count, wide.data(), stream);
     staging.download(keys.data(), count, distances);
     staging.download(wide.data(), count, ids);
     add_steps(work, reports, report);

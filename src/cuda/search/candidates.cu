@@ -76,12 +76,14 @@ __global__ void move_rows_kernel(const V* from, const unsigned* chosen, std::int
 }
 
 template <class F>
-__global__ void return_lists_kernel(Metric metric, F* keys, const unsigned* ids, std::int64_t count,
-                                    std::int64_t* ids_out) {
+__global__ void return_values_kernel(Metric metric, F* keys, std::int64_t count) {
   const std::int64_t i = thread_number();
-  if (i >= count) return;
-  keys[i] = core::returned_value(metric, keys[i]);
-  ids_out[i] = ids[i];
+  if (i < count) keys[i] = core::returned_value(metric, keys[i]);
+}
+
+__global__ void widen_ids_kernel(const unsigned* ids, std::int64_t count, std::int64_t* out) {
+  const std::int64_t i = thread_number();
+  if (i < count) out[i] = ids[i];
 }
 
 template <class F>
@@ -143,9 +145,13 @@ void scatter_rows(const V* from, const unsigned* chosen, std::int64_t count, std
 }
 
 template <class F>
-void return_lists(const Metric& metric, F* keys, const unsigned* ids, std::int64_t count, std::int64_t* ids_out,
-                  cudaStream_t stream) {
-  launch("return_lists", return_lists_kernel<F>, thread_each(count), stream, metric, keys, ids, count, ids_out);
+void return_values(const Metric& metric, F* keys, std::int64_t count, cudaStream_t stream) {
+  if (metric.kind != MetricKind::inner_product) return;
+  launch("return_values", return_values_kernel<F>, thread_each(count), stream, metric, keys, count);
+}
+
+void widen_ids(const unsigned* ids, std::int64_t count, std::int64_t* out, cudaStream_t stream) {
+  launch("widen_ids", widen_ids_kernel, thread_each(count), stream, ids, count, out);
 }
 
 template <class F>
@@ -160,7 +166,7 @@ void certify(const Certificate<F>& certificate, std::int64_t queries, unsigned* 
   template void keep_lists(const F*, const std::int64_t*, std::int64_t, const RunningLists<F>&, cudaStream_t); \
   template void note_left_out(const F*, std::int64_t, std::int64_t, F*, cudaStream_t);                         \
   template void begin_left_out(F*, std::int64_t, cudaStream_t);                                                \
-  template void return_lists(const Metric&, F*, const unsigned*, std::int64_t, std::int64_t*, cudaStream_t);   \
+  template void return_values(const Metric&, F*, std::int64_t, cudaStream_t);                                  \
   template void certify(const Certificate<F>&, std::int64_t, unsigned*, unsigned*, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

@@ -54,10 +54,12 @@ template <class V>
 void scatter_rows(const V* from, const unsigned* chosen, std::int64_t count, std::int64_t width, V* to,
                   cudaStream_t stream);
 
-// Lists as they are returned: keys in place, inner products with their sign, ids in 64 bits.
+// Keys become what is returned, in place: inner products get their sign back.
 template <class F>
-void return_lists(const Metric& metric, F* keys, const unsigned* ids, std::int64_t count, std::int64_t* ids_out,
-                  cudaStream_t stream);
+void return_values(const Metric& metric, F* keys, std::int64_t count, cudaStream_t stream);
+
+// 32-bit ids as 64-bit ones.
+void widen_ids(const unsigned* ids, std::int64_t count, std::int64_t* out, cudaStream_t stream);
 
 // What certify() looks at: is every point that was left out provably farther than the k-th neighbour?
 template <class F>

@@ -1,0 +1,90 @@
+// Search of points that lie on the device. The base is used where it lies unless its rows overlap, queries where they
+// lie unless there are gaps between them; else they are copied once.
+#include "cuda/backend/backend.hpp"
+#include "cuda/backend/rungs.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/search/candidates.hpp"
+#include "cuda/search/check_points.hpp"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+std::size_t size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+// Points that are ready once the stream is.
+template <class F>
+PointStore<F> store_of(const MatrixView<F>& points, const Metric& metric, bool borrow, cudaStream_t stream) {
+  const bool addends = core::form_of(metric) == core::Form::squared;
+  if (borrow) {
+    PointStore<F> store({points.data, points.rows, points.row_stride}, points.cols, metric, addends, stream);
+    store.prepare(points.rows);
+    return store;
+  }
+  PointStore<F> store(points.rows, points.cols, metric, addends, stream);
+  const std::size_t width = size(points.cols) * sizeof(F);
+  KITH_CUDA(cudaMemcpy2DAsync(store.rows(), width, points.data, size(points.row_stride) * sizeof(F), width,
+                              size(points.rows), cudaMemcpyDeviceToDevice, stream));
+  store.prepare(points.rows);
+  return store;
+}
+
+// Of `stream`, what was enqueued until now.
+void wait_for(cudaStream_t stream, const Stream& waiting) {
+  Event reached;
+  reached.record(stream);
+  reached.wait_on(waiting);
+}
+
+template <class F>
+class LyingIndex final : public PointerIndex<F> {
+ public:
+  // What belongs to the index belongs to a stream of its own: the caller's may be gone before.
+  LyingIndex(const MatrixView<F>& base, const Metric& metric, bool check_finite, cudaStream_t stream)
+      : metric_(metric), check_finite_(check_finite), base_((wait_for(stream, own_), make_base(base, metric, own_))) {
+    PointCheck<F>(base_, metric, check_finite, own_).refuse_faults("base");
+    own_.synchronize();
+  }
+
+  void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* caller_stream,
+              SearchReport& report) const override {
+    auto* stream = static_cast<cudaStream_t>(caller_stream);
+    const BruteWork work = work_of(plan, false);
+    const std::int64_t count = queries.rows * work.k;
+    const PointStore<F> points = store_of(queries, metric_, queries.row_stride == queries.cols, stream);
+    const PointCheck<F> check(points, metric_, check_finite_, stream);
+    DeviceBuffer<unsigned> found(size(count), stream);
+    Workspace workspace(stream, size(plan.workspace_bytes));
+    ResidentBase<F> base(base_);
+    const auto done = brute_search(work, points, base, distances, found.data(), workspace, [] {});
+    // The ladder has waited for the stream, so that this waits for little.
+    check.refuse_faults("query");
+    return_lists(metric_, distances, found.data(), count, ids, stream);
+    add_steps(work, done, report);
+  }
+
+ private:
+  static PointStore<F> make_base(const MatrixView<F>& base, const Metric& metric, cudaStream_t stream) {
+    return store_of(base, metric, base.row_stride >= base.cols, stream);
+  }
+
+  Metric metric_;
+  bool check_finite_;
+  Stream own_;
+  PointStore<F> base_;
+};
+
+}  // namespace
+
+template <class F>
+std::unique_ptr<PointerIndex<F>> make_pointer_index(const MatrixView<F>& base, const Metric& metric, bool check_finite,
+                                                    void* stream) {
+  return std::make_unique<LyingIndex<F>>(base, metric, check_finite, static_cast<cudaStream_t>(stream));
+}
+
+template std::unique_ptr<PointerIndex<float>> make_pointer_index(const MatrixView<float>&, const Metric&, bool, void*);
+template std::unique_ptr<PointerIndex<double>> make_pointer_index(const MatrixView<double>&, const Metric&, bool,
+                                                                  void*);
+
+}  // namespace kith::KITH_BACKEND
