@@ -1,10 +1,12 @@
-// Selection from a matrix that lies on a CUDA device already. No CUDA header is needed: a cudaStream_t is passed as
-// void*.
+// Selection and search where matrix and points lie on a CUDA device already. No CUDA header is needed: a cudaStream_t
+// is passed as void*.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "kith/export.hpp"
+#include "kith/search.hpp"
 #include "kith/topk.hpp"
 
 namespace kith::cuda {
@@ -21,5 +23,39 @@ KITH_API void topk(const float* device_values, std::int64_t rows, std::int64_t c
 KITH_API void topk(const double* device_values, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
                    std::int64_t k, const TopkOptions& options, double* device_values_out, std::int64_t* device_ids_out,
                    void* stream);
+
+// As kith::Index, of rows × dims points on the current device, `row_stride` ≥ dims values apart. T is float or double.
+//
+// The points are not copied: they must stay and not change while the index is used. What is kept beside them is made
+// here, once the stream comes to it, and waited for: norms where the metric needs them, under cosine and correlation
+// the points scaled to unit length. Errors are those of kith::Index; Error(no_device) in a build without CUDA or on a
+// machine without a device. options.progress is not called.
+template <class T>
+class KITH_API Index {
+ public:
+  Index(const T* device_points, std::int64_t rows, std::int64_t dims, std::int64_t row_stride, Options options = {},
+        void* stream = nullptr);
+  Index(Index&&) noexcept;
+  Index& operator=(Index&&) noexcept;
+  ~Index();
+
+  std::int64_t rows() const;
+  std::int64_t dims() const;
+  const Options& options() const;
+
+  // The k nearest of each of `rows` queries on the device, dims() values each, `row_stride` ≥ dims() apart: rows × k
+  // distances and ids on the device, as kith::Index::search returns them. Thread-safe, on streams of their own.
+  // All work is enqueued on the stream, the workspace from the device's memory pool in its order. The call returns when
+  // the last of it is enqueued; it waits for the stream after each rung of the ladder (SearchReport::steps) to learn
+  // which queries have no proof yet, and so sees there whether the queries could be taken. Index, queries and outputs
+  // must stay until the stream is done; after an error the outputs are unspecified. Queries with gaps between them are
+  // copied once. The report's seconds end when the call does.
+  SearchReport search(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k,
+                      T* device_distances_out, std::int64_t* device_ids_out, void* stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace kith::cuda

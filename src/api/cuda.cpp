@@ -1,19 +1,31 @@
 #include "kith/cuda.hpp"
 
+#include <chrono>
+#include <utility>
+
 #include "api/devices.hpp"
 #include "api/guard.hpp"
+#include "api/searcher.hpp"
 #include "api/validate.hpp"
+#include "plan/device_planner.hpp"
 
 namespace kith::cuda {
 namespace {
 
-template <class T>
-void checked_topk(const DeviceTopk<T>& work, TopkOptions options, void* stream) {
+// The same, for the only backend that there is here.
+template <class AnyOptions>
+AnyOptions checked(AnyOptions options) {
   if (options.backend != Backend::automatic && options.backend != Backend::cuda)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("backend {} for values on a CUDA device", to_string(options.backend)));
   options.backend = Backend::cuda;
   api::check_options(options);
+  return options;
+}
+
+template <class T>
+void checked_topk(const DeviceTopk<T>& work, const TopkOptions& asked_options, void* stream) {
+  const TopkOptions options = checked(asked_options);
   api::check_view(MatrixView<T>(work.values, work.rows, work.cols, work.row_stride, 1), "the matrix");
   api::check_device_row(work.cols);
   api::check_k(work.k, work.cols, "the number of columns is");
@@ -25,7 +37,84 @@ void checked_topk(const DeviceTopk<T>& work, TopkOptions options, void* stream) 
   api::guarded([&] { api::enqueue_cuda_topk(asked, options, stream); });
 }
 
+// A single row may have any stride.
+template <class T>
+MatrixView<T> checked_points(const T* data, std::int64_t rows, std::int64_t dims, std::int64_t row_stride,
+                             const char* role) {
+  const MatrixView<T> points(data, rows, dims, rows == 1 ? dims : row_stride, 1);
+  api::check_view(points, role);
+  if (points.row_stride < dims)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} has rows of {} values {} apart; on a device they may not overlap", role, dims,
+                            points.row_stride));
+  return points;
+}
+
 }  // namespace
+
+template <class T>
+struct Index<T>::State {
+  MatrixView<T> base;
+  Options options;
+  DeviceFacts facts;  // as they were before the index took its part
+  std::unique_ptr<PointerIndex<T>> index;
+};
+
+template <class T>
+Index<T>::Index(const T* device_points, std::int64_t rows, std::int64_t dims, std::int64_t row_stride, Options options,
+                void* stream) {
+  options = checked(std::move(options));
+  const MatrixView<T> base = checked_points(device_points, rows, dims, row_stride, "base");
+  api::check_dims(dims);
+  state_ = api::guarded([&] {
+    const DeviceFacts facts = api::device_facts(Backend::cuda);
+    auto index = api::make_cuda_pointer_index(base, options, stream);
+    return std::make_unique<State>(State{base, std::move(options), facts, std::move(index)});
+  });
+}
+
+template <class T>
+Index<T>::Index(Index&&) noexcept = default;
+template <class T>
+Index<T>& Index<T>::operator=(Index&&) noexcept = default;
+template <class T>
+Index<T>::~Index() = default;
+
+template <class T>
+std::int64_t Index<T>::rows() const {
+  return state_->base.rows;
+}
+
+template <class T>
+std::int64_t Index<T>::dims() const {
+  return state_->base.cols;
+}
+
+template <class T>
+const Options& Index<T>::options() const {
+  return state_->options;
+}
+
+template <class T>
+SearchReport Index<T>::search(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k,
+                              T* device_distances_out, std::int64_t* device_ids_out, void* stream) const {
+  const auto start = std::chrono::steady_clock::now();
+  const MatrixView<T> queries = checked_points(device_queries, rows, dims(), row_stride, "queries");
+  api::check_search(state_->base, queries, k);
+  if (device_distances_out == nullptr || device_ids_out == nullptr)
+    throw Error(ErrorCode::invalid_argument, "distances and ids must point to queries × k elements (null pointer)");
+  return api::guarded([&] {
+    SearchReport report;
+    const Problem problem{state_->base.rows, rows, dims(), k, dtype_of<T>()};
+    report.plan = plan::plan_device(problem, options(), Backend::cuda, state_->facts);
+    state_->index->search(queries, report.plan, device_distances_out, device_ids_out, stream, report);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  });
+}
+
+template class Index<float>;
+template class Index<double>;
 
 void topk(const float* device_values, std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t k,
           const TopkOptions& options, float* device_values_out, std::int64_t* device_ids_out, void* stream) {

@@ -115,6 +115,17 @@ void enqueue_cuda_topk([[maybe_unused]] const DeviceTopk<T>& work, [[maybe_unuse
 #endif
 }
 
+template <class T>
+std::unique_ptr<PointerIndex<T>> make_cuda_pointer_index([[maybe_unused]] const MatrixView<T>& base,
+                                                         [[maybe_unused]] const Options& options,
+                                                         [[maybe_unused]] void* stream) {
+#if defined(KITH_HAS_CUDA)
+  return cuda::make_pointer_index(base, options.metric, options.check_finite, stream);
+#else
+  throw_absent(Backend::cuda);
+#endif
+}
+
 #define KITH_INSTANTIATE(T)                                                                                            \
   template void device_distances(Backend, const MatrixView<T>&, const MatrixView<T>&, const Options&, DistanceOf<T>*); \
   template void device_topk(Backend, const MatrixView<T>&, std::int64_t, const TopkOptions&, Topk<T>&);                \
@@ -127,5 +138,8 @@ KITH_INSTANTIATE(std::int8_t)
 
 template void enqueue_cuda_topk(const DeviceTopk<float>&, const TopkOptions&, void*);
 template void enqueue_cuda_topk(const DeviceTopk<double>&, const TopkOptions&, void*);
+template std::unique_ptr<PointerIndex<float>> make_cuda_pointer_index(const MatrixView<float>&, const Options&, void*);
+template std::unique_ptr<PointerIndex<double>> make_cuda_pointer_index(const MatrixView<double>&, const Options&,
+                                                                       void*);
 
 }  // namespace kith::api

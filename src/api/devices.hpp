@@ -25,5 +25,8 @@ void device_distances(Backend backend, const MatrixView<T>& base, const MatrixVi
                       DistanceOf<T>* out);
 template <class T>
 void enqueue_cuda_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);
+template <class T>
+std::unique_ptr<PointerIndex<T>> make_cuda_pointer_index(const MatrixView<T>& base, const Options& options,
+                                                         void* stream);
 
 }  // namespace kith::api

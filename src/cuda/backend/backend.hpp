@@ -42,6 +42,17 @@ class DeviceIndex {
                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const = 0;
 };
 
+// A base that lies on a device, searched on the caller's stream (a cudaStream_t). Thread-safe; the base must outlive
+// it. Matrices are of the device: col_stride is 1 and row_stride at least cols.
+template <class F>
+class PointerIndex {
+ public:
+  virtual ~PointerIndex() = default;
+  // As the plan says. Waits for the stream where the ladder must know who failed, and where queries are refused.
+  virtual void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* stream,
+                      SearchReport& report) const = 0;
+};
+
 }  // namespace kith
 
 // device_count        devices that can be used; 0 where there is none or no driver
@@ -50,6 +61,7 @@ class DeviceIndex {
 // device_facts        of the current one
 // make_index          of a base that was checked; kept on the device, or streamed through it by every search
 // distances           queries × base, as the host search returns them
+// make_pointer_index  of a base of the device, float or double, which is checked here; waits for the stream
 // topk                of a matrix of the host, on the current device; `out` has its sizes
 // enqueue_topk        of a matrix of the device, on the caller's stream (a cudaStream_t), without waiting for it
 #define KITH_DECLARE_BACKEND(backend)                                                                         \
@@ -65,6 +77,9 @@ class DeviceIndex {
                  const ProgressCallback& progress, DistanceOf<T>* out);                                       \
   template <Element T>                                                                                        \
   void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, Topk<T>& out);           \
+  template <class F>                                                                                          \
+  std::unique_ptr<PointerIndex<F>> make_pointer_index(const MatrixView<F>& base, const Metric& metric,        \
+                                                      bool check_finite, void* stream);                       \
   template <class T>                                                                                          \
   void enqueue_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);                     \
   }

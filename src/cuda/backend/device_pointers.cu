@@ -1,5 +1,5 @@
-// Search of points that lie on the device. The base is used where it lies unless its rows overlap, queries where they
-// lie unless there are gaps between them; else they are copied once.
+// Search of points that lie on the device. The base is used where it lies, and so are queries that are packed; others
+// are copied once, since those that fail a rung are gathered from packed rows.
 #include "cuda/backend/backend.hpp"
 #include "cuda/backend/rungs.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -30,19 +30,12 @@ PointStore<F> store_of(const MatrixView<F>& points, const Metric& metric, bool b
   return store;
 }
 
-// Of `stream`, what was enqueued until now.
-void wait_for(cudaStream_t stream, const Stream& waiting) {
-  Event reached;
-  reached.record(stream);
-  reached.wait_on(waiting);
-}
-
 template <class F>
 class LyingIndex final : public PointerIndex<F> {
  public:
   // What belongs to the index belongs to a stream of its own: the caller's may be gone before.
   LyingIndex(const MatrixView<F>& base, const Metric& metric, bool check_finite, cudaStream_t stream)
-      : metric_(metric), check_finite_(check_finite), base_((wait_for(stream, own_), make_base(base, metric, own_))) {
+      : metric_(metric), check_finite_(check_finite), base_(make_base(base, metric, stream, own_)) {
     PointCheck<F>(base_, metric, check_finite, own_).refuse_faults("base");
     own_.synchronize();
   }
@@ -60,13 +53,19 @@ class LyingIndex final : public PointerIndex<F> {
     const auto done = brute_search(work, points, base, distances, found.data(), workspace, [] {});
     // The ladder has waited for the stream, so that this waits for little.
     check.refuse_faults("query");
-    return_lists(metric_, distances, found.data(), count, ids, stream);
+    return_values(metric_, distances, count, stream);
+    widen_ids(found.data(), count, ids, stream);
     add_steps(work, done, report);
   }
 
  private:
-  static PointStore<F> make_base(const MatrixView<F>& base, const Metric& metric, cudaStream_t stream) {
-    return store_of(base, metric, base.row_stride >= base.cols, stream);
+  // The points are there once the caller's stream comes to it.
+  static PointStore<F> make_base(const MatrixView<F>& base, const Metric& metric, cudaStream_t stream,
+                                 cudaStream_t own) {
+    Event there;
+    there.record(stream);
+    there.wait_on(own);
+    return store_of(base, metric, true, own);
   }
 
   Metric metric_;
