@@ -12,6 +12,8 @@
 // (2^-24 of it) and that of the last sum (2^-23 of ‖y‖² + 2‖x̃‖‖ỹ‖). As in score_bounds.hpp, the error also covers
 // coordinates that were themselves rounded to float a few times (directions), and the key's rounding in double.
 // It grows with every norm, so that of maxima over a tile holds for the tile.
+// The true score that an expanded one stands for is the raw sum less ‖x‖², of which HalfNorms give a lower bound:
+// ‖x‖'s square, its sum in double, root and factor included, is at most (1 + gamma(3d + 40)) times the true one.
 #pragma once
 
 #include <cmath>
@@ -50,7 +52,11 @@ class HalfBounds {
       : expanded_(expanded),
         summing_(slack(static_cast<double>(dims) * 0x1p-22)),
         roundings_(gamma<float>(8) + gamma<double>(4 * dims + 16)),
-        square_error_(2 * gamma<double>(dims + 8)) {}
+        square_error_(2 * gamma<double>(dims + 8)),
+        square_excess_(gamma<double>(3 * dims + 48)) {}
+
+  // A square not above ‖x‖².
+  KITH_HOST_DEVICE double square_below(const HalfNorms& x) const { return x.exact * x.exact * (1 - square_excess_); }
 
   // |score − true score| of a query and a base point, or of any of a tile's; infinite where a score could overflow.
   KITH_HOST_DEVICE double error(const HalfNorms& x, const HalfNorms& y) const {
@@ -74,6 +80,7 @@ class HalfBounds {
   double summing_;       // relative to the rounded lengths' product
   double roundings_;     // relative to the lengths' product
   double square_error_;  // of squares in double, relative to the square of the lengths' sum
+  double square_excess_;
 };
 
 }  // namespace kith::core

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/key.hpp"
+#include "core/score_bounds.hpp"
 #include "kith/error.hpp"
 
 namespace kith::plan {
@@ -13,11 +13,12 @@ namespace {
 
 // Seconds a step on the whole device. From an H200.
 struct DeviceCosts {
-  double multiply = 1 / 25e12;        // a coordinate of a pair, by the matrix product in single precision
-  double register_tiled = 1 / 22e12;  // one instruction a coordinate, in registers
-  double tiled = 1 / 3e12;            // the same from shared memory
-  double read = 1 / 4.0e12;           // a byte
-  double start = 20e-6;               // of a tile's kernels
+  double multiply = 1 / 25e12;         // a coordinate of a pair, by the matrix product in single precision
+  double multiply_halfs = 1 / 300e12;  // the same of halfs
+  double register_tiled = 1 / 22e12;   // one instruction a coordinate, in registers
+  double tiled = 1 / 3e12;             // the same from shared memory
+  double read = 1 / 4.0e12;            // a byte
+  double start = 20e-6;                // of a tile's kernels
 };
 constexpr DeviceCosts kCosts;
 
@@ -26,6 +27,9 @@ constexpr std::int64_t kExpandFrom = 8;
 // Below, a sample of the base is most of it, and one kernel is as good as two.
 constexpr std::int64_t kFusedFrom = 16384;
 constexpr std::int64_t kFusedQueries = 256;
+// Below, reading points and scores takes longer than products of halfs save.
+constexpr std::int64_t kHalfDims = 64;
+constexpr std::int64_t kHalfQueries = 256;
 
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
@@ -57,6 +61,7 @@ double predict(const std::string& stage, const Problem& problem, core::Form form
   const bool expanded = form == core::Form::squared && problem.dims >= kExpandFrom;
   const double matrix = 2 * pairs * 4 * kCosts.read;  // scores are written and read again
   if (stage == "gemm") return kCosts.start + pairs * d * kCosts.multiply + matrix;
+  if (stage == "half") return kCosts.start + pairs * d * kCosts.multiply_halfs + matrix;
   if (stage == "register-tiled") {
     // Whole tiles of queries, however few there are.
     const double tiles = std::max(q, 128.0) * n * width;
@@ -74,13 +79,33 @@ bool fuses(const Problem& problem, const Options& options) {
   return problem.base_rows >= kFusedFrom && problem.queries >= kFusedQueries && problem.k <= problem.base_rows / 64;
 }
 
+bool can_round_to_half(const Problem& problem, core::Form form) {
+  return can_multiply(form) && problem.dtype != DType::float64;
+}
+
+// Whether searches of this base may want its halfs, however many queries they have. Sums of small integers are exact
+// in single precision, which no bound on halfs can match.
+bool may_use_halfs(const Problem& problem, const Options& options) {
+  const core::Form form = core::form_of(options.metric);
+  if (!can_round_to_half(problem, form)) return false;
+  if (options.distance != "auto") return options.distance == "half";
+  const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
+  const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers);
+  return options.method != Method::fused && problem.dims >= kHalfDims && !bounds.is_exact();
+}
+
+bool is_ranked(const std::string& stage, const Problem& problem, const Options& options, core::Form form) {
+  if (stage == "gemm") return can_multiply(form);
+  if (stage != "half") return true;
+  return may_use_halfs(problem, options) && (options.distance == "half" || problem.queries >= kHalfQueries);
+}
+
 std::vector<Plan::Alternative> rank_stages(const Problem& problem, const Options& options, core::Form form) {
   std::vector<Plan::Alternative> stages;
   if (options.method == Method::fused) return {{"register-tiled", predict("register-tiled", problem, form, true)}};
   const bool fused = fuses(problem, options);
-  for (const char* stage : {"direct", "tiled", "register-tiled", "gemm"})
-    if (std::string(stage) != "gemm" || can_multiply(form))
-      stages.push_back({stage, predict(stage, problem, form, fused)});
+  for (const char* stage : {"direct", "tiled", "register-tiled", "gemm", "half"})
+    if (is_ranked(stage, problem, options, form)) stages.push_back({stage, predict(stage, problem, form, fused)});
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return stages;
 }
@@ -96,15 +121,18 @@ std::int64_t query_bytes(const Plan& plan) {
   return plan.candidates * (3 * element + 24) + plan.problem.k * (3 * element + 24) + 64;
 }
 
-// Of a base point on the device: its coordinates, under cosine and correlation once more as a direction, and its facts.
-double point_bytes(const Problem& problem, const Metric& metric) {
-  const bool directions = metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
-  return static_cast<double>(problem.dims * element_bytes(problem)) * (directions ? 2 : 1) + 24;
+// Of a base point on the device: its coordinates, under cosine and correlation once more as a direction, and its facts;
+// the same in halfs.
+double point_bytes(const Problem& problem, const Options& options) {
+  const MetricKind kind = options.metric.kind;
+  const bool directions = kind == MetricKind::cosine || kind == MetricKind::correlation;
+  const double halfs = may_use_halfs(problem, options) ? static_cast<double>((problem.dims + 7) / 8 * 16 + 28) : 0;
+  return static_cast<double>(problem.dims * element_bytes(problem)) * (directions ? 2 : 1) + 24 + halfs;
 }
 
-void fit(Plan& plan, bool resident) {
+void fit(Plan& plan, const Options& options, bool resident) {
   // A base that is streamed goes through its half of the budget in two tiles.
-  const double slot = static_cast<double>(plan.budget_bytes) / 4 / point_bytes(plan.problem, plan.metric);
+  const double slot = static_cast<double>(plan.budget_bytes) / 4 / point_bytes(plan.problem, options);
   const std::int64_t n = resident
                              ? plan.problem.base_rows
                              : std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, plan.problem.base_rows);
@@ -124,10 +152,14 @@ void fit(Plan& plan, bool resident) {
                             plan.budget_bytes, plan.problem.k, plan.problem.base_rows, bytes()));
 }
 
-[[noreturn]] void refuse_stage(const Options& options) {
+[[noreturn]] void refuse_stage(const Problem& problem, const Options& options) {
   if (options.method == Method::fused)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("method fused has distance stage register-tiled; {} was asked for", options.distance));
+  if (can_multiply(core::form_of(options.metric)))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("distance stage {} rounds to half precision; {} has no use of it", options.distance,
+                            to_string(problem.dtype)));
   throw Error(ErrorCode::invalid_argument, fmt::format("distance stage {} cannot compute {}: it is no matrix product",
                                                        options.distance, to_string(options.metric)));
 }
@@ -137,6 +169,7 @@ std::string reason_for(const Plan& plan, bool forced) {
   if (plan.method == Method::fused) return "enough points and queries that no score need be stored";
   if (plan.distance == "direct") return "few queries: the base is read once, as it lies";
   if (plan.distance == "tiled") return "too few queries to fill tiles of registers";
+  if (plan.distance == "half") return "enough dimensions for a matrix product of halfs; keys decide what it finds";
   if (plan.distance == "gemm") return "enough dimensions for a matrix product; keys decide what it finds";
   return can_multiply(core::form_of(plan.metric))
              ? "sums in registers cost less than a matrix product of few dimensions"
@@ -150,7 +183,7 @@ std::int64_t device_budget(const Options& options, const DeviceFacts& facts) {
 }
 
 bool is_resident(const Problem& problem, const Options& options, const DeviceFacts& facts) {
-  const double bytes = static_cast<double>(problem.base_rows) * point_bytes(problem, options.metric);
+  const double bytes = static_cast<double>(problem.base_rows) * point_bytes(problem, options);
   return bytes <= static_cast<double>(device_budget(options, facts)) / 2;
 }
 
@@ -174,15 +207,15 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
                                             [&](const auto& stage) { return stage.distance == options.distance; })
                              : stages.begin();
-  if (chosen == stages.end()) refuse_stage(options);
+  if (chosen == stages.end()) refuse_stage(problem, options);
   plan.distance = chosen->distance;
   plan.seconds = chosen->seconds;
   if (plan.distance == "register-tiled" && fuses(problem, options)) plan.method = Method::fused;
-  plan.expanded = form == core::Form::squared &&
-                  (plan.distance == "gemm" || (plan.distance == "register-tiled" && problem.dims >= kExpandFrom));
+  plan.expanded = form == core::Form::squared && (plan.distance == "gemm" || plan.distance == "half" ||
+                                                  (plan.distance == "register-tiled" && problem.dims >= kExpandFrom));
   stages.erase(chosen);
   plan.alternatives = std::move(stages);
-  fit(plan, is_resident(problem, options, facts));
+  fit(plan, options, is_resident(problem, options, facts));
   plan.reason = reason_for(plan, forced);
   return plan;
 }

@@ -380,6 +380,10 @@ void expect_norms(Problem& problem, const Matrix<float>& points) {
       EXPECT_LE(found, length * (1 + 1e-12L) + std::sqrt(product_of(exact, exact)) * 1e-15L) << name << " of row " << i;
     };
     expect_above(norm.exact, exact, "exact");
+    const long double square = product_of(exact, exact);
+    const double below = HalfBounds(stride, true).square_below(norm);
+    EXPECT_LE(below, square) << "row " << i;
+    EXPECT_GE(below, square * (1 - 1e-12L)) << "row " << i;
     expect_above(norm.rounded, kept, "rounded");
     expect_above(norm.lost, lost, "lost");
   }

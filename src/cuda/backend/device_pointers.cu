@@ -49,7 +49,7 @@ class LyingIndex final : public PointerIndex<F> {
     const PointCheck<F> check(points, metric_, check_finite_, stream);
     DeviceBuffer<unsigned> found(size(count), stream);
     Workspace workspace(stream, size(plan.workspace_bytes));
-    ResidentBase<F> base(base_);
+    ResidentBase<F> base(base_, halfs_);
     const auto done = brute_search(work, points, base, distances, found.data(), workspace, [] {});
     // The ladder has waited for the stream, so that this waits for little.
     check.refuse_faults("query");
@@ -72,6 +72,7 @@ class LyingIndex final : public PointerIndex<F> {
   bool check_finite_;
   Stream own_;
   PointStore<F> base_;
+  mutable KeptHalfs halfs_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@ DistanceStage parse_stage(const std::string& name) {
   if (name == "direct") return DistanceStage::direct;
   if (name == "tiled") return DistanceStage::tiled;
   if (name == "gemm") return DistanceStage::gemm;
+  if (name == "half") return DistanceStage::half;
   return DistanceStage::register_tiled;
 }
 
@@ -16,17 +17,19 @@ const char* to_string(DistanceStage stage) {
     case DistanceStage::tiled: return "tiled";
     case DistanceStage::register_tiled: return "register-tiled";
     case DistanceStage::gemm: return "gemm";
+    case DistanceStage::half: return "half";
     case DistanceStage::fused: return "fused";
     case DistanceStage::keys: return "keys";
   }
   return "?";
 }
 
-// Products that cannot tell neighbours apart are followed by differences, whose error is relative, and then by keys.
+// Products that cannot tell neighbours apart are followed by differences, whose error is relative, or, where the metric
+// is a product itself, by those of unrounded points; and then by keys.
 std::vector<Rung> ladder(const Plan& plan) {
   const DistanceStage first = plan.method == Method::fused ? DistanceStage::fused : parse_stage(plan.distance);
   std::vector<Rung> rungs = {{first, plan.expanded}};
-  if (plan.expanded) rungs.push_back({DistanceStage::register_tiled, false});
+  if (plan.expanded || first == DistanceStage::half) rungs.push_back({DistanceStage::register_tiled, false});
   rungs.push_back({DistanceStage::keys, false});
   return rungs;
 }

@@ -18,16 +18,30 @@ void add_steps(const BruteWork& work, const std::vector<RungReport>& done, Searc
 template <class F>
 class ResidentBase final : public BaseSource<F> {
  public:
-  explicit ResidentBase(const PointStore<F>& store) : store_(store) {}
+  ResidentBase(const PointStore<F>& store, KeptHalfs& kept) : store_(store), kept_(kept) {}
 
   const unsigned long long* longest() const override { return store_.longest(); }
   void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
-    for (std::int64_t first = 0; first < store_.count(); first += most)
-      use({&store_, first, std::min(most, store_.count() - first), first});
+    for (std::int64_t first = 0; first < store_.count(); first += most) use(tile(first, most));
   }
+  void for_first_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
+    use(tile(0, most));
+  }
+  const HalfFrame& half_frame() override {
+    halfs_ = &kept_.get(as_floats(store_.working(0, store_.count())), store_.dims(), store_.addends(0) != nullptr);
+    return halfs_->frame;
+  }
+  const HalfLongest* longest_halfs() const override { return halfs_ == nullptr ? nullptr : halfs_->store.longest(); }
 
  private:
+  BaseTile<F> tile(std::int64_t first, std::int64_t most) const {
+    return {&store_, first, std::min(most, store_.count() - first), first,
+            halfs_ == nullptr ? nullptr : &halfs_->store};
+  }
+
   const PointStore<F>& store_;
+  KeptHalfs& kept_;
+  const HalfBase* halfs_ = nullptr;
 };
 
 }  // namespace kith::KITH_BACKEND

@@ -28,11 +28,10 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
 
  public:
   StreamedBase(const MatrixView<T>& base, const Metric& metric, bool addends, std::int64_t tile, cudaStream_t compute)
-      : base_(base), compute_(compute), longest_(1, uploads_) {
+      : base_(base), addends_(addends), room_(std::min(tile, base.rows)), compute_(compute), longest_(1, uploads_) {
     KITH_CUDA(cudaMemsetAsync(longest_.data(), 0, sizeof(unsigned long long), uploads_));
-    const std::int64_t room = std::min(tile, base.rows);
-    staging_.emplace(stage_bytes(room * base.cols * static_cast<std::int64_t>(sizeof(F))), uploads_);
-    for (Slot& slot : slots_) slot.store.emplace(room, base.cols, metric, addends, uploads_, longest_.data());
+    staging_.emplace(stage_bytes(room_ * base.cols * static_cast<std::int64_t>(sizeof(F))), uploads_);
+    for (Slot& slot : slots_) slot.store.emplace(room_, base.cols, metric, addends, uploads_, longest_.data());
   }
   StreamedBase(const StreamedBase&) = delete;
   StreamedBase& operator=(const StreamedBase&) = delete;
@@ -51,33 +50,67 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
         fill(filled / most % kSlots, filled, std::min(most, base_.rows - filled));
         filled += most;
       }
-      Slot& slot = slots_[static_cast<std::size_t>(first / most % kSlots)];
-      slot.filled.wait_on(compute_);
-      use({&*slot.store, 0, slot.store->count(), first});
-      slot.searched.record(compute_);
+      search(slots_[static_cast<std::size_t>(first / most % kSlots)], use);
     }
   }
+  void for_first_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
+    fill(0, 0, std::min(most, base_.rows));
+    search(slots_[0], use);
+  }
+
+  // From the first tile.
+  const HalfFrame& half_frame() override {
+    if (frame_) return *frame_;
+    fill(0, 0, room_);
+    frame_.emplace(make_half_frame(as_floats(slots_[0].store->working(0, room_)), base_.cols, addends_, uploads_));
+    longest_halfs_ = DeviceBuffer<HalfLongest>(1, uploads_);
+    KITH_CUDA(cudaMemsetAsync(longest_halfs_.data(), 0, sizeof(HalfLongest), uploads_));
+    for (Slot& slot : slots_) slot.halfs.emplace(room_, base_.cols, addends_, uploads_, longest_halfs_.data());
+    round_to_half(slots_[0]);
+    slots_[0].filled.record(uploads_);
+    return *frame_;
+  }
+  const HalfLongest* longest_halfs() const override { return longest_halfs_.data(); }
 
  private:
   static constexpr std::int64_t kSlots = 2;
   struct Slot {
+    std::int64_t first = -1;  // of the tile that it holds
     std::optional<PointStore<F>> store;
+    std::optional<HalfStore> halfs;
     Event filled;
     Event searched;
   };
 
   void fill(std::int64_t index, std::int64_t first, std::int64_t count) {
     Slot& slot = slots_[static_cast<std::size_t>(index)];
+    if (slot.first == first && slot.store->count() == count) return;
     slot.searched.wait_on(uploads_);
     staging_->upload(base_.rows_from(first, count), slot.store->rows());
     slot.store->prepare(count);
+    if (slot.halfs) round_to_half(slot);
+    slot.first = first;
     slot.filled.record(uploads_);
   }
 
+  void round_to_half(Slot& slot) {
+    slot.halfs->prepare(as_floats(slot.store->working(0, slot.store->count())), *frame_);
+  }
+
+  void search(Slot& slot, const std::function<void(const BaseTile<F>&)>& use) {
+    slot.filled.wait_on(compute_);
+    use({&*slot.store, 0, slot.store->count(), slot.first, slot.halfs ? &*slot.halfs : nullptr});
+    slot.searched.record(compute_);
+  }
+
   MatrixView<T> base_;
+  bool addends_;
+  std::int64_t room_;  // of a slot
   cudaStream_t compute_;
   Stream uploads_;
   DeviceBuffer<unsigned long long> longest_;
+  std::optional<HalfFrame> frame_;
+  DeviceBuffer<HalfLongest> longest_halfs_;
   std::optional<Staging> staging_;
   std::array<Slot, kSlots> slots_;
 };
@@ -122,7 +155,7 @@ class HostIndex final : public DeviceIndex<T> {
   std::vector<RungReport> run(const BruteWork& work, const PointStore<F>& queries, F* keys, unsigned* ids,
                               Workspace& workspace, const std::function<void()>& between) const {
     if (store_) {
-      ResidentBase<F> resident(*store_);
+      ResidentBase<F> resident(*store_, halfs_);
       return brute_search(work, queries, resident, keys, ids, workspace, between);
     }
     StreamedBase<T> streamed(base_, metric_, addends_, work.base_tile, workspace.stream());
@@ -145,6 +178,7 @@ class HostIndex final : public DeviceIndex<T> {
   bool addends_;
   Stream stream_;
   std::optional<PointStore<F>> store_;
+  mutable KeptHalfs halfs_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "cuda/search/candidates.hpp"
 #include "cuda/search/fused_candidates.hpp"
+#include "cuda/search/half_certificate.hpp"
 #include "cuda/select/select.hpp"
 #include "kith/error.hpp"
 
@@ -22,10 +23,48 @@ void compute_scores(DistanceStage stage, const ScoreCall<F>& call) {
     case DistanceStage::tiled: return tiled_scores(call);
     case DistanceStage::register_tiled: return register_tiled_scores(call);
     case DistanceStage::gemm: return gemm_scores(call);
+    case DistanceStage::half:
     case DistanceStage::fused:
     case DistanceStage::keys: break;
   }
-  throw Error(ErrorCode::internal, "a stage without a matrix of scores");
+  throw Error(ErrorCode::internal, "a stage without a matrix of scores in working precision");
+}
+
+// What is tried before all queries take a rung.
+struct Trial {
+  static constexpr std::int64_t kLeastQueries = 256;  // fewer are their own trial
+  static constexpr std::int64_t kShare = 16;
+  static constexpr std::int64_t kMostTried = 64;
+};
+
+// How many queries try the first rung: some where its products may fail, and where the first tile leaves points out.
+template <class F>
+std::int64_t tried_queries(const BruteWork& work, const PointStore<F>& queries) {
+  const Rung& rung = work.rungs.front();
+  const core::ScoreBounds<F> bounds(work.metric, queries.dims(), rung.expanded, work.integers);
+  const bool may_fail = rung.stage == DistanceStage::half || (rung.expanded && !bounds.is_exact());
+  if (!may_fail || queries.count() < Trial::kLeastQueries || work.base_tile <= work.candidates) return 0;
+  return std::min(queries.count() / Trial::kShare, Trial::kMostTried);
+}
+
+// Numbers 0 … all − 1, `count` of them, evenly apart.
+DeviceBuffer<unsigned> spread_numbers(std::int64_t count, std::int64_t all, cudaStream_t stream) {
+  std::vector<unsigned> numbers(size(count));
+  for (std::int64_t i = 0; i < count; ++i) numbers[size(i)] = static_cast<unsigned>(i * all / count);
+  DeviceBuffer<unsigned> there(numbers.size(), stream);
+  KITH_CUDA(
+      cudaMemcpyAsync(there.data(), numbers.data(), numbers.size() * sizeof(unsigned), cudaMemcpyHostToDevice, stream));
+  KITH_CUDA(cudaStreamSynchronize(stream));
+  return there;
+}
+
+template <class F>
+PointStore<F> some_of(const PointStore<F>& queries, const unsigned* chosen, std::int64_t count, const Metric& metric,
+                      cudaStream_t stream) {
+  PointStore<F> some(count, queries.dims(), metric, queries.addends(0) != nullptr, stream);
+  gather_rows(queries.exact(0, queries.count()).rows.data, chosen, count, queries.dims(), some.rows(), stream);
+  some.prepare(count);
+  return some;
 }
 
 // The queries of one rung and what they have found.
@@ -34,6 +73,7 @@ struct Ladder {
   const PointStore<F>& queries;
   RunningLists<F> lists;
   F* left_out;
+  const HalfStore* halfs;  // of the queries; null but for half
 };
 
 template <class F>
@@ -138,8 +178,18 @@ class RungSearch {
     }
     const Rows<F> matrix = make_matrix(count, base.count);
     call.scores = const_cast<F*>(matrix.values);
-    compute_scores(rung_.stage, call);
+    if (rung_.stage == DistanceStage::half) {
+      score_halfs(base, first, count, call.scores);
+    } else {
+      compute_scores(rung_.stage, call);
+    }
     return select(matrix, width);
+  }
+
+  void score_halfs(const BaseTile<F>& base, std::int64_t first, std::int64_t count, F* scores) {
+    if constexpr (std::is_same_v<F, float>)
+      half_gemm_scores({ladder_.halfs->rows(first, count), base.halfs->rows(base.first, base.count),
+                        base.halfs->addends(base.first), scores, base.count, workspace_});
   }
 
   void join(const TileCandidates<F>& candidates, std::int64_t first, std::int64_t count) {
@@ -179,37 +229,76 @@ class Climb {
       : work_(work), base_(base), workspace_(workspace), between_(between) {}
 
   RungReport run(const Rung& rung, const PointStore<F>& queries, F* keys, unsigned* ids) {
-    cudaStream_t stream = workspace_.stream();
-    const std::int64_t count = queries.count();
-    left_out_ = DeviceBuffer<F>(size(count), stream);
-    begin_left_out(left_out_.data(), count, stream);
-    RungSearch<F> search(work_, rung, {queries, {keys, ids, work_.k, 0}, left_out_.data()}, workspace_);
-    base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, between_); });
-    failed_count_ = 0;
-    if (rung.stage != DistanceStage::keys) look_for_failures(rung, queries, keys);
-    return {count, search.keys()};
+    return run_on(rung, queries, keys, ids, [&](RungSearch<F>& search) {
+      base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, between_); });
+    });
+  }
+
+  // With the first tile alone, to learn how many fail; what they find is forgotten.
+  RungReport try_out(const Rung& rung, const PointStore<F>& queries) {
+    DeviceBuffer<F> keys(size(queries.count() * work_.k), workspace_.stream());
+    DeviceBuffer<unsigned> ids(size(queries.count() * work_.k), workspace_.stream());
+    return run_on(rung, queries, keys.data(), ids.data(), [&](RungSearch<F>& search) {
+      base_.for_first_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, [] {}); });
+    });
   }
 
   std::int64_t failed() const { return failed_count_; }
   const unsigned* failed_queries() const { return failed_.data(); }
 
  private:
+  template <class TakeTiles>
+  RungReport run_on(const Rung& rung, const PointStore<F>& queries, F* keys, unsigned* ids, TakeTiles take_tiles) {
+    cudaStream_t stream = workspace_.stream();
+    const std::int64_t count = queries.count();
+    left_out_ = DeviceBuffer<F>(size(count), stream);
+    begin_left_out(left_out_.data(), count, stream);
+    halfs_.reset();
+    if (rung.stage == DistanceStage::half) {
+      const HalfFrame& frame = base_.half_frame();
+      halfs_.emplace(count, queries.dims(), false, stream);
+      halfs_->prepare(as_floats(queries.working(0, count)), frame);
+    }
+    RungSearch<F> search(work_, rung, {queries, {keys, ids, work_.k, 0}, left_out_.data(), halfs_ ? &*halfs_ : nullptr},
+                         workspace_);
+    take_tiles(search);
+    failed_count_ = 0;
+    if (rung.stage != DistanceStage::keys) look_for_failures(rung, queries, keys);
+    return {count, search.keys()};
+  }
+
   void look_for_failures(const Rung& rung, const PointStore<F>& queries, const F* keys) {
     cudaStream_t stream = workspace_.stream();
+    failed_ = DeviceBuffer<unsigned>(size(queries.count() + 1), stream);
+    unsigned* counter = failed_.data() + queries.count();
+    KITH_CUDA(cudaMemsetAsync(counter, 0, sizeof(unsigned), stream));
+    if (halfs_) {
+      look_at_halfs(rung, queries, keys, counter);
+    } else {
+      look_at_scores(rung, queries, keys, counter);
+    }
+    unsigned failures = 0;
+    KITH_CUDA(cudaMemcpyAsync(&failures, counter, sizeof(failures), cudaMemcpyDeviceToHost, stream));
+    KITH_CUDA(cudaStreamSynchronize(stream));
+    failed_count_ = failures;
+  }
+
+  void look_at_halfs(const Rung& rung, const PointStore<F>& queries, const F* keys, unsigned* counter) {
+    if constexpr (std::is_same_v<F, float>)
+      certify_halfs({core::ScoreBounds<F>(work_.metric, queries.dims(), rung.expanded, false),
+                     core::HalfBounds(half_stride(queries.dims()), rung.expanded), keys, work_.k, left_out_.data(),
+                     halfs_->rows(0, queries.count()), base_.longest_halfs()},
+                    failed_.data(), counter, workspace_.stream());
+  }
+
+  void look_at_scores(const Rung& rung, const PointStore<F>& queries, const F* keys, unsigned* counter) {
     const core::ScoreBounds<F> bounds(work_.metric, queries.dims(), rung.expanded, work_.integers);
     Certificate<F> certificate{bounds, keys, work_.k, left_out_.data(), nullptr, nullptr};
     if (rung.expanded || bounds.is_absolute()) {
       certificate.query_square_norms = queries.square_norms(0);
       certificate.longest = base_.longest();
     }
-    failed_ = DeviceBuffer<unsigned>(size(queries.count() + 1), stream);
-    unsigned* counter = failed_.data() + queries.count();
-    KITH_CUDA(cudaMemsetAsync(counter, 0, sizeof(unsigned), stream));
-    certify(certificate, queries.count(), failed_.data(), counter, stream);
-    unsigned failures = 0;
-    KITH_CUDA(cudaMemcpyAsync(&failures, counter, sizeof(failures), cudaMemcpyDeviceToHost, stream));
-    KITH_CUDA(cudaStreamSynchronize(stream));
-    failed_count_ = failures;
+    certify(certificate, queries.count(), failed_.data(), counter, workspace_.stream());
   }
 
   const BruteWork& work_;
@@ -217,6 +306,7 @@ class Climb {
   Workspace& workspace_;
   const std::function<void()>& between_;
   DeviceBuffer<F> left_out_;
+  std::optional<HalfStore> halfs_;  // of the rung's queries
   DeviceBuffer<unsigned> failed_;
   std::int64_t failed_count_ = 0;
 };
@@ -228,12 +318,23 @@ std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>&
                                      unsigned* ids, Workspace& workspace, const std::function<void()>& between) {
   cudaStream_t stream = workspace.stream();
   Climb<F> climb(work, base, workspace, between);
-  std::vector<RungReport> reports = {climb.run(work.rungs.front(), queries, keys, ids)};
+  std::vector<RungReport> reports;
+  std::size_t rung = 0;
+  if (const std::int64_t tried = tried_queries(work, queries); tried > 0) {
+    const DeviceBuffer<unsigned> numbers = spread_numbers(tried, queries.count(), stream);
+    const RungReport trial =
+        climb.try_out(work.rungs[rung], some_of(queries, numbers.data(), tried, work.metric, stream));
+    if (2 * climb.failed() > tried) {
+      reports.push_back(trial);
+      ++rung;
+    }
+  }
+  reports.push_back(climb.run(work.rungs[rung], queries, keys, ids));
 
   // Who failed goes on alone: `chosen` says where its answer belongs.
   std::optional<PointStore<F>> rest;
   DeviceBuffer<unsigned> chosen;
-  for (std::size_t rung = 1; rung < work.rungs.size() && climb.failed() > 0; ++rung) {
+  for (++rung; rung < work.rungs.size() && climb.failed() > 0; ++rung) {
     const std::int64_t count = climb.failed();
     DeviceBuffer<unsigned> failed(size(count), stream);
     if (rest) {
@@ -243,10 +344,7 @@ std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>&
                                 cudaMemcpyDeviceToDevice, stream));
     }
     chosen = std::move(failed);
-    rest.emplace(count, queries.dims(), work.metric, queries.addends(0) != nullptr, stream);
-    gather_rows(queries.exact(0, queries.count()).rows.data, chosen.data(), count, queries.dims(), rest->rows(),
-                stream);
-    rest->prepare(count);
+    rest.emplace(some_of(queries, chosen.data(), count, work.metric, stream));
     DeviceBuffer<F> rest_keys(size(count * work.k), stream);
     DeviceBuffer<unsigned> rest_ids(size(count * work.k), stream);
     reports.push_back(climb.run(work.rungs[rung], *rest, rest_keys.data(), rest_ids.data()));

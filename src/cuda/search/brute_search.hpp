@@ -5,19 +5,22 @@
 //   have so far → the k best by (key, id).
 // Scores only choose who gets a key. When the base has passed, each query's certificate is looked at: the least score
 // that was left out must prove a key above its k-th. Queries that have none take the next rung of the ladder: scores
-// that are more exact, and at last keys for all points, which need no proof.
+// that are more exact, and at last keys for all points, which need no proof. A first rung of products is tried on a few
+// queries before all are sent up it: where points lie closer together than products can tell, most would fail.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "cuda/search/half_store.hpp"
 #include "cuda/search/point_store.hpp"
 
 namespace kith::KITH_BACKEND {
 
-// `fused` is register_tiled without a matrix of scores; `keys` needs no proof.
-enum class DistanceStage { direct, tiled, register_tiled, gemm, fused, keys };
+// `half` is gemm of points rounded to half; `fused` is register_tiled without a matrix of scores; `keys` needs no
+// proof.
+enum class DistanceStage { direct, tiled, register_tiled, gemm, half, fused, keys };
 
 // One rung: how distances are found.
 struct Rung {
@@ -43,6 +46,7 @@ struct BaseTile {
   std::int64_t first = 0;  // in the store
   std::int64_t count = 0;
   std::int64_t first_id = 0;
+  const HalfStore* halfs = nullptr;  // of the store's points, once somebody asked for their frame
 };
 
 // Hands out the base in tiles of at most so many points, one after the other, in the order of their ids.
@@ -53,9 +57,15 @@ class BaseSource {
   // As PointStore has it, of all points once they have passed.
   virtual const unsigned long long* longest() const = 0;
   virtual void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) = 0;
+  // The first of these tiles only.
+  virtual void for_first_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) = 0;
+  // From now on tiles have halfs, in this frame, which is there when this returns; float only.
+  virtual const HalfFrame& half_frame() = 0;
+  // As HalfStore has it, of all points once they have passed; null where nobody asked for a frame.
+  virtual const HalfLongest* longest_halfs() const = 0;
 };
 
-// What was done on a rung.
+// What was done on a rung, if only on trial.
 struct RungReport {
   std::int64_t queries = 0;
   std::int64_t keys = 0;

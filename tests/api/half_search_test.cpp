@@ -1,0 +1,160 @@
+// Search on devices by products of points rounded to half: proven where the data allow it, and exact where they do not.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kith/search.hpp"
+#include "support/compare.hpp"
+#include "support/oracle.hpp"
+#include "support/problem.hpp"
+
+namespace kith::test {
+namespace {
+
+std::vector<Backend> search_backends() {
+  std::vector<Backend> found;
+  for (const Backend backend : available_backends())
+    if (backend != Backend::cpu) found.push_back(backend);
+  return found;
+}
+
+class HalfSearch : public testing::TestWithParam<Backend> {
+ protected:
+  static Options halfs(const Metric& metric) {
+    Options options;
+    options.backend = GetParam();
+    options.metric = metric;
+    options.distance = "half";
+    return options;
+  }
+
+  // The answer, which must be the oracle's.
+  static SearchReport report_of(const Sample<float>& sample, std::int64_t k, const Options& options) {
+    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), k, options);
+    EXPECT_TRUE(matches_truth(got, truth_of(sample, options.metric), k)) << got.report.plan;
+    EXPECT_FALSE(got.report.steps.empty());
+    return got.report;
+  }
+
+  static std::int64_t queries_after_halfs(const SearchReport& report) {
+    return report.steps.size() < 2 ? 0 : report.steps[1].queries;
+  }
+};
+
+// Half of the points and queries on the other side of the origin.
+Sample<float> on_both_sides(Sample<float> sample) {
+  for (Matrix<float>* points : {&sample.base, &sample.queries})
+    for (std::int64_t i = 0; i < points->rows(); i += 2)
+      for (std::int64_t c = 0; c < points->cols(); ++c) (*points)(i, c) = -(*points)(i, c);
+  return sample;
+}
+
+TEST_P(HalfSearch, SpreadPointsAreProven) {
+  constexpr Shape kShape{500, 40, 64};
+  for (const MetricKind metric : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product,
+                                  MetricKind::cosine, MetricKind::correlation}) {
+    const Sample<float> sample = generate<float>(Kind::gaussian, kShape, metric, 5);
+    const SearchReport report = report_of(sample, 5, halfs(metric));
+    EXPECT_EQ(report.steps.front().distance, "half");
+    EXPECT_EQ(report.steps.front().queries, kShape.queries);
+    EXPECT_LE(queries_after_halfs(report), kShape.queries / 4) << to_string(Metric(metric));
+  }
+}
+
+// A common offset is no part of a point less the base's mean.
+TEST_P(HalfSearch, CentringTakesOffsetsAway) {
+  constexpr Shape kShape{400, 20, 16};
+  const Sample<float> sample = generate<float>(Kind::large_offset, kShape, MetricKind::sqeuclidean, 5);
+  EXPECT_LE(queries_after_halfs(report_of(sample, 5, halfs(MetricKind::sqeuclidean))), kShape.queries / 4);
+}
+
+TEST_P(HalfSearch, PointsTooCloseTogetherClimbTheLadder) {
+  constexpr Shape kShape{400, 20, 16};
+  const Metric metric(MetricKind::sqeuclidean);
+  const std::vector<Sample<float>> samples = {
+      generate<float>(Kind::clustered, kShape, metric, 5),
+      on_both_sides(generate<float>(Kind::large_offset, kShape, metric, 5)),
+  };
+  for (const Sample<float>& sample : samples) {
+    const SearchReport report = report_of(sample, 8, halfs(metric));
+    ASSERT_GE(report.steps.size(), 2U);
+    EXPECT_EQ(report.steps[0].distance, "half");
+    EXPECT_EQ(report.steps[0].queries, kShape.queries);
+    EXPECT_EQ(report.steps[1].distance, "register-tiled");
+    EXPECT_GT(report.steps[1].queries, kShape.queries / 2);
+  }
+}
+
+// Many queries: a few try the rung first.
+TEST_P(HalfSearch, ATrialChoosesTheRung) {
+  constexpr Shape kShape{150, 260, 16};
+  const Metric metric(MetricKind::sqeuclidean);
+  for (const char* stage : {"half", "gemm"}) {
+    Options options = halfs(metric);
+    options.distance = stage;
+    const auto far = on_both_sides(generate<float>(Kind::large_offset, kShape, metric, 5));
+    const SearchReport refused = report_of(far, 4, options);
+    ASSERT_GE(refused.steps.size(), 2U) << stage;
+    EXPECT_EQ(refused.steps[0].distance, stage);
+    EXPECT_LE(refused.steps[0].queries, 64) << stage;
+    EXPECT_EQ(refused.steps[1].distance, "register-tiled");
+    EXPECT_EQ(refused.steps[1].queries, kShape.queries) << stage;
+
+    const auto spread = generate<float>(Kind::gaussian, kShape, metric, 5);
+    const SearchReport taken = report_of(spread, 4, options);
+    EXPECT_EQ(taken.steps[0].distance, stage);
+    EXPECT_EQ(taken.steps[0].queries, kShape.queries) << stage;
+  }
+}
+
+// A base that is streamed: its first tile gives the frame for all. Later points may lie far beyond what half holds.
+TEST_P(HalfSearch, FramesComeFromTheFirstTile) {
+  constexpr Shape kShape{500, 260, 8};
+  for (const MetricKind metric : {MetricKind::euclidean, MetricKind::cosine}) {
+    Sample<float> sample = generate<float>(Kind::gaussian, kShape, metric, 3);
+    Options options = halfs(metric);
+    options.memory_budget = 60 << 10;
+    const SearchReport report = report_of(sample, 10, options);
+    EXPECT_LT(report.plan.base_tile, kShape.base_rows) << "the budget was not small enough";
+    EXPECT_EQ(report.steps.front().queries, kShape.queries);
+    for (std::int64_t c = 0; c < kShape.dims; ++c) sample.base(kShape.base_rows - 1, c) *= 1e7F;
+    report_of(sample, 10, options);
+  }
+}
+
+TEST_P(HalfSearch, AnIndexKeepsItsHalfs) {
+  const Metric metric(MetricKind::euclidean);
+  const Sample<float> sample = generate<float>(Kind::gaussian, {300, 10, 20}, metric, 8);
+  const Truth<float> truth = truth_of(sample, metric);
+  const Index<float> index(sample.base.view(), halfs(metric));
+  for (const std::int64_t k : {1, 7, 300})
+    EXPECT_TRUE(matches_truth(index.search(sample.queries.view(), k), truth, k)) << k;
+}
+
+TEST_P(HalfSearch, ThePlannerTakesItWhereItPays) {
+  Options options;
+  options.backend = GetParam();
+  EXPECT_EQ(explain({1000000, 10000, 128, 10, DType::float32}, options).distance, "half");
+  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::float64}, options).distance, "half");
+  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::uint8}, options).distance, "half") << "sums of bytes are exact";
+  EXPECT_EQ(explain({1000000, 10000, 960, 10, DType::uint8}, options).distance, "half");
+  EXPECT_NE(explain({1000000, 10, 128, 10, DType::float32}, options).distance, "half");
+  EXPECT_NE(explain({1000000, 10000, 8, 10, DType::float32}, options).distance, "half");
+}
+
+TEST_P(HalfSearch, RefusesWhatItCannotMultiply) {
+  const Matrix<float> points(3, 1, {1, 2, 3});
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"half", "manhattan"},
+                         [&] { search(points.view(), points.view(), 1, halfs(MetricKind::manhattan)); }));
+  const Matrix<double> doubles(3, 1, {1, 2, 3});
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"half", "float64"},
+                         [&] { search(doubles.view(), doubles.view(), 1, halfs(MetricKind::euclidean)); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, HalfSearch, testing::ValuesIn(search_backends()),
+                         [](const auto& backend) { return std::string(to_string(backend.param)); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HalfSearch);
+
+}  // namespace
+}  // namespace kith::test
