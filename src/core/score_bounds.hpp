@@ -80,19 +80,27 @@ class ScoreBounds {
     return round_up<F>(limit * (1 + relative_) + underflow_ + error);
   }
 
+  // Of scores without error: only points of this very score have this key. Then ties among scores are ties among keys,
+  // and whoever comes later by (score, id) comes later by (key, id).
+  KITH_HOST_DEVICE bool is_alone(F score, F key, double query_square_norm) const {
+    if (!exact_ || form_ == Form::dot) return exact_ && score == key;
+    const double raw = static_cast<double>(score) + (expanded_ ? query_square_norm : 0.0);
+    return key_of(raw) == key && (raw < 1 || key_of(raw - 1) < key) && key < key_of(raw + 1);
+  }
+
  private:
   // Beyond it the vector exponential gives up (PowerForm), below the largest double.
   static constexpr double kLargestPower = 1e306;
 
+  KITH_HOST_DEVICE F key_of(double raw) const { return static_cast<F>(finish(metric_, raw, {}, {}, dims_)); }
+
   // F counts differing coordinates one by one only so far.
-  bool counts_fit() const {
-    return form_ == Form::mismatch && static_cast<double>(dims_) < 1 / unit_roundoff<F>();
-  }
+  bool counts_fit() const { return form_ == Form::mismatch && static_cast<double>(dims_) < 1 / unit_roundoff<F>(); }
 
   // Every sum of products of bytes, and every part of it, is an integer that F can hold.
   bool sums_fit() const {
-    const bool integral = form_ == Form::squared || form_ == Form::absolute ||
-                          form_ == Form::maximum || (form_ == Form::dot && !directions_);
+    const bool integral = form_ == Form::squared || form_ == Form::absolute || form_ == Form::maximum ||
+                          (form_ == Form::dot && !directions_);
     return integral && static_cast<double>(dims_) * 255 * 255 < 1 / unit_roundoff<F>();
   }
 

@@ -125,6 +125,17 @@ TEST_P(DeviceSearch, QueriesWithoutAProofClimbTheLadder) {
   }
 }
 
+// Sums of bytes have no error: points that tie with the k-th are settled by their ids, and no proof is missing.
+TEST_P(DeviceSearch, TiesOfBytesNeedOneStep) {
+  for (const Metric& metric :
+       {Metric(MetricKind::sqeuclidean), Metric(MetricKind::manhattan), Metric(MetricKind::inner_product)}) {
+    const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::ties, {700, 15, 6}, metric, 4);
+    const auto got = search(sample.base.view(), sample.queries.view(), 12, options(metric));
+    EXPECT_TRUE(matches_truth(got, truth_of(sample, metric), 12)) << kith::to_string(metric);
+    EXPECT_EQ(got.report.steps.size(), 1U) << kith::to_string(metric);
+  }
+}
+
 TEST_P(DeviceSearch, WellSpreadPointsNeedOneStep) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {500, 20, 16}, MetricKind::sqeuclidean, 5);
   for (const char* stage : {"direct", "tiled", "register-tiled", "gemm"}) {

@@ -97,8 +97,9 @@ __global__ void certify_kernel(Certificate<F> certificate, std::int64_t queries,
   const double longest = absolute ? __longlong_as_double(static_cast<long long>(*certificate.longest)) : 0.0;
   const F last = certificate.keys[query * certificate.k + certificate.k - 1];
   const F limit = bounds.computed_limit(bounds.true_limit(last, norm), bounds.error(norm, longest));
-  // Written so that NaN fails.
-  if (certificate.left_out[query] > limit) return;
+  // Written so that NaN fails. Where scores are exact, k points come before those that were left out, by (score, id).
+  const F left_out = certificate.left_out[query];
+  if (left_out > limit || bounds.is_alone(left_out, last, norm)) return;
   failed[atomicAdd(failed_count, 1U)] = static_cast<unsigned>(query);
 }
 
