@@ -110,11 +110,11 @@ TEST_P(HalfSearch, ATrialChoosesTheRung) {
 
 // A base that is streamed: its first tile gives the frame for all. Later points may lie far beyond what half holds.
 TEST_P(HalfSearch, FramesComeFromTheFirstTile) {
-  constexpr Shape kShape{500, 260, 8};
+  constexpr Shape kShape{300, 260, 64};
   for (const MetricKind metric : {MetricKind::euclidean, MetricKind::cosine}) {
     Sample<float> sample = generate<float>(Kind::gaussian, kShape, metric, 3);
     Options options = halfs(metric);
-    options.memory_budget = 60 << 10;
+    options.memory_budget = 240 << 10;
     const SearchReport report = report_of(sample, 10, options);
     EXPECT_LT(report.plan.base_tile, kShape.base_rows) << "the budget was not small enough";
     EXPECT_EQ(report.steps.front().queries, kShape.queries);
