@@ -8,7 +8,7 @@ BENCH_ARGS   ?=
 configure = cmake --preset release -DKITH_BUILD_TESTS=$(1) -DKITH_BUILD_BENCH=$(2) >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
-.PHONY: help demo test bench bench-select lint format fuzz install clean
+.PHONY: help demo test bench bench-select bench-search lint format fuzz install clean
 
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
@@ -18,6 +18,8 @@ help:
 	@echo "make bench-select"
 	@echo "               measure selection on a CUDA device;"
 	@echo "               SUITES=\"must queues thesis multi-select\" selects"
+	@echo "make bench-search"
+	@echo "               measure search on a CUDA device; BENCH_ARGS are handed on"
 	@echo "make lint      formatting and static analysis"
 	@echo "make format    format the sources"
 	@echo "make fuzz      fuzz every reader for FUZZ_SECONDS (default 60)"
@@ -45,6 +47,12 @@ bench-select:
 	@$(call configure,OFF,ON)
 	@$(build) kith_bench_select
 	@bench/select/run.sh $(SUITES)
+
+bench-search:
+	@scripts/setup.sh build bench
+	@$(call configure,OFF,ON)
+	@$(build) kith_bench_search
+	@bench/search_device/run.sh $(BENCH_ARGS)
 
 lint:
 	@scripts/setup.sh build lint

@@ -1,0 +1,139 @@
+#include "search_device/check.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "cuda/runtime/launch.cuh"
+
+namespace kith::search_bench {
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr std::int64_t kChunk = 16384;  // base points of a block
+
+struct Set {
+  MatrixView<float> base;
+  MatrixView<float> queries;
+  bool manhattan;
+  std::int64_t sample;
+
+  __device__ std::int64_t query(std::int64_t i) const { return i * queries.rows / sample; }
+};
+
+// What was found of a query of the sample.
+struct Finding {
+  unsigned wrong_distances;
+  unsigned wrong_order;
+  unsigned long long up_to_last;  // base points with keys no larger than the last one's
+};
+
+// Eight sums in double, coordinate c in sum c % 8; multiply, then add.
+__device__ float distance(const float* x, const float* y, std::int64_t dims, bool manhattan) {
+  double sums[8] = {};
+  for (std::int64_t c = 0; c < dims; c += 8) {
+    KITH_UNROLL
+    for (int i = 0; i < 8; ++i) {
+      if (c + i >= dims) continue;
+      const double difference = static_cast<double>(x[c + i]) - static_cast<double>(y[c + i]);
+      sums[i] += manhattan ? fabs(difference) : difference * difference;
+    }
+  }
+  return static_cast<float>(((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7])));
+}
+
+// Block a query of the sample.
+__global__ void check_lists_kernel(Set set, Answer answer, Finding* findings) {
+  const std::int64_t query = set.query(blockIdx.x);
+  const float* distances = answer.distances + query * answer.k;
+  const std::int64_t* ids = answer.ids + query * answer.k;
+  for (std::int64_t i = threadIdx.x; i < answer.k; i += kThreads) {
+    const bool there = ids[i] >= 0 && ids[i] < set.base.rows;
+    const float right =
+        there ? distance(set.queries.row(query), set.base.row(ids[i]), set.base.cols, set.manhattan) : 0.0F;
+    if (!there || right != distances[i]) atomicAdd(&findings[blockIdx.x].wrong_distances, 1U);
+    const bool ordered =
+        i == 0 || distances[i - 1] < distances[i] || (distances[i - 1] == distances[i] && ids[i - 1] < ids[i]);
+    if (!ordered) atomicAdd(&findings[blockIdx.x].wrong_order, 1U);
+  }
+}
+
+// Block a query of the sample and a chunk of the base.
+__global__ void count_kernel(Set set, Answer answer, std::int64_t chunks, Finding* findings) {
+  const std::int64_t i = blockIdx.x / chunks;
+  const std::int64_t query = set.query(i);
+  const float last = answer.distances[query * answer.k + answer.k - 1];
+  const std::int64_t last_id = answer.ids[query * answer.k + answer.k - 1];
+  const std::int64_t first = blockIdx.x % chunks * kChunk;
+  const std::int64_t end = min(set.base.rows, first + kChunk);
+  unsigned long long count = 0;
+  for (std::int64_t point = first + threadIdx.x; point < end; point += kThreads) {
+    const float found = distance(set.queries.row(query), set.base.row(point), set.base.cols, set.manhattan);
+    if (found < last || (found == last && point <= last_id)) ++count;
+  }
+  if (count > 0) atomicAdd(&findings[i].up_to_last, count);
+}
+
+__global__ void fingerprint_kernel(Answer answer, std::int64_t count, unsigned long long* sum) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  unsigned long long mine = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += step) {
+    unsigned long long bits =
+        static_cast<unsigned long long>(answer.ids[i]) << 32 | __float_as_uint(answer.distances[i]);
+    bits = (bits ^ static_cast<unsigned long long>(i)) * 0x9e3779b97f4a7c15ULL;
+    mine += bits ^ (bits >> 29);
+  }
+  atomicAdd(sum, mine);
+}
+
+template <class V>
+std::vector<V> copied(const cuda::DeviceBuffer<V>& from, cudaStream_t stream) {
+  std::vector<V> values(from.size());
+  KITH_CUDA(cudaMemcpyAsync(values.data(), from.data(), values.size() * sizeof(V), cudaMemcpyDeviceToHost, stream));
+  KITH_CUDA(cudaStreamSynchronize(stream));
+  return values;
+}
+
+template <class V>
+cuda::DeviceBuffer<V> zeros(std::int64_t count, cudaStream_t stream) {
+  cuda::DeviceBuffer<V> buffer(static_cast<std::size_t>(count), stream);
+  KITH_CUDA(cudaMemsetAsync(buffer.data(), 0, buffer.size() * sizeof(V), stream));
+  return buffer;
+}
+
+}  // namespace
+
+Checker::Checker(const Problem& problem, const MatrixView<float>& base, const MatrixView<float>& queries,
+                 std::int64_t sample, cudaStream_t stream)
+    : base_(base),
+      queries_(queries),
+      manhattan_(problem.metric.kind == MetricKind::manhattan),
+      sample_(std::min(sample, queries.rows)),
+      stream_(stream) {}
+
+std::string Checker::fault(const Answer& answer) const {
+  const Set set{base_, queries_, manhattan_, sample_};
+  auto findings = zeros<Finding>(sample_, stream_);
+  cuda::launch("check_lists", check_lists_kernel, {.blocks = sample_, .threads = kThreads}, stream_, set, answer,
+               findings.data());
+  const std::int64_t chunks = cuda::ceil_div(base_.rows, kChunk);
+  cuda::launch("count", count_kernel, {.blocks = sample_ * chunks, .threads = kThreads}, stream_, set, answer, chunks,
+               findings.data());
+  std::int64_t i = 0;
+  for (const Finding& finding : copied(findings, stream_)) {
+    const std::string query = "query " + std::to_string(i++ * queries_.rows / sample_) + ": ";
+    if (finding.wrong_distances > 0) return query + std::to_string(finding.wrong_distances) + " wrong distances or ids";
+    if (finding.wrong_order > 0) return query + "not in the order of (distance, id)";
+    if (finding.up_to_last != static_cast<unsigned long long>(answer.k))
+      return query + std::to_string(finding.up_to_last) + " base points up to the last of " + std::to_string(answer.k);
+  }
+  return "";
+}
+
+unsigned long long Checker::fingerprint(const Answer& answer) const {
+  auto sum = zeros<unsigned long long>(1, stream_);
+  cuda::launch("fingerprint", fingerprint_kernel, {.blocks = 256, .threads = kThreads}, stream_, answer,
+               queries_.rows * answer.k, sum.data());
+  return copied(sum, stream_).front();
+}
+
+}  // namespace kith::search_bench

@@ -1,0 +1,39 @@
+// check.hpp: whether an answer is right, decided on the device by code that shares nothing with the library.
+// Of a sample of the queries, evenly spread: the distances are those of the ids, in double by the definition of the key
+// and rounded once; the order is that of (distance, id); and exactly k base points come up to the last. That makes it
+// the answer. Of all of an answer a fingerprint, by which later runs are compared with the first.
+#pragma once
+
+#include <string>
+
+#include "cuda/runtime/memory.hpp"
+#include "kith/matrix.hpp"
+#include "search_device/problem.hpp"
+
+namespace kith::search_bench {
+
+struct Answer {
+  float* distances = nullptr;
+  std::int64_t* ids = nullptr;
+  std::int64_t k = 0;  // a query
+};
+
+class Checker {
+ public:
+  Checker(const Problem& problem, const MatrixView<float>& base, const MatrixView<float>& queries, std::int64_t sample,
+          cudaStream_t stream);
+
+  std::int64_t sample() const { return sample_; }
+  // Empty, or what is wrong with the first query that is. Waits for the stream.
+  std::string fault(const Answer& answer) const;
+  unsigned long long fingerprint(const Answer& answer) const;
+
+ private:
+  MatrixView<float> base_;
+  MatrixView<float> queries_;
+  bool manhattan_;
+  std::int64_t sample_;
+  cudaStream_t stream_;
+};
+
+}  // namespace kith::search_bench

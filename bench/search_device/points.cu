@@ -1,0 +1,81 @@
+#include "search_device/points.hpp"
+
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
+
+namespace kith::search_bench {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+// What different random numbers are for.
+enum Use : unsigned { kCentre = 1U << 16, kChoice = 2U << 16, kMap = 3U << 16, kLatent = 4U << 16 };
+
+struct Recipe {
+  std::int64_t rows;
+  std::int64_t dims;
+  Data data;
+  unsigned seed;
+};
+
+// splitmix64: every place has its own number, whoever makes it.
+__device__ unsigned long long random_bits(unsigned long long place, unsigned seed) {
+  unsigned long long bits = (place + (static_cast<unsigned long long>(seed) << 42) + 1) * 0x9e3779b97f4a7c15ULL;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+  return bits ^ (bits >> 31);
+}
+
+// Box and Muller, from two halves of the bits.
+__device__ float gaussian(unsigned long long place, unsigned seed) {
+  const unsigned long long bits = random_bits(place, seed);
+  const float radius = (static_cast<float>(static_cast<unsigned>(bits >> 40)) + 1) * 0x1p-24F;
+  const float angle = static_cast<float>(static_cast<unsigned>(bits & 0xFFFFFF)) * 0x1p-23F;
+  return sqrtf(-2 * logf(radius)) * cospif(angle);
+}
+
+__device__ float clustered(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr unsigned kClusters = 500;
+  const auto choice = static_cast<std::int64_t>(random_bits(row, recipe.seed + kChoice) % kClusters);
+  return 10 * gaussian(choice * recipe.dims + c, kCentre) + 0.1F * gaussian(row * recipe.dims + c, recipe.seed);
+}
+
+__device__ float on_manifold(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr int kLatents = 8;
+  float sum = 0;
+  for (int j = 0; j < kLatents; ++j)
+    sum += gaussian(j * recipe.dims + c, kMap) * gaussian(row * kLatents + j, recipe.seed + kLatent);
+  return sinf(0.3F * sum);
+}
+
+__global__ void fill_kernel(Recipe recipe, float* values) {
+  const std::int64_t count = recipe.rows * recipe.dims;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += step) {
+    const std::int64_t row = i / recipe.dims;
+    const std::int64_t c = i % recipe.dims;
+    switch (recipe.data) {
+      case Data::gaussian: values[i] = gaussian(i, recipe.seed); break;
+      case Data::clustered: values[i] = clustered(recipe, row, c); break;
+      case Data::manifold: values[i] = on_manifold(recipe, row, c); break;
+    }
+  }
+}
+
+void fill(const Recipe& recipe, float* values, cudaStream_t stream) {
+  cuda::launch("fill", fill_kernel, {.blocks = cuda::processor_count() * 16, .threads = kThreads}, stream, recipe,
+               values);
+}
+
+}  // namespace
+
+Points::Points(std::int64_t rows, std::int64_t dims, Data data, unsigned seed, cudaStream_t stream)
+    : rows_(rows), dims_(dims), values_(static_cast<std::size_t>(rows * dims), stream) {
+  fill({rows, dims, data, seed}, values_.data(), stream);
+}
+
+void fill_gaussian(float* values, std::size_t count, cudaStream_t stream) {
+  fill({1, static_cast<std::int64_t>(count), Data::gaussian, 1}, values, stream);
+}
+
+}  // namespace kith::search_bench

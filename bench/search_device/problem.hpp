@@ -1,0 +1,43 @@
+// problem.hpp: what is measured, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kith/metric.hpp"
+
+namespace kith::search_bench {
+
+enum class Data {
+  gaussian,
+  clustered,  // 500 clusters, spread 0.1 around centres with coordinates of about 10
+  manifold,   // smooth functions of 8 coordinates
+};
+
+const char* to_string(Data data);
+std::vector<std::string> data_names();
+Data parse_data(const std::string& name);
+
+struct Problem {
+  std::int64_t queries = 0;
+  std::int64_t base_rows = 0;
+  std::int64_t dims = 0;
+  std::int64_t k = 0;
+  Metric metric = MetricKind::sqeuclidean;  // or manhattan: what the check knows
+  double bar_ms = 0;                        // at most, on an H200; 0: nothing is asked
+  bool self = false;                        // all-kNN: queries are the base, and the answer has the point itself too
+  Data data = Data::gaussian;
+
+  // What the search is asked for.
+  std::int64_t answers() const { return self ? k + 1 : k; }
+  double pairs() const { return static_cast<double>(queries) * static_cast<double>(base_rows); }
+};
+
+// "10000 × 1000000 × 128, k 10, gaussian"
+std::string describe(const Problem& problem);
+
+// The shapes a search has to be good at; `quick`: small ones that only show that all works, without bars.
+std::vector<Problem> all_problems(Data data, bool quick);
+
+}  // namespace kith::search_bench
