@@ -17,18 +17,24 @@
 
 namespace kith::core {
 
+// ScoreBounds' `span` of points of T, as far as the type tells.
+template <class T>
+constexpr double span_of_type() {
+  return sizeof(T) == 1 ? 255 : 0;
+}
+
 // F: precision of the scores and type of the keys.
 template <class F>
 class ScoreBounds {
  public:
-  // `integers`: all coordinates are integers of one byte.
-  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, bool integers)
+  // `span`: the largest difference of two coordinates where all are integers, else 0.
+  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double span)
       : metric_(metric),
         form_(form_of(metric)),
         dims_(dims),
         expanded_(expanded),
         directions_(metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation),
-        exact_(counts_fit() || (integers && sums_fit())),
+        exact_(counts_fit() || sums_fit(span)),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
         underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())),
         product_error_((gamma<F>(dims + 8) + gamma<double>(4 * dims + 16)) * 1.01),
@@ -97,11 +103,11 @@ class ScoreBounds {
   // F counts differing coordinates one by one only so far.
   bool counts_fit() const { return form_ == Form::mismatch && static_cast<double>(dims_) < 1 / unit_roundoff<F>(); }
 
-  // Every sum of products of bytes, and every part of it, is an integer that F can hold.
-  bool sums_fit() const {
+  // Every sum of products, and every part of it, is an integer that F can hold.
+  bool sums_fit(double span) const {
     const bool integral = form_ == Form::squared || form_ == Form::absolute || form_ == Form::maximum ||
                           (form_ == Form::dot && !directions_);
-    return integral && static_cast<double>(dims_) * 255 * 255 < 1 / unit_roundoff<F>();
+    return span > 0 && integral && static_cast<double>(dims_) * span * span < 1 / unit_roundoff<F>();
   }
 
   double relative_error() const {

@@ -87,7 +87,7 @@ class Task {
         stage_(parse_stage(plan.distance)),
         form_(core::form_of(plan.metric)),
         expanded_(plan.expanded),
-        bounds_(plan.metric, base.view.cols, expanded_, sizeof(T) == 1),
+        bounds_(plan.metric, base.view.cols, expanded_, core::span_of_type<T>()),
         space_(workspace) {}
 
   // Searches queries [first, first + count) in `part`; `emit(query, hits)` gets each answer.
@@ -298,7 +298,7 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
   for (std::int64_t i = 0; i < row_count; ++i) ids[static_cast<std::size_t>(i)] = i * base.view.rows / row_count;
   std::vector<double> raw(ids.size());
   std::vector<double> query(static_cast<std::size_t>(base.view.cols));
-  const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, sizeof(T) == 1);
+  const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, core::span_of_type<T>());
   const double longest = *std::max_element(base.square_norms.begin(), base.square_norms.end());
   std::int64_t sharp = 0;
   for (std::int64_t i = 0; i < query_count; ++i) {

@@ -7,6 +7,7 @@
 
 #include "core/score_bounds.hpp"
 #include "kith/error.hpp"
+#include "plan/products.hpp"
 
 namespace kith::plan {
 namespace {
@@ -22,8 +23,6 @@ struct DeviceCosts {
 };
 constexpr DeviceCosts kCosts;
 
-// With fewer dimensions a norm costs more than the subtractions it saves.
-constexpr std::int64_t kExpandFrom = 8;
 // Below, a sample of the base is most of it, and one kernel is as good as two.
 constexpr std::int64_t kFusedFrom = 16384;
 constexpr std::int64_t kFusedQueries = 256;
@@ -33,10 +32,6 @@ constexpr std::int64_t kHalfQueries = 256;
 
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
-
-bool can_multiply(core::Form form) {
-  return form == core::Form::squared || form == core::Form::dot;
-}
 
 std::int64_t element_bytes(const Problem& problem) {
   return problem.dtype == DType::float64 ? 8 : 4;
@@ -90,7 +85,7 @@ bool may_use_halfs(const Problem& problem, const Options& options) {
   if (!can_round_to_half(problem, form)) return false;
   if (options.distance != "auto") return options.distance == "half";
   const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
-  const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers);
+  const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
   return options.method != Method::fused && problem.dims >= kHalfDims && !bounds.is_exact();
 }
 
@@ -164,7 +159,7 @@ void fit(Plan& plan, const Options& options, bool resident) {
                                                        options.distance, to_string(options.metric)));
 }
 
-std::string reason_for(const Plan& plan, bool forced) {
+std::string device_reason(const Plan& plan, bool forced) {
   if (forced) return "distance stage " + plan.distance + " asked for by name";
   if (plan.method == Method::fused) return "enough points and queries that no score need be stored";
   if (plan.distance == "direct") return "few queries: the base is read once, as it lies";
@@ -216,7 +211,7 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   stages.erase(chosen);
   plan.alternatives = std::move(stages);
   fit(plan, options, is_resident(problem, options, facts));
-  plan.reason = reason_for(plan, forced);
+  plan.reason = device_reason(plan, forced);
   return plan;
 }
 

@@ -13,6 +13,7 @@
 #include "cpu/parallel.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "kith/error.hpp"
+#include "plan/products.hpp"
 
 namespace kith::plan {
 namespace {
@@ -26,9 +27,6 @@ constexpr std::int64_t kLargestBlock = 512;
 // With fewer queries than this for each thread, the base is split among the threads instead.
 constexpr std::int64_t kSmallestBlock = 16;
 
-// With fewer dimensions the norm, one more coordinate, costs more than the subtractions it saves.
-constexpr std::int64_t kExpandFrom = 8;
-
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -41,10 +39,6 @@ struct Shape {
   std::int64_t element;  // bytes of working precision
   bool norms;
 };
-
-bool can_multiply(core::Form form) {
-  return form == core::Form::squared || form == core::Form::dot;
-}
 
 // How much dearer a coordinate's step is than a square's.
 double step_cost(core::Form form) {

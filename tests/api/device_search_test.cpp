@@ -18,8 +18,9 @@ namespace kith::test {
 namespace {
 
 // The emulator needs milliseconds for what takes others microseconds.
-constexpr Shape kShapes[] = {{1, 1, 1}, {2, 3, 2}, {7, 5, 3}, {64, 8, 8}, {65, 9, 17}, {257, 1, 33}, {300, 33, 31}};
-constexpr std::int64_t kCounts[] = {1, 2, 10, 100, 1 << 20};  // what is too many becomes all
+constexpr Shape kDeviceShapes[] = {{1, 1, 1},   {2, 3, 2},    {7, 5, 3},    {64, 8, 8},
+                                   {65, 9, 17}, {257, 1, 33}, {300, 33, 31}};
+constexpr std::int64_t kDeviceCounts[] = {1, 2, 10, 100, 1 << 20};  // what is too many becomes all
 
 std::vector<Backend> search_backends() {
   std::vector<Backend> found;
@@ -53,8 +54,8 @@ testing::AssertionResult matches(const Case& c, Backend backend) {
     // Only a product of what is none is refused, and doubles in half precision.
     const core::Form form = core::form_of(c.metric);
     const bool product = form == core::Form::squared || form == core::Form::dot;
-    const bool refused = c.distance == "gemm" ? !product
-                                              : c.distance == "half" && (!product || c.dtype == DType::float64);
+    const bool refused =
+        c.distance == "gemm" ? !product : c.distance == "half" && (!product || c.dtype == DType::float64);
     if (refused && error.code() == ErrorCode::invalid_argument) return testing::AssertionSuccess();
     return testing::AssertionFailure() << error.what();
   }
@@ -62,8 +63,8 @@ testing::AssertionResult matches(const Case& c, Backend backend) {
 
 TEST_P(DeviceSearch, EveryPairOfParametersMatchesTheOracle) {
   const std::vector<std::string> stages = distance_names(GetParam());
-  const auto rows = pairwise({all_metrics().size(), all_dtypes().size(), all_kinds().size(), std::size(kShapes),
-                              std::size(kCounts), all_layouts().size(), all_layouts().size(), stages.size()},
+  const auto rows = pairwise({all_metrics().size(), all_dtypes().size(), all_kinds().size(), std::size(kDeviceShapes),
+                              std::size(kDeviceCounts), all_layouts().size(), all_layouts().size(), stages.size()},
                              11);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::vector<std::size_t>& row = rows[i];
@@ -71,9 +72,9 @@ TEST_P(DeviceSearch, EveryPairOfParametersMatchesTheOracle) {
     c.metric = all_metrics()[row[0]];
     c.dtype = all_dtypes()[row[1]];
     c.kind = all_kinds()[row[2]];
-    c.shape = kShapes[row[3]];
+    c.shape = kDeviceShapes[row[3]];
     if (c.metric.kind == MetricKind::correlation) c.shape.dims = std::max<std::int64_t>(c.shape.dims, 2);
-    c.k = std::min(kCounts[row[4]], c.shape.base_rows);
+    c.k = std::min(kDeviceCounts[row[4]], c.shape.base_rows);
     c.base_layout = all_layouts()[row[5]];
     c.query_layout = all_layouts()[row[6]];
     c.distance = stages[row[7]];
@@ -133,6 +134,18 @@ TEST_P(DeviceSearch, TiesOfBytesNeedOneStep) {
     const auto got = search(sample.base.view(), sample.queries.view(), 12, options(metric));
     EXPECT_TRUE(matches_truth(got, truth_of(sample, metric), 12)) << kith::to_string(metric);
     EXPECT_EQ(got.report.steps.size(), 1U) << kith::to_string(metric);
+  }
+}
+
+// The same for floats that are small integers, in the base and in the queries.
+TEST_P(DeviceSearch, TiesOfSmallIntegersNeedOneStep) {
+  Sample<float> sample = generate<float>(Kind::ties, {700, 15, 6}, MetricKind::sqeuclidean, 4);
+  for (const bool broken : {false, true}) {
+    if (broken) sample.queries(3, 1) += 0.1F;
+    const Truth<float> truth = truth_of(sample, MetricKind::sqeuclidean);
+    const auto got = search(sample.base.view(), sample.queries.view(), 12, options(MetricKind::sqeuclidean));
+    EXPECT_TRUE(matches_truth(got, truth, 12));
+    EXPECT_EQ(got.report.steps.size() > 1, broken);
   }
 }
 

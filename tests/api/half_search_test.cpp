@@ -12,7 +12,7 @@
 namespace kith::test {
 namespace {
 
-std::vector<Backend> search_backends() {
+std::vector<Backend> half_backends() {
   std::vector<Backend> found;
   for (const Backend backend : available_backends())
     if (backend != Backend::cpu) found.push_back(backend);
@@ -152,7 +152,7 @@ TEST_P(HalfSearch, RefusesWhatItCannotMultiply) {
                          [&] { search(doubles.view(), doubles.view(), 1, halfs(MetricKind::euclidean)); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, HalfSearch, testing::ValuesIn(search_backends()),
+INSTANTIATE_TEST_SUITE_P(Backends, HalfSearch, testing::ValuesIn(half_backends()),
                          [](const auto& backend) { return std::string(to_string(backend.param)); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HalfSearch);
 

@@ -5,6 +5,7 @@
 #include "cuda/runtime/stream.hpp"
 #include "cuda/search/candidates.hpp"
 #include "cuda/search/check_points.hpp"
+#include "cuda/search/integer_span.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -37,15 +38,15 @@ class LyingIndex final : public PointerIndex<F> {
   LyingIndex(const MatrixView<F>& base, const Metric& metric, bool check_finite, cudaStream_t stream)
       : metric_(metric), check_finite_(check_finite), base_(make_base(base, metric, stream, own_)) {
     PointCheck<F>(base_, metric, check_finite, own_).refuse_faults("base");
-    own_.synchronize();
+    span_ = integer_span(base_.exact(0, base_.count()).rows, base_.dims(), own_);
   }
 
   void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* caller_stream,
               SearchReport& report) const override {
     auto* stream = static_cast<cudaStream_t>(caller_stream);
-    const BruteWork work = work_of(plan, false);
-    const std::int64_t count = queries.rows * work.k;
     const PointStore<F> points = store_of(queries, metric_, queries.row_stride == queries.cols, stream);
+    const BruteWork work = work_of(plan, common_span(span_, points.exact(0, queries.rows).rows, points.dims(), stream));
+    const std::int64_t count = queries.rows * work.k;
     const PointCheck<F> check(points, metric_, check_finite_, stream);
     DeviceBuffer<unsigned> found(size(count), stream);
     Workspace workspace(stream, size(plan.workspace_bytes));
@@ -71,6 +72,7 @@ class LyingIndex final : public PointerIndex<F> {
   Metric metric_;
   bool check_finite_;
   Stream own_;
+  double span_ = 0;  // of the base
   PointStore<F> base_;
   mutable KeptHalfs halfs_;
 };

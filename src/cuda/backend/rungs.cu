@@ -36,9 +36,9 @@ std::vector<Rung> ladder(const Plan& plan) {
 
 }  // namespace
 
-BruteWork work_of(const Plan& plan, bool integers) {
+BruteWork work_of(const Plan& plan, double span) {
   return {plan.metric,  plan.problem.k,   plan.candidates, plan.select,
-          ladder(plan), plan.query_block, plan.base_tile,  integers};
+          ladder(plan), plan.query_block, plan.base_tile,  span};
 }
 
 void add_steps(const BruteWork& work, const std::vector<RungReport>& done, SearchReport& report) {

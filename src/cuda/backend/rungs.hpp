@@ -8,8 +8,8 @@
 
 namespace kith::KITH_BACKEND {
 
-// `integers`: all coordinates are integers of one byte.
-BruteWork work_of(const Plan& plan, bool integers);
+// `span` as core::ScoreBounds has it.
+BruteWork work_of(const Plan& plan, double span);
 
 // Adds what was done on each rung.
 void add_steps(const BruteWork& work, const std::vector<RungReport>& done, SearchReport& report);

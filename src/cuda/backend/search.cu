@@ -10,6 +10,7 @@
 #include "cuda/backend/staging.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/search/candidates.hpp"
+#include "cuda/search/integer_span.hpp"
 #include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -127,17 +128,18 @@ class HostIndex final : public DeviceIndex<T> {
     Staging staging(stage_bytes(base.rows * base.cols * static_cast<std::int64_t>(sizeof(F))), stream_);
     staging.upload(base, store_->rows());
     store_->prepare(base.rows);
+    if (span_ == 0) span_ = integer_span(store_->exact(0, base.rows).rows, base.cols, stream_);
     stream_.synchronize();
   }
 
   void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress, std::int64_t* ids,
               DistanceOf<T>* distances, SearchReport& report) const override {
     const Stream stream;
-    const BruteWork work = work_of(plan, sizeof(T) == 1);
     PointStore<F> points(queries.rows, queries.cols, metric_, addends_, stream);
     Staging staging(stage_bytes(queries.rows * queries.cols * static_cast<std::int64_t>(sizeof(F))), stream);
     staging.upload(queries, points.rows());
     points.prepare(queries.rows);
+    const BruteWork work = work_of(plan, span_with(points, stream));
     const std::int64_t count = queries.rows * work.k;
     DeviceBuffer<F> keys(static_cast<std::size_t>(count), stream);
     DeviceBuffer<unsigned> found(static_cast<std::size_t>(count), stream);
@@ -152,6 +154,11 @@ class HostIndex final : public DeviceIndex<T> {
   }
 
  private:
+  double span_with(const PointStore<F>& queries, cudaStream_t stream) const {
+    if (sizeof(T) == 1) return span_;
+    return common_span(span_, queries.exact(0, queries.count()).rows, queries.dims(), stream);
+  }
+
   std::vector<RungReport> run(const BruteWork& work, const PointStore<F>& queries, F* keys, unsigned* ids,
                               Workspace& workspace, const std::function<void()>& between) const {
     if (store_) {
@@ -176,6 +183,7 @@ class HostIndex final : public DeviceIndex<T> {
   MatrixView<T> base_;
   Metric metric_;
   bool addends_;
+  double span_ = core::span_of_type<T>();  // of the base
   Stream stream_;
   std::optional<PointStore<F>> store_;
   mutable KeptHalfs halfs_;

@@ -41,7 +41,7 @@ struct Trial {
 template <class F>
 std::int64_t tried_queries(const BruteWork& work, const PointStore<F>& queries) {
   const Rung& rung = work.rungs.front();
-  const core::ScoreBounds<F> bounds(work.metric, queries.dims(), rung.expanded, work.integers);
+  const core::ScoreBounds<F> bounds(work.metric, queries.dims(), rung.expanded, work.span);
   const bool may_fail = rung.stage == DistanceStage::half || (rung.expanded && !bounds.is_exact());
   if (!may_fail || queries.count() < Trial::kLeastQueries || work.base_tile <= work.candidates) return 0;
   return std::min(queries.count() / Trial::kShare, Trial::kMostTried);
@@ -292,7 +292,7 @@ class Climb {
   }
 
   void look_at_scores(const Rung& rung, const PointStore<F>& queries, const F* keys, unsigned* counter) {
-    const core::ScoreBounds<F> bounds(work_.metric, queries.dims(), rung.expanded, work_.integers);
+    const core::ScoreBounds<F> bounds(work_.metric, queries.dims(), rung.expanded, work_.span);
     Certificate<F> certificate{bounds, keys, work_.k, left_out_.data(), nullptr, nullptr};
     if (rung.expanded || bounds.is_absolute()) {
       certificate.query_square_norms = queries.square_norms(0);

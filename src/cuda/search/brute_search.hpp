@@ -36,7 +36,7 @@ struct BruteWork {
   std::vector<Rung> rungs;  // the last one is `keys`
   std::int64_t query_tile = 1;
   std::int64_t base_tile = 1;  // at most what the source hands out
-  bool integers = false;       // all coordinates are integers of one byte
+  double span = 0;             // as core::ScoreBounds has it
 };
 
 // A part of the base on the device, valid until the next is asked for.

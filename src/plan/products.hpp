@@ -1,0 +1,17 @@
+// products.hpp: when distances may come from products, for every backend's planner.
+#pragma once
+
+#include <cstdint>
+
+#include "core/key.hpp"
+
+namespace kith::plan {
+
+// With fewer dimensions the norm, one more coordinate, costs more than the subtractions it saves.
+inline constexpr std::int64_t kExpandFrom = 8;
+
+inline bool can_multiply(core::Form form) {
+  return form == core::Form::squared || form == core::Form::dot;
+}
+
+}  // namespace kith::plan
