@@ -110,7 +110,8 @@ double raw_sum(Form form, double p, const X* x, std::int64_t x_stride, double x_
 }
 
 // The last step: the distance in double. Inner products come back negated, so that smaller is always nearer.
-KITH_HOST_DEVICE inline double finish(const Metric& metric, double raw, const RowFacts& x, const RowFacts& y, std::int64_t dims) {
+KITH_HOST_DEVICE inline double finish(const Metric& metric, double raw, const RowFacts& x, const RowFacts& y,
+                                      std::int64_t dims) {
   switch (effective_kind(metric)) {
     case MetricKind::sqeuclidean:
     case MetricKind::manhattan:

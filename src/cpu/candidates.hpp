@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/order.hpp"
-#include "cpu/prepared_rows.hpp"
 #include "core/score_bounds.hpp"
+#include "cpu/prepared_rows.hpp"
 #include "cpu/simd/kernels.hpp"
 
 namespace kith::cpu {

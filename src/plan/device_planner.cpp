@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/sample_plan.hpp"
 #include "core/score_bounds.hpp"
 #include "kith/error.hpp"
 #include "plan/products.hpp"
@@ -110,6 +111,13 @@ std::int64_t pair_bytes(const Problem& problem) {
   return 2 * element_bytes(problem);
 }
 
+// Of a query, for its scores: a row of the matrix, or a sample of them and what passes its limit.
+std::int64_t score_bytes(const Plan& plan) {
+  if (plan.method != Method::fused) return plan.base_tile * pair_bytes(plan.problem);
+  const core::SamplePlan sample = core::plan_sample(plan.base_tile, plan.candidates);
+  return sample.samples * pair_bytes(plan.problem) + sample.room * (pair_bytes(plan.problem) + 4);
+}
+
 // Of a query beside its scores: candidates, their keys and ids, joined with the list it has.
 std::int64_t query_bytes(const Plan& plan) {
   const std::int64_t element = element_bytes(plan.problem);
@@ -133,7 +141,7 @@ void fit(Plan& plan, const Options& options, bool resident) {
                              : std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, plan.problem.base_rows);
   plan.base_tile = n;
   plan.query_block = plan.problem.queries;
-  const auto bytes = [&] { return plan.query_block * (plan.base_tile * pair_bytes(plan.problem) + query_bytes(plan)); };
+  const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)); };
   const std::int64_t room = std::min(plan.workspace_bytes, kLargestTileBytes);
   while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
   const std::int64_t least_tile = std::min(n, std::max<std::int64_t>(4 * plan.candidates, 65536));

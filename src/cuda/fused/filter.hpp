@@ -19,7 +19,8 @@ struct FilterCall {
   F* scores = nullptr;         // queries.count × room
   unsigned* ids = nullptr;     // queries.count × room: base rows, counted from first_id
   unsigned first_id = 0;
-  unsigned* counts = nullptr;  // one a query: candidates so far, also those that found no place; the caller sets it to 0
+  unsigned* counts =
+      nullptr;  // one a query: candidates so far, also those that found no place; the caller sets it to 0
   Workspace& workspace;
 
   cudaStream_t stream() const { return workspace.stream(); }

@@ -1,9 +1,8 @@
 #include "cuda/search/fused_candidates.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "core/sample_plan.hpp"
 #include "cuda/fused/filter.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/select/select.hpp"
@@ -12,35 +11,6 @@ namespace kith::KITH_BACKEND {
 namespace {
 
 constexpr unsigned kThreads = 256;
-
-// How many base points are sampled, which rank of the sample is the limit, and what may pass it.
-struct SamplePlan {
-  std::int64_t samples = 0;
-  std::int64_t step = 1;  // base points from one sample to the next
-  std::int64_t rank = 0;  // 0: everything passes
-  std::int64_t room = 0;
-};
-
-SamplePlan plan_sample(std::int64_t count, std::int64_t width) {
-  constexpr std::int64_t kShare = 128;
-  constexpr std::int64_t kLeast = 1024;
-  constexpr std::int64_t kMost = 8192;
-  SamplePlan plan;
-  plan.samples = std::clamp(count / kShare, kLeast, kMost);
-  plan.step = count / plan.samples;
-  const double share = static_cast<double>(plan.samples) / static_cast<double>(count);
-  // As in select/threshold_plan.cu: fewer than `width` is next to impossible, and so is more than there is room for.
-  const double expected = static_cast<double>(width) * share;
-  const double rank = std::ceil(expected + 4.5 * std::sqrt(expected) + 5);
-  const double room = std::ceil((rank + 6 * (std::sqrt(rank) + 2)) / share);
-  if (plan.step >= 2 && rank < static_cast<double>(plan.samples) && room < static_cast<double>(count)) {
-    plan.rank = static_cast<std::int64_t>(rank);
-    plan.room = static_cast<std::int64_t>(room);
-  } else {
-    plan.room = count;
-  }
-  return plan;
-}
 
 Shape thread_each(std::int64_t count) {
   return {.blocks = ceil_div(count, kThreads), .threads = kThreads};
@@ -81,7 +51,7 @@ std::size_t size(std::int64_t count) {
 
 // One limit a query.
 template <class F>
-F* find_limits(const FusedCall<F>& call, const SamplePlan& plan) {
+F* find_limits(const FusedCall<F>& call, const core::SamplePlan& plan) {
   const ScoreCall<F>& all = call.scores;
   Workspace& workspace = all.workspace;
   F* limits = workspace.take<F>(size(all.queries.count));
@@ -117,7 +87,7 @@ FusedBest<F> fused_candidates(const FusedCall<F>& call, F* left_out) {
   const ScoreCall<F>& all = call.scores;
   Workspace& workspace = all.workspace;
   const std::int64_t queries = all.queries.count;
-  const SamplePlan plan = plan_sample(all.base.count, call.width);
+  const core::SamplePlan plan = core::plan_sample(all.base.count, call.width);
   const F* limits = find_limits(call, plan);
   F* scores = workspace.take<F>(size(queries * plan.room));
   unsigned* ids = workspace.take<unsigned>(size(queries * plan.room));
