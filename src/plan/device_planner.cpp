@@ -129,8 +129,9 @@ std::int64_t query_bytes(const Plan& plan) {
 double point_bytes(const Problem& problem, const Options& options) {
   const MetricKind kind = options.metric.kind;
   const bool directions = kind == MetricKind::cosine || kind == MetricKind::correlation;
-  const double halfs = may_use_halfs(problem, options) ? static_cast<double>((problem.dims + 7) / 8 * 16 + 28) : 0;
-  return static_cast<double>(problem.dims * element_bytes(problem)) * (directions ? 2 : 1) + 24 + halfs;
+  const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
+  const std::int64_t halfs = may_use_halfs(problem, options) ? 2 * padded_dims + 28 : 0;
+  return static_cast<double>(problem.dims * element_bytes(problem) * (directions ? 2 : 1) + 24 + halfs);
 }
 
 void fit(Plan& plan, const Options& options, bool resident) {
