@@ -43,7 +43,7 @@ struct ScoreCall {
 template <class F>
 void direct_scores(const ScoreCall<F>& call);
 
-// Blocks of points in shared memory, a thread a pair.
+// Blocks of points in shared memory, 2 × 2 pairs a thread.
 template <class F>
 void tiled_scores(const ScoreCall<F>& call);
 
