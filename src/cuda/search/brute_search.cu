@@ -131,9 +131,9 @@ class RungSearch {
     candidates.count = width;
     candidates.first_id = static_cast<unsigned>(base.first_id);
     if (exact()) {
-      const Rows<F> matrix = make_matrix(count, base.count);
-      all_keys(keys, const_cast<F*>(matrix.values), base.count);
-      const Best best = select(matrix, width);
+      F* matrix = workspace_.take<F>(size(count * base.count));
+      all_keys(keys, matrix, base.count);
+      const Best best = select(rows_of(matrix, count, base.count), width);
       candidates.keys = best.values;
       candidates.places = best.places;
       keys_ += count * base.count;
@@ -151,13 +151,13 @@ class RungSearch {
     join(candidates, first, count);
   }
 
-  Rows<F> make_matrix(std::int64_t rows, std::int64_t columns) {
-    Rows<F> matrix;
-    matrix.values = workspace_.take<F>(size(rows * columns));
-    matrix.rows = rows;
-    matrix.length = static_cast<unsigned>(columns);
-    matrix.stride = columns;
-    return matrix;
+  static Rows<F> rows_of(const F* matrix, std::int64_t rows, std::int64_t columns) {
+    Rows<F> all;
+    all.values = matrix;
+    all.rows = rows;
+    all.length = static_cast<unsigned>(columns);
+    all.stride = columns;
+    return all;
   }
 
   // As many as get a key: from a matrix of scores, or from those that pass a limit.
@@ -176,14 +176,13 @@ class RungSearch {
       const FusedBest<F> best = fused_candidates(FusedCall<F>{call, width, work_.select}, ladder_.left_out + first);
       return {best.scores, best.places};
     }
-    const Rows<F> matrix = make_matrix(count, base.count);
-    call.scores = const_cast<F*>(matrix.values);
+    call.scores = workspace_.take<F>(size(count * base.count));
     if (rung_.stage == DistanceStage::half) {
       score_halfs(base, first, count, call.scores);
     } else {
       compute_scores(rung_.stage, call);
     }
-    return select(matrix, width);
+    return select(rows_of(call.scores, count, base.count), width);
   }
 
   void score_halfs(const BaseTile<F>& base, std::int64_t first, std::int64_t count, F* scores) {
@@ -201,12 +200,9 @@ class RungSearch {
     F* keys = workspace_.take<F>(size(count * width));
     unsigned* ids = workspace_.take<unsigned>(size(count * width));
     join_lists(lists, candidates, count, keys, ids, stream);
-    Rows<F> rows;
-    rows.values = keys;
+    Rows<F> rows = rows_of(keys, count, width);
     rows.ids = ids;
-    rows.rows = count;
-    rows.length = static_cast<unsigned>(width);
-    rows.stride = rows.id_stride = width;
+    rows.id_stride = width;
     lists.count = joined(candidates.count);
     const Best best = select(rows, lists.count);
     keep_lists(best.values, best.places, count, lists, stream);
