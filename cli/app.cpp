@@ -35,6 +35,7 @@ void build(CLI::App& app, Context& context) {
   add_graph(app, context);
   add_topk(app, context);
   add_explain(app, context);
+  add_tune(app, context);
   add_info(app, context);
   add_gen(app, context);
   add_eval(app, context);

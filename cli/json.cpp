@@ -35,6 +35,7 @@ Json to_json(const Plan& plan) {
           {"workspace_bytes", plan.workspace_bytes},
           {"budget_bytes", plan.budget_bytes},
           {"seconds", plan.seconds},
+          {"profile", plan.profile},
           {"reason", plan.reason},
           {"alternatives", alternatives}};
 }

@@ -13,11 +13,11 @@ namespace kith::cli {
 namespace {
 
 std::atomic<int> scopes{0};
-std::atomic<bool> flag{false};
+std::atomic<bool> signalled{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 extern "C" void on_interrupt(int) {
-  if (!flag.exchange(true) && scopes.load() > 0) return;
+  if (!signalled.exchange(true) && scopes.load() > 0) return;
   io::remove_temporaries();
   constexpr char kText[] = "kith: interrupted\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
@@ -38,7 +38,7 @@ void install_signal_handlers() {
 }
 
 bool interrupted() {
-  return flag.load();
+  return signalled.load();
 }
 
 void throw_if_interrupted() {

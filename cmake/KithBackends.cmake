@@ -1,9 +1,11 @@
-# Which backends are built. The device sources, KITH_DEVICE_SOURCES, are compiled once for each of cuda and emulated: by
-# the CUDA compiler when KITH_HAS_CUDA is set here, by the host compiler against emulator/ when KITH_HAS_EMULATED is.
+# Which backends are built. The device sources are compiled once for each of cuda and emulated: when KITH_HAS_CUDA is set
+# here, those with kernels, KITH_KERNEL_SOURCES, by the CUDA compiler and the others, KITH_DEVICE_SOURCES, by the host
+# compiler, which is faster; when KITH_HAS_EMULATED is, all by the host compiler against emulator/.
 
 kith_summary("cpu backend" "in")
 
-file(GLOB_RECURSE KITH_DEVICE_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
+file(GLOB_RECURSE KITH_KERNEL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
+file(GLOB_RECURSE KITH_DEVICE_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cpp)
 
 set(KITH_HAS_CUDA OFF)
 if(NOT KITH_CUDA)

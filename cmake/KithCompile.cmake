@@ -35,9 +35,13 @@ function(kith_compile target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     list(APPEND options -Wno-restrict -Wno-stringop-overflow)
   endif()
-  # A source that is included into one with others has a right to types of its own.
+  # A source that is included into one with others has a right to types of its own. clang does not know the warning.
   if(CMAKE_UNITY_BUILD)
-    list(APPEND options -Wno-subobject-linkage)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      list(APPEND options -Wno-subobject-linkage)
+    endif()
+    set_target_properties(${target} PROPERTIES
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "// NOLINTNEXTLINE(bugprone-suspicious-include)")
   endif()
   if(KITH_WERROR)
     list(APPEND options -Werror)
@@ -59,18 +63,21 @@ function(kith_compile_shell target)
   elseif(KITH_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   else()
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>")
   endif()
 endfunction()
 
-# nvcc may not fuse either: a kernel that wants it says fmaf. What it generates does not stand -Wpedantic, -Wshadow and
-# -Wconversion; the emulated twin is compiled with them.
+# Device sources; those for the host compiler are compiled as one of the functions above says. nvcc may not fuse either: a
+# kernel that wants it says fmaf. What it generates does not stand -Wpedantic, -Wshadow and -Wconversion; the emulated
+# twin is compiled with them.
 function(kith_compile_cuda target)
   target_compile_definitions(${target} PRIVATE KITH_BACKEND=cuda)
-  target_compile_options(${target} PRIVATE -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
+  target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  set(options -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
   if(KITH_WERROR)
-    target_compile_options(${target} PRIVATE -Werror=all-warnings)
+    list(APPEND options -Werror=all-warnings)
   endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
     CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()

@@ -3,7 +3,8 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMULATOR_ASAN)  // given to files that are themselves compiled without it
+#elif defined(__SANITIZE_ADDRESS__)
 #define EMULATOR_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)

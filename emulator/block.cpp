@@ -225,6 +225,14 @@ void fail(const std::string& text) {
   throw Failed();
 }
 
+void fail_assumption(Where where) {
+  fail(std::string("an assumption is false in ") + where.file + ":" + std::to_string(where.line));
+}
+
+void fail_width(int width) {
+  fail("a shuffle's width is a power of two up to 32, not " + std::to_string(width));
+}
+
 int block_barrier(Barrier kind, int value, Where where) {
   block.barrier[block.first_thread(*block.warp) + here.lane] = {kind, value, where};
   block.warp->at_barrier |= 1U << here.lane;

@@ -19,8 +19,16 @@ struct Allocation {
 };
 constexpr int kHost = -1;
 
-std::map<const unsigned char*, Allocation>& allocations() {
-  static auto& instance = *new std::map<const unsigned char*, Allocation>;
+using Blocks = std::map<const unsigned char*, Allocation>;
+
+Blocks& allocations() {
+  static auto& instance = *new Blocks;
+  return instance;
+}
+
+// Memory of the program's own that was pinned later.
+Blocks& registered() {
+  static auto& instance = *new Blocks;
   return instance;
 }
 
@@ -54,14 +62,20 @@ void release(void* address) {
   std::free(address);
 }
 
+// The block that the address lies in, or the end.
+Blocks::const_iterator find_block(const Blocks& blocks, const void* address) {
+  const auto* first = static_cast<const unsigned char*>(address);
+  auto found = blocks.upper_bound(first);
+  if (found == blocks.begin()) return blocks.end();
+  --found;
+  return static_cast<std::size_t>(first - found->first) < found->second.bytes ? found : blocks.end();
+}
+
 // Whether the range lies in one allocation of device memory; null where it lies in none at all.
 const Allocation* find_device(const void* address, std::size_t bytes, bool& inside) {
-  const auto* first = static_cast<const unsigned char*>(address);
-  auto found = allocations().upper_bound(first);
-  if (found == allocations().begin()) return nullptr;
-  --found;
-  const std::size_t offset = static_cast<std::size_t>(first - found->first);
-  if (found->second.device == kHost || offset >= found->second.bytes) return nullptr;
+  const auto found = find_block(allocations(), address);
+  if (found == allocations().end() || found->second.device == kHost) return nullptr;
+  const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(address) - found->first);
   inside = bytes <= found->second.bytes - offset;
   return &found->second;
 }
@@ -139,6 +153,36 @@ cudaError_t cudaFreeHost(void* address) {
   if (!known(address, true)) return report(cudaErrorInvalidValue);
   drain_device();
   release(address);
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaHostRegister(void* address, std::size_t bytes, unsigned /*flags*/) {
+  const Guard guard(lock());
+  if (address == nullptr || bytes == 0 || find_block(registered(), address) != registered().end())
+    return report(cudaErrorInvalidValue);
+  registered()[static_cast<unsigned char*>(address)] = {bytes, kHost};
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void* address) {
+  const Guard guard(lock());
+  const auto found = registered().find(static_cast<unsigned char*>(address));
+  if (found == registered().end()) return report(cudaErrorInvalidValue);
+  drain_device();
+  registered().erase(found);
+  return report(cudaSuccess);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  const Guard guard(lock());
+  auto* const pointer = const_cast<void*>(address);
+  *attributes = {cudaMemoryTypeUnregistered, -1, nullptr, nullptr};
+  const auto found = find_block(allocations(), address);
+  if (found != allocations().end() && found->second.device != kHost) {
+    *attributes = {cudaMemoryTypeDevice, found->second.device, pointer, nullptr};
+  } else if (found != allocations().end() || find_block(registered(), address) != registered().end()) {
+    *attributes = {cudaMemoryTypeHost, current_device(), pointer, pointer};
+  }
   return report(cudaSuccess);
 }
 

@@ -20,7 +20,7 @@ if [ $# = 2 ]; then
   exit 0
 fi
 
-cmake --preset fuzz >/dev/null
+cmake --preset fuzz -DCMAKE_UNITY_BUILD=ON >/dev/null
 cmake --build --preset fuzz -j "$(nproc)" --target fuzz
 mkdir -p build/fuzz/findings build/fuzz/logs
 for source in fuzz/fuzz_*.cpp; do basename "$source" .cpp; done | xargs -P "$(nproc)" -n 1 "$0" "$1"

@@ -1,11 +1,12 @@
 #include "search_device/ceilings.hpp"
 
-#include "cuda/distance/exact_keys.hpp"
-#include "cuda/distance/scores.hpp"
+#include <utility>
+
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/matrix_multiply.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "search_device/points.hpp"
+#include "search_device/stages.hpp"
 #include "select/read.hpp"
 
 namespace kith::search_bench {
@@ -91,49 +92,10 @@ void add_reads(std::int64_t count, cudaStream_t stream, std::vector<Ceiling>& ce
                         [=] { select_bench::enqueue_read(values->data(), values->size(), grid, stream); }});
 }
 
-struct Tile {
-  std::int64_t queries;
-  std::int64_t points;
-  std::int64_t dims;
-};
-
-struct Stage {
-  const char* name;
-  void (*run)(const cuda::ScoreCall<float>&);
-  core::Form form;
-  bool expanded;
-};
-
 void add_stages(const Tile& tile, cudaStream_t stream, std::vector<Ceiling>& ceilings) {
-  using core::Form;
-  const Stage stages[] = {{"register-tiled, products", cuda::register_tiled_scores<float>, Form::squared, true},
-                          {"register-tiled, squares", cuda::register_tiled_scores<float>, Form::squared, false},
-                          {"register-tiled, manhattan", cuda::register_tiled_scores<float>, Form::absolute, false},
-                          {"tiled, squares", cuda::tiled_scores<float>, Form::squared, false},
-                          {"gemm, products", cuda::gemm_scores<float>, Form::squared, true}};
-  const double work = static_cast<double>(tile.queries) * static_cast<double>(tile.points * tile.dims) * 1e-12;
-  const Floats queries = floats(tile.queries * tile.dims, true, stream);
-  const Floats points = floats(tile.points * tile.dims, true, stream);
-  const Floats addends = floats(tile.points, true, stream);
-  const Floats scores = floats(tile.queries * tile.points, false, stream);
-  auto workspace = std::make_shared<cuda::Workspace>(stream);
-  for (const Stage& stage : stages) {
-    if (stage.run == &cuda::gemm_scores<float> && !cuda::can_multiply()) continue;
-    ceilings.push_back({stage.name, "TFMA/s", work,
-                        [=] {
-                          workspace->reset();
-                          stage.run({{queries->data(), tile.queries, tile.dims},
-                                     {points->data(), tile.points, tile.dims},
-                                     tile.dims,
-                                     stage.form,
-                                     2,
-                                     stage.expanded ? addends->data() : nullptr,
-                                     scores->data(),
-                                     tile.points,
-                                     *workspace});
-                        },
-                        true});
-  }
+  const double work = tile.pairs() * static_cast<double>(tile.dims) * 1e-12;
+  for (Stage& stage : all_stages(tile, stream))
+    ceilings.push_back({std::move(stage.name), "TFMA/s", work, std::move(stage.run), true});
 }
 
 }  // namespace

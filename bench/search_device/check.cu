@@ -14,7 +14,7 @@ constexpr std::int64_t kChunk = 16384;  // base points of a block
 struct Set {
   MatrixView<float> base;
   MatrixView<float> queries;
-  bool manhattan;
+  MetricKind metric;
   std::int64_t sample;
 
   __device__ std::int64_t query(std::int64_t i) const { return i * queries.rows / sample; }
@@ -27,18 +27,25 @@ struct Finding {
   unsigned long long up_to_last;  // base points with keys no larger than the last one's
 };
 
+__device__ double term(MetricKind metric, double x, double y) {
+  if (metric == MetricKind::inner_product) return x * y;
+  return metric == MetricKind::manhattan ? fabs(x - y) : (x - y) * (x - y);
+}
+
 // Eight sums in double, coordinate c in sum c % 8; multiply, then add.
-__device__ float distance(const float* x, const float* y, std::int64_t dims, bool manhattan) {
+__device__ float distance(const float* x, const float* y, std::int64_t dims, MetricKind metric) {
   double sums[8] = {};
   for (std::int64_t c = 0; c < dims; c += 8) {
     KITH_UNROLL
-    for (int i = 0; i < 8; ++i) {
-      if (c + i >= dims) continue;
-      const double difference = static_cast<double>(x[c + i]) - static_cast<double>(y[c + i]);
-      sums[i] += manhattan ? fabs(difference) : difference * difference;
-    }
+    for (int i = 0; i < 8; ++i)
+      if (c + i < dims) sums[i] += term(metric, static_cast<double>(x[c + i]), static_cast<double>(y[c + i]));
   }
   return static_cast<float>(((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7])));
+}
+
+__device__ bool comes_before(const Set& set, float distance, std::int64_t id, float other, std::int64_t other_id) {
+  if (distance == other) return id < other_id;
+  return set.metric == MetricKind::inner_product ? distance > other : distance < other;
 }
 
 // Block a query of the sample.
@@ -49,10 +56,9 @@ __global__ void check_lists_kernel(Set set, Answer answer, Finding* findings) {
   for (std::int64_t i = threadIdx.x; i < answer.k; i += kThreads) {
     const bool there = ids[i] >= 0 && ids[i] < set.base.rows;
     const float right =
-        there ? distance(set.queries.row(query), set.base.row(ids[i]), set.base.cols, set.manhattan) : 0.0F;
+        there ? distance(set.queries.row(query), set.base.row(ids[i]), set.base.cols, set.metric) : 0.0F;
     if (!there || right != distances[i]) atomicAdd(&findings[blockIdx.x].wrong_distances, 1U);
-    const bool ordered =
-        i == 0 || distances[i - 1] < distances[i] || (distances[i - 1] == distances[i] && ids[i - 1] < ids[i]);
+    const bool ordered = i == 0 || comes_before(set, distances[i - 1], ids[i - 1], distances[i], ids[i]);
     if (!ordered) atomicAdd(&findings[blockIdx.x].wrong_order, 1U);
   }
 }
@@ -67,8 +73,8 @@ __global__ void count_kernel(Set set, Answer answer, std::int64_t chunks, Findin
   const std::int64_t end = min(set.base.rows, first + kChunk);
   unsigned long long count = 0;
   for (std::int64_t point = first + threadIdx.x; point < end; point += kThreads) {
-    const float found = distance(set.queries.row(query), set.base.row(point), set.base.cols, set.manhattan);
-    if (found < last || (found == last && point <= last_id)) ++count;
+    const float found = distance(set.queries.row(query), set.base.row(point), set.base.cols, set.metric);
+    if (!comes_before(set, last, last_id, found, point)) ++count;
   }
   if (count > 0) atomicAdd(&findings[i].up_to_last, count);
 }
@@ -106,12 +112,12 @@ Checker::Checker(const Problem& problem, const MatrixView<float>& base, const Ma
                  std::int64_t sample, cudaStream_t stream)
     : base_(base),
       queries_(queries),
-      manhattan_(problem.metric.kind == MetricKind::manhattan),
+      metric_(problem.metric.kind),
       sample_(std::min(sample, queries.rows)),
       stream_(stream) {}
 
 std::string Checker::fault(const Answer& answer) const {
-  const Set set{base_, queries_, manhattan_, sample_};
+  const Set set{base_, queries_, metric_, sample_};
   auto findings = zeros<Finding>(sample_, stream_);
   cuda::launch("check_lists", check_lists_kernel, {.blocks = sample_, .threads = kThreads}, stream_, set, answer,
                findings.data());

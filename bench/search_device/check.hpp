@@ -1,7 +1,8 @@
 // check.hpp: whether an answer is right, decided on the device by code that shares nothing with the library.
 // Of a sample of the queries, evenly spread: the distances are those of the ids, in double by the definition of the key
-// and rounded once; the order is that of (distance, id); and exactly k base points come up to the last. That makes it
-// the answer. Of all of an answer a fingerprint, by which later runs are compared with the first.
+// and rounded once; the order is that of (distance, id), the largest inner product first; and exactly k base points
+// come up to the last. That makes it the answer. Of all of an answer a fingerprint, by which later runs are compared
+// with the first.
 #pragma once
 
 #include <string>
@@ -31,7 +32,7 @@ class Checker {
  private:
   MatrixView<float> base_;
   MatrixView<float> queries_;
-  bool manhattan_;
+  MetricKind metric_;
   std::int64_t sample_;
   cudaStream_t stream_;
 };

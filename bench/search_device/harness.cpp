@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "kith/error.hpp"
 #include "plan/device_planner.hpp"
@@ -40,7 +41,17 @@ void note_refusal(const Error& error, Measurement& measurement) {
 
 }  // namespace
 
+double best_rate(const std::vector<CeilingResult>& ceilings, const std::string& name) {
+  double best = 0;
+  for (const CeilingResult& result : ceilings)
+    if (result.ceiling.name.starts_with(name)) best = std::max(best, result.rate());
+  return best;
+}
+
 Harness::Harness(const Limits& limits) : limits_(limits), facts_(cuda::device_facts()), flush_(stream_) {
+  plan::FoundProfile found = plan::find_profile(facts_.name);
+  facts_.profile = found.profile;
+  facts_.profile_source = std::move(found.source);
   keep_freed_memory();
 }
 
@@ -68,10 +79,15 @@ std::vector<CeilingResult> Harness::run_ceilings() {
   return results;
 }
 
-Measurement Harness::planned(const Problem& problem, const std::string& name, const Options& options) const {
+Measurement Harness::planned(const Problem& problem, const Contender& contender) const {
   Measurement measurement;
   measurement.problem = problem;
-  measurement.contender = name;
+  measurement.contender = contender.name;
+  Options options;
+  options.metric = problem.metric;
+  options.method = contender.method;
+  options.distance = contender.distance;
+  options.select = contender.select;
   try {
     measurement.plan =
         plan::plan_device({problem.base_rows, problem.queries, problem.dims, problem.answers(), DType::float32},
@@ -80,32 +96,44 @@ Measurement Harness::planned(const Problem& problem, const std::string& name, co
     note_refusal(error, measurement);
     return measurement;
   }
-  if (measurement.plan.seconds * 1e3 > limits_.skip_ms) {
+  if (measurement.plan.seconds * 1e3 > limits_.skip_ms && contender.name != "auto") {
     measurement.status = Status::skipped;
-    measurement.reason = fmt::format("about {:.1f} s expected", measurement.plan.seconds);
+    measurement.reason = fmt::format("about {:.2g} s expected", measurement.plan.seconds);
   }
   return measurement;
 }
 
-// The stages are those that the planner ranks for the problem.
-std::vector<Measurement> Harness::contenders(const Problem& problem, bool all_stages) const {
-  Options options;
-  options.metric = problem.metric;
-  std::vector<Measurement> all = {planned(problem, "auto", options)};
-  if (!all_stages || all.front().status == Status::unsupported) return all;
-  std::vector<std::string> stages = {all.front().plan.distance};
-  for (const Plan::Alternative& other : all.front().plan.alternatives) stages.push_back(other.distance);
+std::vector<Contender> Harness::all_contenders(const Problem& problem) const {
+  std::vector<Contender> all = {Contender()};
+  const Measurement choice = planned(problem, all.front());
+  if (choice.status == Status::unsupported) return all;
+  std::vector<std::string> stages = {choice.plan.distance};
+  for (const Plan::Alternative& other : choice.plan.alternatives) stages.push_back(other.distance);
   std::sort(stages.begin(), stages.end());
   stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
-  options.method = Method::two_stage;
-  for (const std::string& stage : stages) {
-    options.distance = stage;
-    all.push_back(planned(problem, stage, options));
-  }
-  options.method = Method::fused;
-  options.distance = "auto";
-  all.push_back(planned(problem, "fused", options));
+  for (const std::string& stage : stages) all.push_back({stage, Method::two_stage, stage, "auto"});
+  all.push_back({"fused", Method::fused, "auto", "auto"});
   return all;
+}
+
+// Rounds that the budget allows for.
+int Harness::rounds_of(double ms) const {
+  return static_cast<int>(std::clamp(limits_.budget_ms / std::max(ms, 1e-3), 1.0, static_cast<double>(limits_.rounds)));
+}
+
+std::vector<StageMeasurement> Harness::run_stages(const Tile& tile) {
+  std::vector<Stage> stages = all_stages(tile, stream_);
+  std::erase_if(stages, [](const Stage& stage) { return stage.form != core::Form::squared; });
+  std::vector<StageMeasurement> measurements;
+  std::vector<int> rounds;
+  for (const Stage& stage : stages) {
+    measurements.push_back({"", tile, stage.name, {}});
+    rounds.push_back(rounds_of(time(stage.run)));
+  }
+  for (int round = 0; round < limits_.rounds; ++round)
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      if (round < rounds[i]) measurements[i].samples_ms.push_back(time(stages[i].run));
+  return measurements;
 }
 
 // Ids of −1 and distances of NaN: whoever writes nothing is found out.
@@ -141,12 +169,10 @@ bool Harness::warm_up(Runner& runner, const Answer& answer, const Checker& check
     measurement.samples_ms = {first_ms};
     return false;
   }
-  runner.rounds = static_cast<int>(
-      std::clamp(limits_.budget_ms / std::max(first_ms, 1e-3), 1.0, static_cast<double>(limits_.rounds)));
   return true;
 }
 
-std::vector<Measurement> Harness::run(const Problem& problem, bool all_stages) {
+std::vector<Measurement> Harness::run(const Problem& problem, const std::vector<Contender>& contenders) {
   const Points base(problem.base_rows, problem.dims, problem.data, kBaseSeed, stream_);
   const Points others =
       problem.self ? Points() : Points(problem.queries, problem.dims, problem.data, kQuerySeed, stream_);
@@ -162,7 +188,8 @@ std::vector<Measurement> Harness::run(const Problem& problem, bool all_stages) {
   const auto index = cuda::make_pointer_index(base.view(), problem.metric, true, stream_);
   const std::chrono::duration<double, std::milli> index_ms = std::chrono::steady_clock::now() - begin;
 
-  std::vector<Measurement> measurements = contenders(problem, all_stages);
+  std::vector<Measurement> measurements;
+  for (const Contender& contender : contenders) measurements.push_back(planned(problem, contender));
   std::vector<Runner> runners;
   unsigned long long fingerprint = 0;
   for (Measurement& measurement : measurements) {
@@ -176,10 +203,12 @@ std::vector<Measurement> Harness::run(const Problem& problem, bool all_stages) {
   }
   for (int round = 0; round < limits_.rounds; ++round) {
     std::shuffle(runners.begin(), runners.end(), random_);
-    for (const Runner& runner : runners) {
+    for (Runner& runner : runners) {
       Measurement& measurement = *runner.measurement;
       if (round >= runner.rounds || measurement.status != Status::timed) continue;
       const double ms = run_search(runner, answer, problem.queries);
+      // Not from the first run, which also allocates.
+      if (round == 0) runner.rounds = rounds_of(ms);
       measurement.samples_ms.push_back(ms);
       if (checker.fingerprint(answer) == fingerprint) continue;
       measurement.status = Status::wrong;

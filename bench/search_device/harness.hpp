@@ -1,10 +1,10 @@
 // harness.hpp: runs problems: makes the points, checks every answer, then times the contenders in rounds.
 //
-// A contender is a plan: the planner's own, and where all stages are asked for one for each of them. The first run is
-// checked (check.hpp); later runs must give the same answer. Each round runs every contender once, in a shuffled order.
-// Before each run the answer is made void and the L2 cache is filled with something else. Times are from one event to
-// another around the call of a search on an index that is ready: all it does on the device, and its waits. The device's
-// memory pool keeps what is given back, so that only first runs allocate.
+// A contender is a plan: the planner's own, with whatever the contender forces. The first run is checked (check.hpp);
+// later runs must give the same answer. Each round runs every contender once, in a shuffled order. Before each run the
+// answer is made void and the L2 cache is filled with something else. Times are from one event to another around the
+// call of a search on an index that is ready: all it does on the device, and its waits. The device's memory pool keeps
+// what is given back, so that only first runs allocate.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,7 @@
 #include "search_device/ceilings.hpp"
 #include "search_device/check.hpp"
 #include "search_device/problem.hpp"
+#include "search_device/stages.hpp"
 #include "select/measurement.hpp"
 #include "select/read.hpp"
 
@@ -39,7 +40,11 @@ struct CeilingResult {
   double rate() const { return ceiling.work / ms * 1e3; }
 };
 
+// The best of the ceilings whose name begins with this; 0 where there is none.
+double best_rate(const std::vector<CeilingResult>& ceilings, const std::string& name);
+
 struct Measurement {
+  std::string figure;  // that it belongs to
   Problem problem;
   std::string contender;  // "auto" or what was forced
   Plan plan;
@@ -55,24 +60,36 @@ struct Measurement {
   bool meets_bar() const { return status == Status::timed && median_ms() <= problem.bar_ms; }
 };
 
+struct StageMeasurement {
+  std::string figure;
+  Tile tile;
+  std::string stage;
+  std::vector<double> samples_ms;
+
+  double median_ms() const { return select_bench::median(samples_ms); }
+};
+
 class Harness {
  public:
   explicit Harness(const Limits& limits);
 
   std::vector<CeilingResult> run_ceilings();
-  // `all_stages`: every one that the planner knows, besides its choice.
-  std::vector<Measurement> run(const Problem& problem, bool all_stages);
+  // The planner's choice, and every stage that it ranks for the problem.
+  std::vector<Contender> all_contenders(const Problem& problem) const;
+  std::vector<Measurement> run(const Problem& problem, const std::vector<Contender>& contenders);
+  // Those that compute squared distances.
+  std::vector<StageMeasurement> run_stages(const Tile& tile);
 
  private:
   struct Runner {
     Measurement* measurement = nullptr;
     std::function<void()> search;
-    int rounds = 0;
+    int rounds = 1;
   };
 
   double time(const std::function<void()>& run);
-  std::vector<Measurement> contenders(const Problem& problem, bool all_stages) const;
-  Measurement planned(const Problem& problem, const std::string& name, const Options& options) const;
+  int rounds_of(double ms) const;
+  Measurement planned(const Problem& problem, const Contender& contender) const;
   double run_search(const Runner& runner, const Answer& answer, std::int64_t queries);
   bool warm_up(Runner& runner, const Answer& answer, const Checker& checker, unsigned long long& fingerprint);
 

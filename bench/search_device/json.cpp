@@ -1,12 +1,11 @@
 #include "search_device/json.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <utility>
+
+#include "device/run_file.hpp"
+#include "search_device/figure.hpp"
+#include "search_device/stream_report.hpp"
 
 namespace kith::search_bench {
 namespace {
@@ -18,11 +17,13 @@ constexpr const char* kSchema = "kith-bench-search";
 Json plan_json(const Plan& plan) {
   return {{"method", plan.method == Method::fused ? "fused" : "two-stage"},
           {"distance", plan.distance},
+          {"select", plan.select},
           {"expanded", plan.expanded},
           {"candidates", plan.candidates},
           {"query_block", plan.query_block},
           {"base_tile", plan.base_tile},
-          {"predicted_ms", plan.seconds * 1e3}};
+          {"predicted_ms", plan.seconds * 1e3},
+          {"profile", plan.profile}};
 }
 
 Json measurement_json(const Measurement& measurement, const Run& run) {
@@ -31,6 +32,7 @@ Json measurement_json(const Measurement& measurement, const Run& run) {
                {"dims", problem.dims},           {"k", problem.k},
                {"self", problem.self},           {"metric", kith::to_string(problem.metric)},
                {"data", to_string(problem.data)}};
+  if (!measurement.figure.empty()) json["figure"] = measurement.figure;
   json["contender"] = measurement.contender;
   json["status"] = select_bench::to_string(measurement.status);
   if (!measurement.reason.empty()) json["reason"] = measurement.reason;
@@ -57,7 +59,6 @@ Json measurement_json(const Measurement& measurement, const Run& run) {
 }
 
 Json head_json(const Run& run) {
-  const select_bench::DeviceFacts& device = run.device;
   Json ceilings = Json::array();
   for (const CeilingResult& result : run.ceilings)
     ceilings.push_back({{"name", result.ceiling.name},
@@ -66,17 +67,10 @@ Json head_json(const Run& run) {
                         {"rate", result.rate()},
                         {"ms", result.ms}});
   return {{"program", "kith_bench_search"},
+          {"suite", run.suite},
           {"date", run.date},
           {"commit", run.commit},
-          {"device",
-           {{"name", device.name},
-            {"compute_capability", device.compute_capability},
-            {"processors", device.processors},
-            {"memory_bytes", device.memory_bytes},
-            {"l2_bytes", device.l2_bytes},
-            {"driver", run.driver},
-            {"cuda_driver", device.cuda_driver},
-            {"cuda_runtime", device.cuda_runtime}}},
+          {"device", device_bench::device_json(run.device, run.driver)},
           {"limits",
            {{"rounds", run.limits.rounds},
             {"budget_ms", run.limits.budget_ms},
@@ -88,34 +82,53 @@ Json head_json(const Run& run) {
           {"ceilings", ceilings}};
 }
 
-Json read_file(const std::string& path) {
-  if (!std::filesystem::exists(path)) return {{"schema", kSchema}, {"schema_version", 1}, {"runs", Json::array()}};
-  std::ifstream file(path);
-  Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded() || json.value("schema", "") != kSchema)
-    throw std::runtime_error(fmt::format("{} is no file of {}", path, kSchema));
+Json stage_json(const StageMeasurement& stage) {
+  return {{"figure", stage.figure},
+          {"queries", stage.tile.queries},
+          {"points", stage.tile.points},
+          {"dims", stage.tile.dims},
+          {"stage", stage.stage},
+          {"median_ms", stage.median_ms()},
+          {"g_distances_per_s", stage.tile.pairs() / stage.median_ms() * 1e-6},
+          {"samples_ms", stage.samples_ms}};
+}
+
+Json figure_json(const Figure& figure) {
+  Json json = {{"figure", figure.name}, {"unit", "10^9 distances/s"}, {"contenders", figure.contenders}};
+  json["rows"] = Json::array();
+  for (const FigureRow& row : figure.rows)
+    json["rows"].push_back({{"shape", row.shape}, {"values", row.values}, {"ceiling", row.ceiling}});
+  return json;
+}
+
+Json grid_json(const std::vector<GridPoint>& points) {
+  const GridVerdict verdict = judge(points);
+  Json json = {{"factor", kNearBest}, {"points", verdict.points}, {"near_best", verdict.near_best}};
+  if (verdict.worst != nullptr)
+    json["worst"] = {{"ratio", verdict.worst->ratio()}, {"at", describe(verdict.worst->problem)}};
+  json["choices"] = Json::array();
+  for (const GridPoint& point : points)
+    json["choices"].push_back({{"at", describe(point.problem)},
+                               {"choice", point.choice},
+                               {"choice_ms", point.choice_ms},
+                               {"best", point.best},
+                               {"best_ms", point.best_ms},
+                               {"ratio", point.ratio()}});
   return json;
 }
 
 }  // namespace
 
-double best_rate(const std::vector<CeilingResult>& ceilings, const std::string& name) {
-  double best = 0;
-  for (const CeilingResult& result : ceilings)
-    if (result.ceiling.name.starts_with(name)) best = std::max(best, result.rate());
-  return best;
-}
-
 void append_run(const std::string& path, const Run& run) {
   Json added = head_json(run);
   added["rows"] = Json::array();
   for (const Measurement& measurement : run.measurements) added["rows"].push_back(measurement_json(measurement, run));
-  Json json = read_file(path);
-  json["runs"].push_back(std::move(added));
-  std::ofstream file(path);
-  file << json.dump() << '\n';
-  file.close();
-  if (!file) throw std::runtime_error(fmt::format("cannot write {}", path));
+  if (!run.grid.empty()) added["grid"] = grid_json(run.grid);
+  for (const StageMeasurement& stage : run.stages) added["stages"].push_back(stage_json(stage));
+  for (const Figure& figure : make_figures(run.measurements, run.stages, run.ceilings))
+    added["figures"].push_back(figure_json(figure));
+  if (run.stream) added["stream"] = to_json(*run.stream);
+  device_bench::append_run(path, kSchema, std::move(added));
 }
 
 }  // namespace kith::search_bench

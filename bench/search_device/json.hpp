@@ -1,15 +1,19 @@
 // json.hpp: results on file. A file holds runs; each program that measures adds one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "search_device/grid.hpp"
 #include "search_device/harness.hpp"
+#include "search_device/stream.hpp"
 #include "select/device.hpp"
 
 namespace kith::search_bench {
 
 struct Run {
+  std::string suite;
   std::string date;
   std::string commit;
   std::string driver;
@@ -18,10 +22,10 @@ struct Run {
   bool complete = false;  // false: it broke off, or only some problems were asked for
   std::vector<CeilingResult> ceilings;
   std::vector<Measurement> measurements;
+  std::vector<StageMeasurement> stages;
+  std::vector<GridPoint> grid;
+  std::optional<StreamResult> stream = {};
 };
-
-// The best of the ceilings whose name begins with this; 0 where there is none.
-double best_rate(const std::vector<CeilingResult>& ceilings, const std::string& name);
 
 // Adds the run to the file, which is made where there is none. Throws std::runtime_error when it cannot be read or
 // written.

@@ -34,6 +34,10 @@ __device__ float gaussian(unsigned long long place, unsigned seed) {
   return sqrtf(-2 * logf(radius)) * cospif(angle);
 }
 
+__device__ float uniform(unsigned long long place, unsigned seed) {
+  return static_cast<float>(static_cast<unsigned>(random_bits(place, seed) >> 40)) * 0x1p-24F;
+}
+
 __device__ float clustered(const Recipe& recipe, std::int64_t row, std::int64_t c) {
   constexpr unsigned kClusters = 500;
   const auto choice = static_cast<std::int64_t>(random_bits(row, recipe.seed + kChoice) % kClusters);
@@ -58,6 +62,7 @@ __global__ void fill_kernel(Recipe recipe, float* values) {
       case Data::gaussian: values[i] = gaussian(i, recipe.seed); break;
       case Data::clustered: values[i] = clustered(recipe, row, c); break;
       case Data::manifold: values[i] = on_manifold(recipe, row, c); break;
+      case Data::uniform: values[i] = uniform(i, recipe.seed); break;
     }
   }
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kith/metric.hpp"
+#include "kith/options.hpp"
 
 namespace kith::search_bench {
 
@@ -13,6 +13,7 @@ enum class Data {
   gaussian,
   clustered,  // 500 clusters, spread 0.1 around centres with coordinates of about 10
   manifold,   // smooth functions of 8 coordinates
+  uniform,    // in the unit cube
 };
 
 const char* to_string(Data data);
@@ -24,7 +25,7 @@ struct Problem {
   std::int64_t base_rows = 0;
   std::int64_t dims = 0;
   std::int64_t k = 0;
-  Metric metric = MetricKind::sqeuclidean;  // or manhattan: what the check knows
+  Metric metric = MetricKind::sqeuclidean;  // or manhattan or inner_product: what the check knows
   double bar_ms = 0;                        // at most, on an H200; 0: nothing is asked
   bool self = false;                        // all-kNN: queries are the base, and the answer has the point itself too
   Data data = Data::gaussian;
@@ -37,7 +38,15 @@ struct Problem {
 // "10000 × 1000000 × 128, k 10, gaussian"
 std::string describe(const Problem& problem);
 
-// The shapes a search has to be good at; `quick`: small ones that only show that all works, without bars.
-std::vector<Problem> all_problems(Data data, bool quick);
+// A search as it is asked for: what is not forced the planner chooses.
+struct Contender {
+  std::string name = "auto";
+  Method method = Method::automatic;
+  std::string distance = "auto";
+  std::string select = "auto";
+};
+
+// The same kinds of work, a thousandth of it, without a bar.
+Problem shrunk(Problem problem);
 
 }  // namespace kith::search_bench

@@ -18,7 +18,10 @@ status=0
 [ $status -eq 2 ] && exit 2
 quick=
 for argument in "$@"; do
-  [ "$argument" = --quick ] && quick=--quick
+  case $argument in
+    --quick) quick=--quick ;;
+    --suite | --suite=*) exit $status ;; # PyTorch is beside the default suite only
+  esac
 done
 if ${PYTHON:-python3} -c 'import torch' 2>/dev/null; then
   ${PYTHON:-python3} "$here/torch_search.py" --json "$json" --driver "$driver" $quick || status=$?

@@ -1,11 +1,9 @@
 #include "json.hpp"
 
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <utility>
+
+#include "device/run_file.hpp"
 
 namespace kith::select_bench {
 namespace {
@@ -93,7 +91,6 @@ Json updates_json(const UpdateMeasurement& measurement) {
 }
 
 Json head_json(const Run& run) {
-  const DeviceFacts& device = run.device;
   Json suites = Json::array();
   for (const SuiteResult& suite : run.suites)
     suites.push_back(
@@ -101,15 +98,7 @@ Json head_json(const Run& run) {
   return {{"program", "kith_bench_select"},
           {"date", run.date},
           {"commit", run.commit},
-          {"device",
-           {{"name", device.name},
-            {"compute_capability", device.compute_capability},
-            {"processors", device.processors},
-            {"memory_bytes", device.memory_bytes},
-            {"l2_bytes", device.l2_bytes},
-            {"driver", run.driver},
-            {"cuda_driver", device.cuda_driver},
-            {"cuda_runtime", device.cuda_runtime}}},
+          {"device", device_bench::device_json(run.device, run.driver)},
           {"limits",
            {{"budget_ms", run.limits.budget_ms},
             {"slow_ms", run.limits.slow_ms},
@@ -122,15 +111,6 @@ Json head_json(const Run& run) {
           {"suites", suites}};
 }
 
-Json read_file(const std::string& path) {
-  if (!std::filesystem::exists(path)) return {{"schema", kSchema}, {"schema_version", 1}, {"runs", Json::array()}};
-  std::ifstream file(path);
-  Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded() || json.value("schema", "") != kSchema)
-    throw std::runtime_error(fmt::format("{} is no file of {}", path, kSchema));
-  return json;
-}
-
 }  // namespace
 
 void append_run(const std::string& path, const Run& run) {
@@ -139,13 +119,7 @@ void append_run(const std::string& path, const Run& run) {
   for (const Measurement& measurement : run.measurements) added["rows"].push_back(measurement_json(measurement, run));
   added["updates"] = Json::array();
   for (const UpdateMeasurement& measurement : run.updates) added["updates"].push_back(updates_json(measurement));
-
-  Json json = read_file(path);
-  json["runs"].push_back(std::move(added));
-  std::ofstream file(path);
-  file << json.dump() << '\n';
-  file.close();
-  if (!file) throw std::runtime_error(fmt::format("cannot write {}", path));
+  device_bench::append_run(path, kSchema, std::move(added));
 }
 
 }  // namespace kith::select_bench

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 
 #include "commit.hpp"
+#include "device/run_file.hpp"
 #include "json.hpp"
 #include "methods.hpp"
 
@@ -87,13 +87,6 @@ bool list(const std::vector<Suite>& suites) {
   return known;
 }
 
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
-  return text;
-}
-
 void print(const Measurement& measurement, const Run& run) {
   const Entry& entry = measurement.entry;
   fmt::print("{} {:<26} k {:<7}{:<9} {:<28} ", measurement.suite, describe(measurement.shape), entry.k,
@@ -131,7 +124,7 @@ void run_suite(const Suite& suite, bool whole, Harness& harness, Run& run) {
 
 // What was measured is kept even if the run breaks off.
 int measure(const Arguments& arguments, const std::vector<Suite>& suites, const DeviceFacts& device) {
-  Run run{now(), arguments.commit, arguments.driver, device, arguments.limits, {}, {}, {}, {}};
+  Run run{device_bench::now(), arguments.commit, arguments.driver, device, arguments.limits, {}, {}, {}, {}};
   std::string failure;
   try {
     Harness harness(arguments.limits);

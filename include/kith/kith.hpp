@@ -10,4 +10,5 @@
 #include "kith/plan.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
+#include "kith/tune.hpp"
 #include "kith/version.hpp"

@@ -12,8 +12,8 @@
 
 namespace kith {
 
-// Where the work runs. `automatic` is the CPU for a search, and for topk() the fastest that is there; never `emulated`:
-// the code of cuda run by the CPU, slow and for development.
+// Where the work runs. `automatic` is the fastest that is there, never `emulated`: the code of cuda run by the CPU,
+// slow and for development.
 enum class Backend { automatic, cpu, cuda, emulated };
 
 // How neighbours are found. `automatic` lets the planner choose; `brute` looks at every point.

@@ -41,7 +41,8 @@ struct Plan {
   std::int64_t candidates = 0;   // candidates kept per query before they are thinned out
   std::int64_t workspace_bytes = 0;
   std::int64_t budget_bytes = 0;
-  double seconds = 0;  // predicted
+  double seconds = 0;   // predicted
+  std::string profile;  // where the costs of a device's steps come from: a file of `kith tune`, or built in
   std::string reason;
   std::vector<Alternative> alternatives;  // what else was considered, cheapest first
 };

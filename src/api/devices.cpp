@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "kith/error.hpp"
 
 namespace kith::api {
@@ -63,13 +65,37 @@ void device_topk(Backend backend, [[maybe_unused]] const MatrixView<T>& matrix, 
   }
 }
 
-DeviceFacts device_facts(Backend backend) {
+namespace {
+
+DeviceFacts facts_without_profile(Backend backend) {
   switch (backend) {
 #if defined(KITH_HAS_CUDA)
     case Backend::cuda: return cuda::device_facts();
 #endif
 #if defined(KITH_HAS_EMULATED)
     case Backend::emulated: return emulated::device_facts();
+#endif
+    default: throw_absent(backend);
+  }
+}
+
+}  // namespace
+
+DeviceFacts device_facts(Backend backend) {
+  DeviceFacts facts = facts_without_profile(backend);
+  plan::FoundProfile found = plan::find_profile(facts.name);
+  facts.profile = found.profile;
+  facts.profile_source = std::move(found.source);
+  return facts;
+}
+
+std::vector<MeasuredCost> measure_device_costs(Backend backend, [[maybe_unused]] const TuneSize& size) {
+  switch (backend) {
+#if defined(KITH_HAS_CUDA)
+    case Backend::cuda: return cuda::measure_costs(size);
+#endif
+#if defined(KITH_HAS_EMULATED)
+    case Backend::emulated: return emulated::measure_costs(size);
 #endif
     default: throw_absent(backend);
   }

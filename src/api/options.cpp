@@ -68,7 +68,7 @@ std::vector<std::string> method_names(Backend backend) {
 }
 
 std::vector<std::string> distance_names(Backend backend) {
-  if (is_device(backend)) return {"auto", "direct", "tiled", "register-tiled", "gemm", "half"};
+  if (is_device(backend)) return {"auto", "keys", "direct", "tiled", "register-tiled", "gemm", "half"};
   return {"auto", "direct", "register-tiled", "gemm"};
 }
 

@@ -36,11 +36,6 @@ Backend resolve(Backend backend) {
                                                 to_string(backend), joined(names)));
 }
 
-// `automatic` is the CPU until a search on a device has been measured against it.
-Backend resolve_for_search(Backend backend) {
-  return backend == Backend::automatic ? Backend::cpu : resolve(backend);
-}
-
 void check_resources(int threads, std::int64_t budget) {
   // Past this, threads only cost; and OpenMP ends the process when the system refuses it one.
   const int most_threads = std::max(256, 4 * cpu::available_threads());
@@ -83,7 +78,7 @@ Backend check_options(const Options& options) {
   if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
     throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
   check_resources(options.threads, options.memory_budget);
-  const Backend backend = resolve_for_search(options.backend);
+  const Backend backend = resolve(options.backend);
   check_name("method", to_string(options.method), method_names(backend), backend);
   check_name("distance stage", options.distance, distance_names(backend), backend);
   if (backend == Backend::cpu && options.select == "sort")

@@ -15,21 +15,38 @@ struct SamplePlan {
   std::int64_t room = 0;  // for what passes
 };
 
-// Fewer than `width` is next to impossible, and so is more than there is room for. Without use where the sample would
-// be most of it.
+// The least r such that a number of rare events, `expected` on average (Poisson's distribution), reaches r with a
+// chance of at most 10⁻⁵.
+inline std::int64_t rarely_reached(double expected) {
+  constexpr double kChance = 1e-5;
+  if (expected > 500)  // where e^−expected would vanish, and the distribution is a normal one
+    return static_cast<std::int64_t>(std::ceil(expected + 5 * std::sqrt(expected)));
+  double chance = std::exp(-expected);
+  double below = 0;  // the chance of fewer than r
+  std::int64_t r = 0;
+  while (1 - below > kChance) {
+    below += chance;
+    ++r;
+    chance *= expected / static_cast<double>(r);
+  }
+  return r;
+}
+
+// The limit is that sample which fewer than `width` scores almost never reach: they have `expected` samples among them
+// on average. Room is for what almost always passes. Without use where the sample would be most of the scores.
 inline SamplePlan plan_sample(std::int64_t count, std::int64_t width) {
-  constexpr std::int64_t kShare = 128;
+  constexpr std::int64_t kShare = 32;
   constexpr std::int64_t kLeast = 1024;
-  constexpr std::int64_t kMost = 8192;
+  constexpr std::int64_t kMost = 32768;
   SamplePlan plan;
   plan.samples = std::clamp(count / kShare, kLeast, kMost);
   plan.step = count / plan.samples;
   const double share = static_cast<double>(plan.samples) / static_cast<double>(count);
-  const double expected = static_cast<double>(width) * share;
-  const double rank = std::ceil(expected + 4.5 * std::sqrt(expected) + 5);
-  const double room = std::ceil((rank + 6 * (std::sqrt(rank) + 2)) / share);
-  if (plan.step >= 2 && rank < static_cast<double>(plan.samples) && room < static_cast<double>(count)) {
-    plan.rank = static_cast<std::int64_t>(rank);
+  const std::int64_t rank = rarely_reached(static_cast<double>(width) * share);
+  const double most = static_cast<double>(rank) + 6 * (std::sqrt(static_cast<double>(rank)) + 2);
+  const double room = std::ceil(most / share);
+  if (plan.step >= 2 && rank < plan.samples && room < static_cast<double>(count)) {
+    plan.rank = rank;
     plan.room = static_cast<std::int64_t>(room);
   } else {
     plan.room = count;

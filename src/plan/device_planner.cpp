@@ -8,28 +8,15 @@
 #include "core/sample_plan.hpp"
 #include "core/score_bounds.hpp"
 #include "kith/error.hpp"
+#include "plan/device_costs.hpp"
 #include "plan/products.hpp"
 
 namespace kith::plan {
 namespace {
 
-// Seconds a step on the whole device. From an H200.
-struct DeviceCosts {
-  double multiply = 1 / 25e12;         // a coordinate of a pair, by the matrix product in single precision
-  double multiply_halfs = 1 / 300e12;  // the same of halfs
-  double register_tiled = 1 / 22e12;   // one instruction a coordinate, in registers
-  double tiled = 1 / 3e12;             // the same from shared memory
-  double read = 1 / 4.0e12;            // a byte
-  double start = 20e-6;                // of a tile's kernels
-};
-constexpr DeviceCosts kCosts;
-
-// Below, a sample of the base is most of it, and one kernel is as good as two.
-constexpr std::int64_t kFusedFrom = 16384;
-constexpr std::int64_t kFusedQueries = 256;
 // Below, reading points and scores takes longer than products of halfs save.
-constexpr std::int64_t kHalfDims = 64;
-constexpr std::int64_t kHalfQueries = 256;
+constexpr std::int64_t kHalfDims = 12;
+constexpr std::int64_t kHalfQueries = 32;
 
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
@@ -38,41 +25,11 @@ std::int64_t element_bytes(const Problem& problem) {
   return problem.dtype == DType::float64 ? 8 : 4;
 }
 
-// Instructions a coordinate.
-double steps(core::Form form, bool expanded) {
-  switch (form) {
-    case core::Form::dot: return 1;
-    case core::Form::squared: return expanded ? 1 : 2;
-    case core::Form::power: return 40;
-    default: return 2;
-  }
-}
-
-double predict(const std::string& stage, const Problem& problem, core::Form form, bool fused) {
-  const double n = static_cast<double>(problem.base_rows);
-  const double q = static_cast<double>(problem.queries);
-  const double d = static_cast<double>(problem.dims);
-  const double width = problem.dtype == DType::float64 ? 2 : 1;
-  const double pairs = q * n * width;
-  const bool expanded = form == core::Form::squared && problem.dims >= kExpandFrom;
-  const double matrix = 2 * pairs * 4 * kCosts.read;  // scores are written and read again
-  if (stage == "gemm") return kCosts.start + pairs * d * kCosts.multiply + matrix;
-  if (stage == "half") return kCosts.start + pairs * d * kCosts.multiply_halfs + matrix;
-  if (stage == "register-tiled") {
-    // Whole tiles of queries, however few there are.
-    const double tiles = std::max(q, 128.0) * n * width;
-    return kCosts.start + tiles * (d * steps(form, expanded) + 4) * kCosts.register_tiled + (fused ? 0 : matrix);
-  }
-  if (stage == "tiled")
-    return kCosts.start + std::max(q, 32.0) * n * width * d * steps(form, false) * kCosts.tiled + matrix;
-  return kCosts.start + q * n * d * 4 * width * kCosts.read + pairs * d * steps(form, false) * kCosts.tiled / 4 +
-         matrix;
-}
-
-// Scores that need not be stored: where the tiles of registers do the work, and enough of it.
-bool fuses(const Problem& problem, const Options& options) {
-  if (options.method != Method::automatic) return options.method == Method::fused;
-  return problem.base_rows >= kFusedFrom && problem.queries >= kFusedQueries && problem.k <= problem.base_rows / 64;
+FusedWish fused_wish(const Problem& problem, const Options& options) {
+  if (options.method == Method::fused) return FusedWish::yes;
+  // A sample of fewer points is most of them.
+  constexpr std::int64_t kFusedFrom = 4096;
+  return options.method == Method::automatic && problem.base_rows >= kFusedFrom ? FusedWish::either : FusedWish::no;
 }
 
 bool can_round_to_half(const Problem& problem, core::Form form) {
@@ -87,7 +44,7 @@ bool may_use_halfs(const Problem& problem, const Options& options) {
   if (options.distance != "auto") return options.distance == "half";
   const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
   const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
-  return options.method != Method::fused && problem.dims >= kHalfDims && !bounds.is_exact();
+  return problem.dims >= kHalfDims && !bounds.is_exact();
 }
 
 bool is_ranked(const std::string& stage, const Problem& problem, const Options& options, core::Form form) {
@@ -96,13 +53,22 @@ bool is_ranked(const std::string& stage, const Problem& problem, const Options& 
   return may_use_halfs(problem, options) && (options.distance == "half" || problem.queries >= kHalfQueries);
 }
 
-std::vector<Plan::Alternative> rank_stages(const Problem& problem, const Options& options, core::Form form) {
-  std::vector<Plan::Alternative> stages;
-  if (options.method == Method::fused) return {{"register-tiled", predict("register-tiled", problem, form, true)}};
-  const bool fused = fuses(problem, options);
-  for (const char* stage : {"direct", "tiled", "register-tiled", "gemm", "half"})
-    if (is_ranked(stage, problem, options, form)) stages.push_back({stage, predict(stage, problem, form, fused)});
-  std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+struct RankedStage {
+  std::string name;
+  DeviceStageCost cost;
+};
+
+// The fastest first.
+std::vector<RankedStage> rank_stages(const DeviceProfile& costs, const Problem& problem, const Options& options,
+                                     std::int64_t candidates) {
+  const core::Form form = core::form_of(options.metric);
+  const FusedWish wish = fused_wish(problem, options);
+  std::vector<RankedStage> stages;
+  for (const char* stage : {"keys", "direct", "tiled", "register-tiled", "gemm", "half"})
+    if (is_ranked(stage, problem, options, form) && (wish != FusedWish::yes || can_fuse(stage)))
+      stages.push_back({stage, stage_cost(costs, stage, problem, form, candidates, wish)});
+  std::stable_sort(stages.begin(), stages.end(),
+                   [](const auto& a, const auto& b) { return a.cost.seconds < b.cost.seconds; });
   return stages;
 }
 
@@ -157,9 +123,10 @@ void fit(Plan& plan, const Options& options, bool resident) {
 }
 
 [[noreturn]] void refuse_stage(const Problem& problem, const Options& options) {
-  if (options.method == Method::fused)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("method fused has distance stage register-tiled; {} was asked for", options.distance));
+  if (options.method == Method::fused && !can_fuse(options.distance))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("method fused has distance stage register-tiled or half; {} was asked for", options.distance));
   if (can_multiply(core::form_of(options.metric)))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("distance stage {} rounds to half precision; {} has no use of it", options.distance,
@@ -170,7 +137,10 @@ void fit(Plan& plan, const Options& options, bool resident) {
 
 std::string device_reason(const Plan& plan, bool forced) {
   if (forced) return "distance stage " + plan.distance + " asked for by name";
-  if (plan.method == Method::fused) return "enough points and queries that no score need be stored";
+  if (plan.method == Method::fused)
+    return plan.distance == "half" ? "enough points and queries that products of halfs need not be stored"
+                                   : "enough points and queries that no score need be stored";
+  if (plan.distance == "keys") return "so few queries that exact distances cost no more than reading the points";
   if (plan.distance == "direct") return "few queries: the base is read once, as it lies";
   if (plan.distance == "tiled") return "too few queries to fill tiles of registers";
   if (plan.distance == "half") return "enough dimensions for a matrix product of halfs; keys decide what it finds";
@@ -195,30 +165,31 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   if (problem.base_rows > kLongestDeviceRow)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} base points; a device takes at most {}", problem.base_rows, kLongestDeviceRow));
-  const core::Form form = core::form_of(options.metric);
   Plan plan;
   plan.problem = problem;
   plan.metric = options.metric;
   plan.backend = backend;
   plan.method = Method::two_stage;
   plan.select = options.select;
+  plan.profile = facts.profile_source;
   plan.budget_bytes = device_budget(options, facts);
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
 
-  std::vector<Plan::Alternative> stages = rank_stages(problem, options, form);
+  std::vector<RankedStage> stages = rank_stages(facts.profile, problem, options, plan.candidates);
   const bool forced = options.distance != "auto";
   const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
-                                            [&](const auto& stage) { return stage.distance == options.distance; })
+                                            [&](const auto& stage) { return stage.name == options.distance; })
                              : stages.begin();
   if (chosen == stages.end()) refuse_stage(problem, options);
-  plan.distance = chosen->distance;
-  plan.seconds = chosen->seconds;
-  if (plan.distance == "register-tiled" && fuses(problem, options)) plan.method = Method::fused;
-  plan.expanded = form == core::Form::squared && (plan.distance == "gemm" || plan.distance == "half" ||
-                                                  (plan.distance == "register-tiled" && problem.dims >= kExpandFrom));
+  plan.distance = chosen->name;
+  plan.seconds = chosen->cost.seconds;
+  if (chosen->cost.fused) plan.method = Method::fused;
+  const bool products = plan.distance == "gemm" || plan.distance == "half";
+  plan.expanded = core::form_of(options.metric) == core::Form::squared &&
+                  (products || (plan.distance == "register-tiled" && problem.dims >= kExpandFromOnDevice));
   stages.erase(chosen);
-  plan.alternatives = std::move(stages);
+  for (const RankedStage& stage : stages) plan.alternatives.push_back({stage.name, stage.cost.seconds});
   fit(plan, options, is_resident(problem, options, facts));
   plan.reason = device_reason(plan, forced);
   return plan;

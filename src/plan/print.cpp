@@ -39,6 +39,7 @@ std::string to_string(const Plan& plan) {
                   plan.base_tile, plan.base_splits, plan.base_splits == 1 ? "" : "s", plan.candidates);
   text +=
       fmt::format("memory    {} of a budget of {}\n", bytes_text(plan.workspace_bytes), bytes_text(plan.budget_bytes));
+  if (!plan.profile.empty()) text += fmt::format("costs     {}\n", plan.profile);
   text += fmt::format("expected  {}", seconds_text(plan.seconds));
   for (const Plan::Alternative& other : plan.alternatives)
     text += fmt::format("{} {} {}", &other == &plan.alternatives.front() ? "; instead of" : ",", other.distance,

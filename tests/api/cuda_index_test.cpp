@@ -1,5 +1,5 @@
-// cuda::Index where there is no device: what is wrong is said before anything is touched. tests/cuda/search_test.cu has
-// the searches.
+// cuda::Index where there is no device: what is wrong is said before anything is touched. tests/cuda/search_test.cpp
+// has the searches.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -101,6 +101,44 @@ TEST_P(DeviceSearch, AnyBudgetThatIsEnoughGivesTheSameAnswer) {
   }
 }
 
+// In tiles of which the last is smaller, of every type and layout. Points that lie close together have it streamed
+// again.
+TEST_P(DeviceSearch, AStreamedBaseMayLieAnyhow) {
+  const std::vector<Metric> metrics = {MetricKind::euclidean, MetricKind::cosine, MetricKind::manhattan};
+  const std::vector<Kind> kinds = {Kind::gaussian, Kind::clustered, Kind::duplicates};
+  const std::vector<std::int64_t> budgets = {24 << 10, 41 << 10};
+  const auto rows = pairwise(
+      {metrics.size(), kinds.size(), budgets.size(), all_dtypes().size(), all_layouts().size(), all_layouts().size()},
+      5);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Case c;
+    c.metric = metrics[rows[i][0]];
+    c.kind = kinds[rows[i][1]];
+    c.budget = budgets[rows[i][2]];
+    c.dtype = all_dtypes()[rows[i][3]];
+    c.base_layout = all_layouts()[rows[i][4]];
+    c.query_layout = all_layouts()[rows[i][5]];
+    c.shape = {607, 7, 13};
+    c.k = 6;
+    c.seed = i + 1;
+    Options within = c.options();
+    within.backend = GetParam();
+    EXPECT_LT(explain({607, 7, 13, 6, c.dtype}, within).base_tile, 200) << c;
+    EXPECT_TRUE(with_dtype(c.dtype, [&]<class T>() { return matches<T>(c, GetParam()); })) << c;
+  }
+}
+
+TEST_P(DeviceSearch, AStreamedBaseCanBeGivenUp) {
+  const Sample<float> sample = generate<float>(Kind::gaussian, {900, 5, 8}, MetricKind::euclidean, 3);
+  Options within = options();
+  within.memory_budget = 30 << 10;
+  int calls = 0;
+  within.progress = [&](const Progress&) { return ++calls < 3; };
+  EXPECT_TRUE(
+      fails_with(ErrorCode::cancelled, {}, [&] { search(sample.base.view(), sample.queries.view(), 5, within); }));
+  EXPECT_EQ(calls, 3);
+}
+
 TEST_P(DeviceSearch, TooSmallABudgetIsNamed) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {500, 4, 8}, MetricKind::euclidean, 3);
   Options within = options();
@@ -131,7 +169,9 @@ TEST_P(DeviceSearch, TiesOfBytesNeedOneStep) {
   for (const Metric& metric :
        {Metric(MetricKind::sqeuclidean), Metric(MetricKind::manhattan), Metric(MetricKind::inner_product)}) {
     const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::ties, {700, 15, 6}, metric, 4);
-    const auto got = search(sample.base.view(), sample.queries.view(), 12, options(metric));
+    Options scores = options(metric);
+    scores.distance = "direct";
+    const auto got = search(sample.base.view(), sample.queries.view(), 12, scores);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, metric), 12)) << kith::to_string(metric);
     EXPECT_EQ(got.report.steps.size(), 1U) << kith::to_string(metric);
   }
@@ -143,7 +183,9 @@ TEST_P(DeviceSearch, TiesOfSmallIntegersNeedOneStep) {
   for (const bool broken : {false, true}) {
     if (broken) sample.queries(3, 1) += 0.1F;
     const Truth<float> truth = truth_of(sample, MetricKind::sqeuclidean);
-    const auto got = search(sample.base.view(), sample.queries.view(), 12, options(MetricKind::sqeuclidean));
+    Options scores = options(MetricKind::sqeuclidean);
+    scores.distance = "direct";
+    const auto got = search(sample.base.view(), sample.queries.view(), 12, scores);
     EXPECT_TRUE(matches_truth(got, truth, 12));
     EXPECT_EQ(got.report.steps.size() > 1, broken);
   }

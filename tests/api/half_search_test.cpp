@@ -62,6 +62,27 @@ TEST_P(HalfSearch, SpreadPointsAreProven) {
   }
 }
 
+// The same without a matrix of scores: few points, all of which pass, and so many that a sample gives limits.
+TEST_P(HalfSearch, FusedGivesTheSameAnswer) {
+  struct Problem {
+    MetricKind metric;
+    Kind kind;
+    Shape shape;
+    std::int64_t k;
+  };
+  for (const Problem& problem : {Problem{MetricKind::euclidean, Kind::gaussian, {2500, 9, 20}, 7},
+                                 {MetricKind::sqeuclidean, Kind::duplicates, {300, 5, 70}, 3},
+                                 {MetricKind::inner_product, Kind::gaussian, {2100, 5, 9}, 40},
+                                 {MetricKind::cosine, Kind::clustered, {2100, 3, 17}, 1}}) {
+    const Sample<float> sample = generate<float>(problem.kind, problem.shape, problem.metric, 6);
+    Options fused = halfs(problem.metric);
+    fused.method = Method::fused;
+    const SearchReport report = report_of(sample, problem.k, fused);
+    EXPECT_EQ(report.steps.front().distance, "fused half");
+    EXPECT_EQ(report.plan.method, Method::fused);
+  }
+}
+
 // A common offset is no part of a point less the base's mean.
 TEST_P(HalfSearch, CentringTakesOffsetsAway) {
   constexpr Shape kShape{400, 20, 16};
@@ -83,28 +104,6 @@ TEST_P(HalfSearch, PointsTooCloseTogetherClimbTheLadder) {
     EXPECT_EQ(report.steps[0].queries, kShape.queries);
     EXPECT_EQ(report.steps[1].distance, "register-tiled");
     EXPECT_GT(report.steps[1].queries, kShape.queries / 2);
-  }
-}
-
-// Many queries: a few try the rung first.
-TEST_P(HalfSearch, ATrialChoosesTheRung) {
-  constexpr Shape kShape{150, 260, 16};
-  const Metric metric(MetricKind::sqeuclidean);
-  for (const char* stage : {"half", "gemm"}) {
-    Options options = halfs(metric);
-    options.distance = stage;
-    const auto far = on_both_sides(generate<float>(Kind::large_offset, kShape, metric, 5));
-    const SearchReport refused = report_of(far, 4, options);
-    ASSERT_GE(refused.steps.size(), 2U) << stage;
-    EXPECT_EQ(refused.steps[0].distance, stage);
-    EXPECT_LE(refused.steps[0].queries, 64) << stage;
-    EXPECT_EQ(refused.steps[1].distance, "register-tiled");
-    EXPECT_EQ(refused.steps[1].queries, kShape.queries) << stage;
-
-    const auto spread = generate<float>(Kind::gaussian, kShape, metric, 5);
-    const SearchReport taken = report_of(spread, 4, options);
-    EXPECT_EQ(taken.steps[0].distance, stage);
-    EXPECT_EQ(taken.steps[0].queries, kShape.queries) << stage;
   }
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness import BAD_DATA, KithTest, NO_DEVICE, USAGE
 
-COMMANDS = ["search", "graph", "topk", "explain", "info", "gen", "eval", "convert", "demo", "completion"]
+COMMANDS = ["search", "graph", "topk", "explain", "tune", "info", "gen", "eval", "convert", "demo", "completion"]
 METRICS = ["sqeuclidean", "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation",
            "inner_product", "hamming"]
 
@@ -120,7 +120,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         subprocess.run(["bash", "-n"], input=self.script("bash").encode(), check=True)
 
     def test_bash_offers(self):
-        self.assertEqual(self.complete("kith", "")[:10], COMMANDS)
+        self.assertEqual(self.complete("kith", "")[:len(COMMANDS)], COMMANDS)
         self.assertEqual(self.complete("kith", "se"), ["search"])
         self.assertEqual(self.complete("kith", "search", "--met"), ["--metric", "--method"])
         self.assertEqual(self.complete("kith", "search", "--metric", "c"), ["chebyshev", "cosine", "correlation"])

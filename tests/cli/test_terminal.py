@@ -30,14 +30,19 @@ class Terminal(KithTest):
         return text.decode()
 
     def long_search(self):
+        """A search that lasts long enough to draw its progress bar several times, and what it says on a terminal."""
         self.save("base.npy", rng(1).normal(size=(20000, 64)))
-        self.save("q.npy", rng(2).normal(size=(300, 64)))
-        return ("search", "--base", "base.npy", "--queries", "q.npy", "-k", "1", "--distance", "direct", "--metric",
-                "minkowski", "--p", "2.5", "-o", "out.npz")
+        command = ("search", "--base", "base.npy", "--queries", "q.npy", "-k", "1", "--distance", "direct", "--metric",
+                   "minkowski", "--p", "2.5", "-o", "out.npz")
+        for queries in (20, 75, 300, 1200, 4800):
+            self.save("q.npy", rng(2).normal(size=(queries, 64)))
+            text = self.stderr_on_a_terminal(*command)
+            if text.count("searching") > 2:
+                break
+        return command, text
 
     def test_progress_bar(self):
-        command = self.long_search()
-        text = self.stderr_on_a_terminal(*command)
+        command, text = self.long_search()
         self.assertRegex(text, r"searching \[[#.]*\] +\d+%  .* distances/s  .* left")
         self.assertTrue(text.endswith("\r\x1b[K"))
         self.assertEqual(self.stderr_on_a_terminal(*command, "--quiet"), "")

@@ -231,7 +231,7 @@ TEST_F(RegisterTiled, NothingToDo) {
   device::Stream stream;
   device::Workspace workspace(stream);
   device::register_tiled_scores<float>({.queries = {}, .base = {nullptr, 5, 3}, .dims = 3, .workspace = workspace});
-  device::fused_filter<float>({.queries = {nullptr, 5, 3}, .base = {}, .dims = 3, .workspace = workspace});
+  device::fused_filter<float>({.queries = {nullptr, 5, 3}, .base = {}, .dims = 3, .lists = {}, .stream = stream});
   stream.synchronize();
 }
 
@@ -281,13 +281,13 @@ class FilterProblem {
                                      .form = form_.form,
                                      .p = kPower,
                                      .addends = form_.expanded ? sets_.norm_array.data() : nullptr,
-                                     .limits = limits.data(),
-                                     .room = room_,
-                                     .scores = scores.data(),
-                                     .ids = ids.data(),
-                                     .first_id = kFirstId,
-                                     .counts = counts.data(),
-                                     .workspace = sets_.workspace};
+                                     .lists = {.limits = limits.data(),
+                                               .room = room_,
+                                               .scores = scores.data(),
+                                               .ids = ids.data(),
+                                               .first_id = kFirstId,
+                                               .counts = counts.data()},
+                                     .stream = sets_.workspace.stream()};
     device::fused_filter(call);
     found_scores_ = scores.values();
     found_ids_ = ids.values();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <thread>
 
+#include "cuda/runtime/memory.hpp"
 #include "support.hpp"
 
 namespace kith::test {
@@ -71,6 +72,30 @@ TEST_F(Runtime, SaysWhatItIs) {
   EXPECT_EQ(value, 8);
   ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, nothing_kernel, 256, 100 << 10), cudaSuccess);
   EXPECT_EQ(value, 2);
+}
+
+cudaMemoryType type_of(const void* address) {
+  cudaPointerAttributes attributes;
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, address), cudaSuccess);
+  return attributes.type;
+}
+
+TEST_F(Runtime, KnowsWhatMemoryIs) {
+  DeviceValues<int> device(3);
+  emulated::PinnedBuffer<int> pinned(3);
+  std::vector<int> plain(8);
+  EXPECT_EQ(type_of(device.data() + 2), cudaMemoryTypeDevice);
+  EXPECT_EQ(type_of(pinned.data() + 2), cudaMemoryTypeHost);
+  EXPECT_EQ(type_of(plain.data()), cudaMemoryTypeUnregistered);
+  ASSERT_EQ(cudaHostRegister(plain.data() + 1, 3 * sizeof(int), cudaHostRegisterDefault), cudaSuccess);
+  EXPECT_EQ(type_of(plain.data()), cudaMemoryTypeUnregistered);
+  EXPECT_EQ(type_of(plain.data() + 3), cudaMemoryTypeHost);
+  EXPECT_EQ(type_of(plain.data() + 4), cudaMemoryTypeUnregistered);
+  EXPECT_EQ(cudaHostRegister(plain.data() + 2, sizeof(int), cudaHostRegisterDefault), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaHostUnregister(plain.data()), cudaErrorInvalidValue);
+  ASSERT_EQ(cudaHostUnregister(plain.data() + 1), cudaSuccess);
+  EXPECT_EQ(type_of(plain.data() + 3), cudaMemoryTypeUnregistered);
+  cudaGetLastError();
 }
 
 TEST_F(Runtime, DevicesHaveTheirOwnMemoryAndStreams) {

@@ -56,9 +56,12 @@ void async_wait(unsigned pending_groups);
 
 // Fails the kernel that runs, with its name and block added to the text.
 [[noreturn]] void fail(const std::string& text);
+// These build their text elsewhere: with its strings AddressSanitizer would have much to do in every caller's frame.
+[[noreturn]] void fail_assumption(Where where);
+[[noreturn]] void fail_width(int width);
 
 inline void assume(bool condition, Where where = Where::current()) {
-  if (!condition) fail(std::string("an assumption is false in ") + where.file + ":" + std::to_string(where.line));
+  if (!condition) fail_assumption(where);
 }
 
 // Where the running thread is; it is written at every switch.

@@ -44,26 +44,27 @@ inline void __threadfence_system() {}
 template <class T>
 concept Shuffled = std::is_arithmetic_v<T> && (sizeof(T) <= 8);
 
+// Copies by value: AddressSanitizer has nothing to watch.
+template <std::size_t kBytes> struct UnsignedOf { using Type = std::uint64_t; };
+template <> struct UnsignedOf<4> { using Type = std::uint32_t; };
+template <> struct UnsignedOf<2> { using Type = std::uint16_t; };
+template <> struct UnsignedOf<1> { using Type = std::uint8_t; };
+
 template <Shuffled T>
-std::uint64_t to_bits(T value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
-}
+std::uint64_t to_bits(T value) { return std::bit_cast<typename UnsignedOf<sizeof(T)>::Type>(value); }
+template <Shuffled T>
+T from_bits(std::uint64_t bits) { return std::bit_cast<T>(static_cast<typename UnsignedOf<sizeof(T)>::Type>(bits)); }
 
 template <Shuffled T>
 T shuffle(Op op, unsigned mask, T value, unsigned source, int width, Where where) {
   const auto detail = static_cast<unsigned>(width) << 8U | static_cast<unsigned>(sizeof(T));
-  const std::uint64_t bits = warp_op(op, mask, to_bits(value), source, detail, where);
-  std::memcpy(&value, &bits, sizeof(T));
-  return value;
+  return from_bits<T>(warp_op(op, mask, to_bits(value), source, detail, where));
 }
 
 // This lane's group of `width` lanes.
 struct Group {
   explicit Group(int width) : start(here.lane & ~(static_cast<unsigned>(width) - 1U)), end(start + static_cast<unsigned>(width)) {
-    if (width < 1 || width > 32 || (width & (width - 1)) != 0)
-      fail("a shuffle's width is a power of two up to 32, not " + std::to_string(width));
+    if (width < 1 || width > 32 || (width & (width - 1)) != 0) fail_width(width);
   }
   unsigned start, end;
 };

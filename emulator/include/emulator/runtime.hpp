@@ -134,6 +134,21 @@ enum cudaMemcpyKind {
 
 constexpr unsigned cudaHostAllocDefault = 0;
 constexpr unsigned cudaHostAllocPortable = 1;
+constexpr unsigned cudaHostRegisterDefault = 0;
+
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
+
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+};
 
 cudaError_t cudaMalloc(void** address, std::size_t bytes);
 cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream);
@@ -142,6 +157,9 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** address, std::size_t bytes);
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void* address);
+cudaError_t cudaHostRegister(void* address, std::size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* address);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address);
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,

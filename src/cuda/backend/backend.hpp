@@ -8,6 +8,7 @@
 
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
+#include "plan/device_profile.hpp"
 
 namespace kith {
 
@@ -30,6 +31,29 @@ struct DeviceTopk {
 struct DeviceFacts {
   std::int64_t free_memory = 0;
   int processors = 1;
+  std::string name;
+  plan::DeviceProfile profile{};  // what the steps of a plan cost
+  std::string profile_source = plan::kDefaultProfile;
+};
+
+// Sizes of what is measured: distances of so many queries and points in two numbers of dimensions, and a read of so
+// many values.
+struct TuneSize {
+  std::int64_t queries = 0;
+  std::int64_t points = 0;
+  std::int64_t few_dims = 0;
+  std::int64_t many_dims = 0;
+  std::int64_t read_values = 0;
+  int rounds = 1;
+};
+
+inline constexpr TuneSize kWholeTune{4096, 65536, 128, 512, std::int64_t{1} << 28, 7};
+inline constexpr TuneSize kQuickTune{2048, 32768, 128, 256, std::int64_t{1} << 26, 3};
+
+// Of a field of plan::DeviceProfile.
+struct MeasuredCost {
+  std::string name;
+  double seconds = 0;
 };
 
 // A base on a device, or streamed through it. Thread-safe; the base must outlive it.
@@ -58,7 +82,8 @@ class PointerIndex {
 // device_count        devices that can be used; 0 where there is none or no driver
 // device_list         what they are
 // select_method_names "auto" first
-// device_facts        of the current one
+// device_facts        of the current one; its profile is left to the caller
+// measure_costs       what is in a profile and can be measured on the current device
 // make_index          of a base that was checked; kept on the device, or streamed through it by every search
 // distances           queries × base, as the host search returns them
 // make_pointer_index  of a base of the device, float or double, which is checked here; waits for the stream
@@ -70,6 +95,7 @@ class PointerIndex {
   std::vector<Device> device_list();                                                                          \
   std::vector<std::string> select_method_names();                                                             \
   DeviceFacts device_facts();                                                                                 \
+  std::vector<MeasuredCost> measure_costs(const TuneSize& size);                                              \
   template <Element T>                                                                                        \
   std::unique_ptr<DeviceIndex<T>> make_index(const MatrixView<T>& base, const Metric& metric, bool resident); \
   template <Element T>                                                                                        \

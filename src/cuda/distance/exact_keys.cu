@@ -1,38 +1,47 @@
 // Eight lanes share a pair, lane j taking the coordinates c with c % 8 = j: that is the order of core/key.hpp, whose
 // tree of additions a butterfly of shuffles repeats (addition commutes, so all eight get the same bits), and eight
 // neighbouring floats are one sector of memory.
-// Cost of a pair: dims loads of the base point, from memory where candidates are scattered; three double operations a
-// coordinate. Where all pairs are wanted, a group keeps kQueries queries at once, so that a base point is read once for
-// all of them.
+// Cost of a pair: dims loads of the base point, from memory where candidates are scattered; three double operations and
+// a conversion a coordinate. Where all pairs of one query are wanted, that fits into the time it takes to read the
+// base.
 #include "cuda/distance/exact_keys.hpp"
 
+#include "cuda/runtime/async_copy.cuh"
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/shared.cuh"
 
 namespace kith::KITH_BACKEND {
 namespace {
 
 struct KeyShape {
   static constexpr unsigned kThreads = 256;
-  static constexpr unsigned kGroups = kThreads / core::kLanes;  // pairs, or base points, of a block at a time
-  static constexpr unsigned kQueries = 4;
+  static constexpr unsigned kGroups = kThreads / core::kLanes;  // pairs, or rows, of a block
 };
 
 __device__ __forceinline__ unsigned group_lane() {
   return threadIdx.x % core::kLanes;
 }
 
-// Over the eight lanes of a group, in the order of core::combine_lanes. All lanes of the warp call.
-__device__ double combine_group(double lane, core::Form form) {
-  for (int step = core::kLanes / 2; step > 0; step /= 2) {
-    const double other = __shfl_xor_sync(kFullMask, lane, step);
-    lane = form != core::Form::maximum ? lane + other : lane < other ? other : lane;
-  }
-  return lane;
-}
-
 __device__ __forceinline__ double add_term(core::Form form, double sum, double term) {
   if (form == core::Form::maximum) return sum < term ? term : sum;
   return sum + term;
+}
+
+// Over the eight lanes of a group, in the order of core::combine_lanes. All lanes of the warp call.
+__device__ double combine_group(double lane, core::Form form) {
+  for (int step = core::kLanes / 2; step > 0; step /= 2)
+    lane = add_term(form, lane, __shfl_xor_sync(kFullMask, lane, step));
+  return lane;
+}
+
+// Functions of their own: with all powers and metrics they are long, and would stand in many kernels many times.
+KITH_NOINLINE __device__ double finish_key(const Metric& metric, double raw, const core::RowFacts& x,
+                                           const core::RowFacts& y, std::int64_t dims) {
+  return core::finish(metric, raw, x, y, dims);
+}
+
+KITH_NOINLINE __device__ double any_term(core::Form form, double p, double x, double y) {
+  return core::term(form, p, x, y);
 }
 
 template <class F>
@@ -61,42 +70,119 @@ __global__ void __launch_bounds__(KeyShape::kThreads)
                               static_cast<double>(y[c]) - y_facts.mean));
   const double raw = combine_group(sum, form);
   if (pair < pairs && group_lane() == 0)
-    keys[pair] = static_cast<F>(core::finish(call.metric, raw, x_facts, y_facts, call.dims));
+    keys[pair] = static_cast<F>(finish_key(call.metric, raw, x_facts, y_facts, call.dims));
 }
 
-// Group a base point and kQueries queries; blocks are numbered query groups first, so that they meet in the cache.
+// Which terms a sum has: known to the compiler for the common metrics, which have no means either.
+template <core::Form kForm>
+struct FixedTerms {
+  __device__ explicit FixedTerms(const Metric& /*metric*/) {}
+  __device__ __forceinline__ double less_mean(double value, double /*mean*/) const { return value; }
+  __device__ __forceinline__ double add(double sum, double x, double y) const {
+    return add_term(kForm, sum, core::term(kForm, 0, x, y));
+  }
+  __device__ core::Form form() const { return kForm; }
+};
+
+struct AnyTerms {
+  Metric metric;
+  __device__ explicit AnyTerms(const Metric& of) : metric(of) {}
+  __device__ __forceinline__ double less_mean(double value, double mean) const { return value - mean; }
+  __device__ __forceinline__ double add(double sum, double x, double y) const {
+    return add_term(form(), sum, any_term(form(), metric.p, x, y));
+  }
+  __device__ core::Form form() const { return core::form_of(metric); }
+};
+
+// All pairs. A warp has kSets × kRows base points and brings them to shared memory, kRows of them and kDepth
+// coordinates at a time, while it works on those before: whole lines of memory, although lanes then want every eighth
+// coordinate. The query's coordinates are converted once for all points. Blocks are numbered queries first, so that
+// they meet in the cache.
 template <class F>
-__global__ void __launch_bounds__(KeyShape::kThreads)
-    all_keys_kernel(KeyCall<F> call, core::Form form, std::int64_t query_groups, F* keys, std::int64_t stride) {
-  constexpr unsigned kQueries = KeyShape::kQueries;
-  const std::int64_t first_query = blockIdx.x % query_groups * kQueries;
-  const std::int64_t point = blockIdx.x / query_groups * KeyShape::kGroups + threadIdx.x / core::kLanes;
-  const std::int64_t mine = min(point, call.base.rows.count - 1);
-  const core::RowFacts y_facts = facts_of(call.base, mine);
-  const F* y = call.base.rows.data + mine * call.base.rows.stride;
-  const F* x[kQueries];
-  core::RowFacts x_facts[kQueries];
-  double sums[kQueries] = {};
-  KITH_UNROLL
-  for (unsigned i = 0; i < kQueries; ++i) {
-    const std::int64_t query = min(first_query + i, call.queries.rows.count - 1);
-    x[i] = call.queries.rows.data + query * call.queries.rows.stride;
-    x_facts[i] = facts_of(call.queries, query);
+struct KeyStages {
+  static constexpr unsigned kRows = 8;
+  static constexpr unsigned kSets = 4;
+  static constexpr unsigned kDepth = 128;
+  static constexpr unsigned kEach = kDepth / core::kLanes;                // coordinates of a lane
+  static constexpr unsigned kGroupRows = kRows / (kWarp / core::kLanes);  // of a group of lanes, at a time
+  // Rows that the four groups read at once lie in different banks.
+  static constexpr unsigned kPitch = kDepth + 8;
+  static constexpr unsigned kStage = kRows * kPitch;
+  static constexpr unsigned kPoints = KeyShape::kThreads / kWarp * kSets * kRows;  // of a block
+
+  // Row r of a set is that of group r % 4.
+  __device__ static unsigned row(unsigned group, unsigned r) { return r * (kWarp / core::kLanes) + group; }
+
+  // Starts to copy kDepth coordinates, from `c` on, of rows first … first + kRows − 1; zeros for what does not exist,
+  // and nothing behind the last coordinate.
+  __device__ static void copy(const PointRows<F>& rows, std::int64_t dims, std::int64_t first, std::int64_t c, F* to) {
+    if (c < dims) {
+      KITH_UNROLL
+      for (unsigned r = 0; r < kRows; ++r) {
+        const F* from = rows.data + (first + r) * rows.stride + c + lane_id();
+        const SharedPlace<F> place(to + r * kPitch + lane_id());
+        KITH_UNROLL
+        for (unsigned i = 0; i < kDepth; i += kWarp)
+          place.copy_async_or_zero(i, from + i, first + r < rows.count && c + i + lane_id() < dims);
+      }
+    }
+    commit_copies();
   }
-  for (std::int64_t c = group_lane(); c < call.dims; c += core::kLanes) {
-    const double at = static_cast<double>(y[c]) - y_facts.mean;
+};
+
+template <class Terms, class F>
+__global__ void __launch_bounds__(KeyShape::kThreads) all_keys_kernel(KeyCall<F> call, F* keys, std::int64_t stride) {
+  using Stages = KeyStages<F>;
+  constexpr unsigned kGroupRows = Stages::kGroupRows;
+  const Terms terms(call.metric);
+  F* const stages = dynamic_shared<F>() + warp_id() * 2 * Stages::kStage;
+  const std::int64_t query = blockIdx.x % call.queries.rows.count;
+  const std::int64_t first = blockIdx.x / call.queries.rows.count * Stages::kPoints +
+                             static_cast<std::int64_t>(warp_id()) * (Stages::kSets * Stages::kRows);
+  const F* x = call.queries.rows.data + query * call.queries.rows.stride;
+  const core::RowFacts x_facts = facts_of(call.queries, query);
+  const unsigned group = lane_id() / core::kLanes;
+  double sums[Stages::kSets][kGroupRows] = {};
+  unsigned stage = 0;
+  Stages::copy(call.base.rows, call.dims, first, 0, stages);
+  for (std::int64_t c = 0; c < call.dims; c += Stages::kDepth) {
+    double of[Stages::kEach];
     KITH_UNROLL
-    for (unsigned i = 0; i < kQueries; ++i)
-      sums[i] =
-          add_term(form, sums[i], core::term(form, call.metric.p, static_cast<double>(x[i][c]) - x_facts[i].mean, at));
+    for (unsigned i = 0; i < Stages::kEach; ++i) {
+      const std::int64_t at = c + i * core::kLanes + group_lane();
+      of[i] = at < call.dims ? terms.less_mean(static_cast<double>(x[at]), x_facts.mean) : 0.0;
+    }
+    KITH_UNROLL
+    for (unsigned set = 0; set < Stages::kSets; ++set) {
+      const bool last = set + 1 == Stages::kSets;
+      Stages::copy(call.base.rows, call.dims, first + (last ? 0 : set + 1) * Stages::kRows,
+                   last ? c + Stages::kDepth : c, stages + (1 - stage) * Stages::kStage);
+      wait_for_copies<1>();
+      __syncwarp();
+      KITH_UNROLL
+      for (unsigned r = 0; r < kGroupRows; ++r) {
+        const std::int64_t point = first + set * Stages::kRows + Stages::row(group, r);
+        const double mean = facts_of(call.base, min(point, call.base.rows.count - 1)).mean;
+        const F* y = stages + stage * Stages::kStage + Stages::row(group, r) * Stages::kPitch + group_lane();
+        KITH_UNROLL
+        for (unsigned i = 0; i < Stages::kEach; ++i)
+          if (c + i * core::kLanes + group_lane() < call.dims)
+            sums[set][r] =
+                terms.add(sums[set][r], of[i], terms.less_mean(static_cast<double>(y[i * core::kLanes]), mean));
+      }
+      __syncwarp();  // the stage is the next to be filled
+      stage = 1 - stage;
+    }
   }
+  wait_for_copies<0>();
   KITH_UNROLL
-  for (unsigned i = 0; i < kQueries; ++i) {
-    const double raw = combine_group(sums[i], form);
-    const bool there = first_query + i < call.queries.rows.count && point < call.base.rows.count;
-    if (there && group_lane() == 0)
-      keys[(first_query + i) * stride + point] =
-          static_cast<F>(core::finish(call.metric, raw, x_facts[i], y_facts, call.dims));
+  for (unsigned set = 0; set < Stages::kSets; ++set) KITH_UNROLL
+  for (unsigned r = 0; r < kGroupRows; ++r) {
+    const double raw = combine_group(sums[set][r], terms.form());
+    const std::int64_t point = first + set * Stages::kRows + Stages::row(group, r);
+    if (point < call.base.rows.count && group_lane() == 0)
+      keys[query * stride + point] =
+          static_cast<F>(finish_key(call.metric, raw, x_facts, facts_of(call.base, point), call.dims));
   }
 }
 
@@ -123,6 +209,17 @@ __global__ void __launch_bounds__(KeyShape::kThreads)
   if (means != nullptr) means[row] = mean;
 }
 
+template <class Terms, class F>
+void run(const KeyCall<F>& call, F* keys, std::int64_t stride) {
+  using Stages = KeyStages<F>;
+  const std::int64_t blocks = ceil_div(call.base.rows.count, Stages::kPoints);
+  launch("all_keys", all_keys_kernel<Terms, F>,
+         {.blocks = call.queries.rows.count * blocks,
+          .threads = KeyShape::kThreads,
+          .shared_bytes = sizeof(F) * (KeyShape::kThreads / kWarp) * 2 * Stages::kStage},
+         call.stream, call, keys, stride);
+}
+
 }  // namespace
 
 template <class F>
@@ -141,10 +238,13 @@ void candidate_keys(const KeyCall<F>& call, const unsigned* ids, std::int64_t co
 
 template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
-  const std::int64_t query_groups = ceil_div(call.queries.rows.count, KeyShape::kQueries);
-  launch("all_keys", all_keys_kernel<F>,
-         {.blocks = query_groups * ceil_div(call.base.rows.count, KeyShape::kGroups), .threads = KeyShape::kThreads},
-         call.stream, call, core::form_of(call.metric), query_groups, keys, stride);
+  if (call.base.means != nullptr) return run<AnyTerms>(call, keys, stride);
+  switch (core::form_of(call.metric)) {
+    case core::Form::squared: return run<FixedTerms<core::Form::squared>>(call, keys, stride);
+    case core::Form::absolute: return run<FixedTerms<core::Form::absolute>>(call, keys, stride);
+    case core::Form::dot: return run<FixedTerms<core::Form::dot>>(call, keys, stride);
+    default: return run<AnyTerms>(call, keys, stride);
+  }
 }
 
 #define KITH_INSTANTIATE(F)                                                                   \

@@ -47,7 +47,7 @@ void round_rows(const PointRows<float>& rows, std::int64_t dims, const float* ce
 
 struct HalfScoreCall {
   HalfRows queries;
-  HalfRows base;
+  HalfRows base;                   // of the same dimensions; its rows may lie farther apart
   const float* addends = nullptr;  // the base's square_norms: expanded squares; none: products
   float* scores = nullptr;         // queries.count rows of base.count values
   std::int64_t score_stride = 0;

@@ -1,18 +1,22 @@
 // register_tiled.cuh: the engine of the stages that combine many queries with many base points.
-// Idea    a matrix product with other operators (Hanák, 3.3 and 5.2; forms.cuh). A block of 256 threads has a tile of
-//         kPoints queries × kPoints base points, a thread kSide × kSide pairs of it in registers: 128 and 8 in float,
-//         64 and 4 in double. It runs through several base tiles, chunks of kDepth coordinates at a time, which
+// Idea    a matrix product with other operators (Hanák, 3.3 and 5.2; forms.cuh). A block of 128 threads has a tile of
+//         kPoints queries × kPoints base points, a thread kRows × kColumns pairs of it in registers: 128, 16 and 8 in
+//         float, half of each in double. With 8 × 8 shared memory would be as busy as the arithmetic. The block
+//         runs through several base tiles, chunks of kDepth coordinates at a time, which
 //         asynchronous copies bring to shared memory, turned, while the chunks before are computed. Up to kResident
-//         chunks, the queries are copied once and stay (as the kernel of Kruliš et al. does; Hanák, 3.3.2).
-// Layout  warps lie 4 × 2 in a tile and lanes 4 × 8 in a warp; a thread's points of either set are two pieces of 16
-//         bytes, so that a warp reads 64 bytes of queries or 128 of base points, without conflicts, and lanes that
-//         follow each other hold scores that do.
-// Cost    estimated, in float, for a thread and a chunk of 16 coordinates: 1024 operations of a product (2048 of the
-//         other forms), 64 loads of 16 bytes from shared memory, about 50 instructions to copy each set that is
-//         streamed, and 30 around them: 1.15 … 1.2 a pair and coordinate of a product, where one is the floor.
+//         chunks, the queries are copied once and stay (as the kernel of Kruliš et al. does; Hanák, 3.3.2). With few
+//         dimensions a chunk holds several base tiles, one after the other in its coordinates, so that threads wait
+//         for each other less often.
+// Layout  warps lie 2 × 2 in a tile and lanes 4 × 8 in a warp; a thread's points are pieces of 16 bytes, four of
+// queries
+//         and two of base points, so that a warp reads 64 bytes of the former or 128 of the latter, without conflicts,
+//         and lanes that follow each other hold scores that do.
+// Cost    estimated, in float, for a thread and a chunk of 32 coordinates: 4096 operations of a product (8192 of the
+//         other forms), 192 loads of 16 bytes from shared memory, about 150 instructions to copy each set that is
+//         streamed, and 60 around them: 1.1 … 1.15 a pair and coordinate of a product, where one is the floor.
 // Order   coordinates are added one by one in ascending order, whatever the shape of the work: scores have the same
 //         bits in every kernel made of this.
-// Limits  any strides and alignment; coordinates are padded with zeros to a multiple of 8.
+// Limits  any strides and alignment.
 #pragma once
 
 #include "cuda/distance/forms.cuh"
@@ -26,22 +30,25 @@ namespace kith::KITH_BACKEND {
 
 template <class F>
 struct TileShape {
-  static constexpr unsigned kThreads = 256;
-  static constexpr unsigned kBlocks = 2;              // that a multiprocessor runs at once
+  static constexpr unsigned kThreads = 128;
+  static constexpr unsigned kBlocks = 3;              // that a multiprocessor runs at once
   static constexpr unsigned kPiece = 16 / sizeof(F);  // neighbours that a thread reads together
-  static constexpr unsigned kSide = 2 * kPiece;       // a thread's points of either set
-  static constexpr unsigned kPoints = 16 * kSide;     // a block's
+  static constexpr unsigned kRows = 4 * kPiece;       // a thread's queries
+  static constexpr unsigned kColumns = 2 * kPiece;    // a thread's base points
+  static constexpr unsigned kPoints = 32 * kPiece;    // a block's of either set
   // Lanes that copy write 8 coordinates of neighbouring points: into different banks with this distance.
   static constexpr unsigned kPitch = kPoints + kPiece;
-  static constexpr unsigned kDepth = 16;
-  static constexpr unsigned kStep = 8;  // coordinates that are computed, and copied, at a time
-  static constexpr unsigned kStages = 3;
-  static constexpr unsigned kResident = 8;
-  static constexpr unsigned kMostTiles = 32;  // that a block runs through
-
-  static constexpr unsigned kChunk = kDepth * kPitch;       // values of a chunk
-  static constexpr unsigned kBaseStage = kChunk + kPoints;  // with the addends
+  static constexpr unsigned kDepth = 32;
+  static constexpr unsigned kStep = 8;  // coordinates that are copied at a time
+  static constexpr unsigned kStages = 2;
+  static constexpr unsigned kResident = 2;             // more would not leave room for kBlocks
+  static constexpr unsigned kMostTiles = 32;           // that a block runs through
+  static constexpr unsigned kChunk = kDepth * kPitch;  // values of a chunk
 };
+
+// A thread's.
+template <class F>
+using TileScores = F[TileShape<F>::kRows][TileShape<F>::kColumns];
 
 template <class F>
 struct TileWork {
@@ -50,17 +57,29 @@ struct TileWork {
   const F* addends;  // one a base point, or null
   unsigned dims;
   unsigned chunks;       // of the coordinates, at least one
+  unsigned packed;       // base tiles that a chunk holds: one, unless there is but one chunk
   bool queries_stay;     // in shared memory
   unsigned query_tiles;  // blocks that follow each other have other queries and the same base tiles, for the cache
   unsigned base_tiles;
   unsigned tiles_each;  // base tiles of a block, but for the last
 
+  // Of the block that asks.
+  __device__ unsigned query_tile() const { return blockIdx.x % query_tiles; }
+  __device__ unsigned first_base_tile() const { return blockIdx.x / query_tiles * tiles_each; }
+  __device__ std::int64_t first_query() const { return std::int64_t{query_tile()} * TileShape<F>::kPoints; }
+  __device__ std::int64_t first_point() const { return std::int64_t{first_base_tile()} * TileShape<F>::kPoints; }
+
+  // Coordinates of a chunk that a tile has.
+  __device__ unsigned depth() const { return TileShape<F>::kDepth / packed; }
+
   std::int64_t blocks() const { return query_tiles * ceil_div(base_tiles, tiles_each); }
   std::size_t shared_bytes() const {
     using Shape = TileShape<F>;
     const std::size_t query_chunks = queries_stay ? chunks : Shape::kStages;
-    return sizeof(F) * (Shape::kStages * Shape::kBaseStage + query_chunks * Shape::kChunk);
+    return sizeof(F) * (Shape::kStages * base_stage() + query_chunks * Shape::kChunk);
   }
+  // Values of a stage: a chunk, and the addends of its tiles.
+  __host__ __device__ unsigned base_stage() const { return TileShape<F>::kChunk + packed * TileShape<F>::kPoints; }
 };
 
 // Base tiles for a block such that the rounds of blocks that fill the device take the least time: with few, starting a
@@ -92,6 +111,10 @@ TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, st
           .addends = addends,
           .dims = static_cast<unsigned>(dims),
           .chunks = chunks,
+          .packed = dims <= Shape::kDepth / 8   ? 8U
+                    : dims <= Shape::kDepth / 4 ? 4U
+                    : dims <= Shape::kDepth / 2 ? 2U
+                                                : 1U,
           .queries_stay = chunks <= Shape::kResident,
           .query_tiles = static_cast<unsigned>(query_tiles),
           .base_tiles = static_cast<unsigned>(base_tiles),
@@ -114,7 +137,7 @@ __device__ __forceinline__ unsigned reread_thread() {
 template <class F>
 struct ThreadPairs {
   using Shape = TileShape<F>;
-  static constexpr unsigned kRowsApart = 4 * Shape::kPiece;  // first and second piece
+  static constexpr unsigned kRowsApart = 4 * Shape::kPiece;  // one piece from the next
   static constexpr unsigned kColumnsApart = 8 * Shape::kPiece;
 
   unsigned first_row;
@@ -123,8 +146,8 @@ struct ThreadPairs {
   __device__ explicit ThreadPairs(unsigned thread) {
     const unsigned warp = thread / kWarp;
     const unsigned lane = thread % kWarp;
-    first_row = warp / 2 * 4 * Shape::kSide + lane / 8 * Shape::kPiece;
-    first_column = warp % 2 * 8 * Shape::kSide + lane % 8 * Shape::kPiece;
+    first_row = warp / 2 * 4 * Shape::kRows + lane / 8 * Shape::kPiece;
+    first_column = warp % 2 * 8 * Shape::kColumns + lane % 8 * Shape::kPiece;
   }
 
   __device__ unsigned row(unsigned i) const { return first_row + i / Shape::kPiece * kRowsApart + i % Shape::kPiece; }
@@ -134,19 +157,19 @@ struct ThreadPairs {
 
   // One value for each of the thread's rows, or columns, of an array in shared memory that has one for each of the
   // tile.
-  __device__ __forceinline__ void load_rows(const F* array, F (&values)[Shape::kSide]) const {
+  __device__ __forceinline__ void load_rows(const F* array, F (&values)[Shape::kRows]) const {
     load<kRowsApart>(array + first_row, values);
   }
-  __device__ __forceinline__ void load_columns(const F* array, F (&values)[Shape::kSide]) const {
+  __device__ __forceinline__ void load_columns(const F* array, F (&values)[Shape::kColumns]) const {
     load<kColumnsApart>(array + first_column, values);
   }
 
  private:
-  template <unsigned kApart>
-  __device__ __forceinline__ static void load(const F* from, F (&values)[Shape::kSide]) {
+  template <unsigned kApart, unsigned kCount>
+  __device__ __forceinline__ static void load(const F* from, F (&values)[kCount]) {
     using Vector = typename VectorOf<F>::Type;
     KITH_UNROLL
-    for (unsigned piece = 0; piece < 2; ++piece) {
+    for (unsigned piece = 0; piece < kCount / Shape::kPiece; ++piece) {
       F part[Shape::kPiece];
       RowVectors<F>::unpack(*reinterpret_cast<const Vector*>(from + piece * kApart), part);
       KITH_UNROLL
@@ -157,27 +180,57 @@ struct ThreadPairs {
 
 // Copies kDepth coordinates, from `coordinate` on, of a tile of points: coordinate c of point r to to[c * kPitch + r],
 // zeros for what does not exist. Lanes lie 8 coordinates × 4 points, which are whole sectors of global memory and all
-// banks of shared memory. Steps without a coordinate are not copied.
-template <class F>
-__device__ __forceinline__ void copy_chunk(const PointRows<F>& points, unsigned tile, unsigned coordinate,
-                                           unsigned dims, F* to) {
+// banks of shared memory. Steps without a coordinate are not copied. Checking rows costs as much as copying them, so
+// that tiles which are full, as almost all are, do without (kFull).
+template <bool kFull, class F>
+__device__ __forceinline__ void copy_rows(const PointRows<F>& points, std::int64_t first, unsigned coordinate,
+                                          unsigned dims, F* to) {
   using Shape = TileShape<F>;
-  constexpr unsigned kRows = Shape::kThreads / Shape::kStep;
+  constexpr unsigned kRows = Shape::kThreads / Shape::kStep;  // that are copied at a time
   const unsigned thread = reread_thread();
   const unsigned c = thread % Shape::kStep;
   const unsigned r = thread / Shape::kStep;
-  const std::int64_t first = std::int64_t{tile} * Shape::kPoints;
   const F* from = points.data + (first + r) * points.stride + coordinate + c;
   const std::int64_t rows_apart = kRows * points.stride;
-  const unsigned rows = static_cast<unsigned>(min(points.count - first, std::int64_t{Shape::kPoints}));
-  to += c * Shape::kPitch + r;
+  const SharedPlace<F> place(to + c * Shape::kPitch + r);
   KITH_UNROLL
   for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
+    const bool row_there = kFull || first + r + i < points.count;
     KITH_UNROLL
     for (unsigned j = 0; j < Shape::kDepth; j += Shape::kStep)
       if (coordinate + j < dims)
-        copy_async_or_zero(to + j * Shape::kPitch + i, from + j, r + i < rows && coordinate + j + c < dims);
+        place.copy_async_or_zero(j * Shape::kPitch + i, from + j, row_there && coordinate + j + c < dims);
     from += rows_apart;
+  }
+}
+
+template <class F>
+__device__ __forceinline__ void copy_chunk(const PointRows<F>& points, unsigned tile, unsigned coordinate,
+                                           unsigned dims, F* to) {
+  const std::int64_t first = std::int64_t{tile} * TileShape<F>::kPoints;
+  if (first + TileShape<F>::kPoints <= points.count)
+    copy_rows<true>(points, first, coordinate, dims, to);
+  else
+    copy_rows<false>(points, first, coordinate, dims, to);
+}
+
+// Several tiles of few coordinates: that of tile t goes to where coordinate t · depth + c would.
+template <class F>
+__device__ __forceinline__ void copy_packed(const TileWork<F>& work, unsigned tile, F* to) {
+  using Shape = TileShape<F>;
+  constexpr unsigned kRows = Shape::kThreads / Shape::kStep;
+  const unsigned thread = reread_thread();
+  const unsigned r = thread / Shape::kStep;
+  for (unsigned column = thread % Shape::kStep; column < Shape::kDepth; column += Shape::kStep) {
+    const unsigned c = column % work.depth();
+    const std::int64_t first = std::int64_t{tile + column / work.depth()} * Shape::kPoints + r;
+    const F* from = work.base.data + first * work.base.stride + c;
+    const SharedPlace<F> place(to + column * Shape::kPitch + r);
+    KITH_UNROLL
+    for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
+      place.copy_async_or_zero(i, from, c < work.dims && first + i < work.base.count);
+      from += kRows * work.base.stride;
+    }
   }
 }
 
@@ -186,11 +239,13 @@ template <class F>
 struct TileMemory {
   using Shape = TileShape<F>;
 
-  __device__ static F* base(unsigned stage) { return dynamic_shared<F>() + stage * Shape::kBaseStage; }
-  // Those of the tile whose last chunk the stage holds.
-  __device__ static F* addends(unsigned stage) { return base(stage) + Shape::kChunk; }
+  __device__ static F* base(const TileWork<F>& work, unsigned stage) {
+    return dynamic_shared<F>() + stage * work.base_stage();
+  }
+  // Those of the tiles whose last chunk the stage holds.
+  __device__ static F* addends(const TileWork<F>& work, unsigned stage) { return base(work, stage) + Shape::kChunk; }
   __device__ static F* queries(const TileWork<F>& work, unsigned chunk, unsigned stage) {
-    return base(Shape::kStages) + (work.queries_stay ? chunk : stage) * Shape::kChunk;
+    return base(work, Shape::kStages) + (work.queries_stay ? chunk : stage) * Shape::kChunk;
   }
   __device__ static unsigned after(unsigned stage) { return stage + 1 < Shape::kStages ? stage + 1 : 0; }
   __device__ static unsigned before(unsigned stage) { return stage > 0 ? stage - 1 : Shape::kStages - 1; }
@@ -215,11 +270,14 @@ struct ChunkCopies {
       const unsigned coordinate = chunk * Shape::kDepth;
       if (with_queries)
         copy_chunk(work.queries, query_tile, coordinate, work.dims, Memory::queries(work, chunk, stage));
-      copy_chunk(work.base, tile, coordinate, work.dims, Memory::base(stage));
+      if (work.packed > 1)
+        copy_packed(work, tile, Memory::base(work, stage));
+      else
+        copy_chunk(work.base, tile, coordinate, work.dims, Memory::base(work, stage));
       if (++chunk == work.chunks) {
         if constexpr (kHasAddend) copy_addends(work, stage);
         chunk = 0;
-        ++tile;
+        tile += work.packed;
         with_queries = !work.queries_stay;
       }
     }
@@ -228,69 +286,85 @@ struct ChunkCopies {
 
  private:
   __device__ __forceinline__ void copy_addends(const TileWork<F>& work, unsigned stage) const {
-    const unsigned thread = reread_thread();
-    if (thread >= Shape::kPoints) return;
-    const std::int64_t point = std::int64_t{tile} * Shape::kPoints + thread;
-    copy_async_or_zero(Memory::addends(stage) + thread, work.addends + point,
-                       work.addends != nullptr && point < work.base.count);
+    for (unsigned i = reread_thread(); i < work.packed * Shape::kPoints; i += Shape::kThreads) {
+      const std::int64_t point = std::int64_t{tile} * Shape::kPoints + i;
+      SharedPlace<F>(Memory::addends(work, stage) + i)
+          .copy_async_or_zero(0, work.addends + point, work.addends != nullptr && point < work.base.count);
+    }
   }
 };
 
-template <class F, class Form>
-__device__ __forceinline__ void add_chunk(const Form& form, const ThreadPairs<F>& pairs, const F* queries,
-                                          const F* base, unsigned coordinates,
-                                          F (&sums)[TileShape<F>::kSide][TileShape<F>::kSide]) {
+// The next kCount coordinates.
+template <unsigned kCount, class F, class Form>
+__device__ __forceinline__ void add_coordinates(const Form& form, const ThreadPairs<F>& pairs, const F* queries,
+                                                const F* base, TileScores<F>& sums) {
   using Shape = TileShape<F>;
-  constexpr unsigned kUnrolled = kIsPower<Form> ? 1 : Shape::kStep;
-#pragma unroll 1
-  for (unsigned done = 0; done < coordinates; done += kUnrolled) {
+  KITH_UNROLL
+  for (unsigned c = 0; c < kCount; ++c) {
+    F x[Shape::kRows];
+    F y[Shape::kColumns];
+    pairs.load_rows(queries + c * Shape::kPitch, x);
+    pairs.load_columns(base + c * Shape::kPitch, y);
     KITH_UNROLL
-    for (unsigned c = 0; c < kUnrolled; ++c) {
-      F x[Shape::kSide];
-      F y[Shape::kSide];
-      pairs.load_rows(queries + c * Shape::kPitch, x);
-      pairs.load_columns(base + c * Shape::kPitch, y);
-      KITH_UNROLL
-      for (unsigned i = 0; i < Shape::kSide; ++i) KITH_UNROLL
-      for (unsigned j = 0; j < Shape::kSide; ++j) sums[i][j] = form.combine(sums[i][j], x[i], y[j]);
-    }
-    queries += kUnrolled * Shape::kPitch;
-    base += kUnrolled * Shape::kPitch;
+    for (unsigned i = 0; i < Shape::kRows; ++i) KITH_UNROLL
+    for (unsigned j = 0; j < Shape::kColumns; ++j) sums[i][j] = form.combine(sums[i][j], x[i], y[j]);
   }
 }
 
+template <class F, class Form>
+__device__ __forceinline__ void add_chunk(const Form& form, const ThreadPairs<F>& pairs, const F* queries,
+                                          const F* base, unsigned coordinates, TileScores<F>& sums) {
+  using Shape = TileShape<F>;
+  unsigned c = 0;
+  if constexpr (!kIsPower<Form>) {
+    constexpr unsigned kAtOnce = Form::kHasAddend ? 8 : 4;  // more would not fit the cache of instructions
+#pragma unroll 1
+    for (; c + kAtOnce <= coordinates; c += kAtOnce)
+      add_coordinates<kAtOnce>(form, pairs, queries + c * Shape::kPitch, base + c * Shape::kPitch, sums);
+  }
+#pragma unroll 1
+  for (; c < coordinates; ++c)
+    add_coordinates<1>(form, pairs, queries + c * Shape::kPitch, base + c * Shape::kPitch, sums);
+}
+
 // The body of a kernel of TileShape's threads and TileWork's blocks and shared memory. Every thread calls
-//   tile_done(pairs, first query, first base point, scores)
-// for each base tile, behind at least one barrier; it may change the scores.
+//   tile_done(pairs, tile, scores)
+// for each of the block's base tiles, counted from its first, behind a barrier that follows the kernel's beginning; it
+// may change the scores.
 template <class F, class Form, class TileDone>
 __device__ __forceinline__ void compute_tiles(const TileWork<F>& work, const Form& form, const TileDone& tile_done) {
   using Shape = TileShape<F>;
   using Memory = TileMemory<F>;
   const ThreadPairs<F> pairs(threadIdx.x);
-  const unsigned query_tile = blockIdx.x % work.query_tiles;
-  const unsigned first_tile = blockIdx.x / work.query_tiles * work.tiles_each;
+  const unsigned query_tile = work.query_tile();
+  const unsigned first_tile = work.first_base_tile();
   const unsigned end_tile = min(first_tile + work.tiles_each, work.base_tiles);
 
   ChunkCopies<F, Form::kHasAddend> copies{query_tile, end_tile, first_tile};
   for (unsigned i = 0; i + 1 < Shape::kStages; ++i) copies.start_next(work, i);
   unsigned stage = 0;
   for (unsigned tile = first_tile; tile < end_tile; ++tile) {
-    F sums[Shape::kSide][Shape::kSide] = {};
+    const unsigned place = (tile - first_tile) % work.packed;  // in the chunk
+    unsigned held = stage;                                     // the stage of its last chunk
+    TileScores<F> sums = {};
     for (unsigned chunk = 0; chunk < work.chunks; ++chunk) {
-      wait_for_copies<Shape::kStages - 2>();
-      __syncthreads();  // the chunk has landed, and nobody reads the one before: its stage is the next to be filled
-      copies.start_next(work, Memory::before(stage));
+      if (place == 0) {
+        wait_for_copies<Shape::kStages - 2>();
+        __syncthreads();  // the chunk has landed, and nobody reads the one before: its stage is the next to be filled
+        copies.start_next(work, Memory::before(stage));
+      }
       const unsigned coordinates = min(Shape::kDepth, work.dims - chunk * Shape::kDepth);
-      add_chunk(form, pairs, Memory::queries(work, chunk, stage), Memory::base(stage), coordinates, sums);
-      stage = Memory::after(stage);
+      add_chunk(form, pairs, Memory::queries(work, chunk, stage),
+                Memory::base(work, stage) + place * work.depth() * Shape::kPitch, coordinates, sums);
+      held = stage;
+      if (place + 1 == work.packed) stage = Memory::after(stage);
     }
-    F addends[Shape::kSide] = {};
-    if constexpr (Form::kHasAddend) pairs.load_columns(Memory::addends(Memory::before(stage)), addends);
+    F addends[Shape::kColumns] = {};
+    if constexpr (Form::kHasAddend) pairs.load_columns(Memory::addends(work, held) + place * Shape::kPoints, addends);
     KITH_UNROLL
-    for (unsigned i = 0; i < Shape::kSide; ++i) KITH_UNROLL
-    for (unsigned j = 0; j < Shape::kSide; ++j) sums[i][j] = form.finish(sums[i][j], addends[j]);
-    tile_done(ThreadPairs<F>(reread_thread()), std::int64_t{query_tile} * Shape::kPoints,
-              std::int64_t{tile} * Shape::kPoints, sums);
+    for (unsigned i = 0; i < Shape::kRows; ++i) KITH_UNROLL
+    for (unsigned j = 0; j < Shape::kColumns; ++j) sums[i][j] = form.finish(sums[i][j], addends[j]);
+    tile_done(ThreadPairs<F>(reread_thread()), tile - first_tile, sums);
   }
 }
 

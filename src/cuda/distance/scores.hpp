@@ -23,6 +23,9 @@ struct PointRows {
   std::int64_t stride = 0;
 };
 
+// Rows of scores that lie a multiple of so many values apart start with lines of the cache, and are stored faster.
+constexpr std::int64_t kRowAlignment = 32;
+
 template <class F>
 struct ScoreCall {
   PointRows<F> queries;

@@ -2,9 +2,22 @@
 // limit become candidates, and no other score is stored.
 #pragma once
 
+#include "cuda/distance/half_rows.hpp"
 #include "cuda/distance/scores.hpp"
 
 namespace kith::KITH_BACKEND {
+
+// Candidates of a query come in any order.
+template <class F>
+struct CandidateLists {
+  const F* limits = nullptr;  // one a query; NaN lets nothing pass
+  unsigned room = 0;          // candidates that a query has place for
+  F* scores = nullptr;        // room a query
+  unsigned* ids = nullptr;    // room a query: base rows, counted from first_id
+  unsigned first_id = 0;
+  // One a query: candidates so far, also those that found no place; the caller sets it to 0.
+  unsigned* counts = nullptr;
+};
 
 template <class F>
 struct FilterCall {
@@ -14,20 +27,22 @@ struct FilterCall {
   core::Form form = core::Form::squared;
   double p = 2;                // power only
   const F* addends = nullptr;  // one a base point, for form squared: expanded
-  const F* limits = nullptr;   // one a query; NaN lets nothing pass
-  unsigned room = 0;           // candidates that a query has place for
-  F* scores = nullptr;         // queries.count × room
-  unsigned* ids = nullptr;     // queries.count × room: base rows, counted from first_id
-  unsigned first_id = 0;
-  unsigned* counts =
-      nullptr;  // one a query: candidates so far, also those that found no place; the caller sets it to 0
-  Workspace& workspace;
-
-  cudaStream_t stream() const { return workspace.stream(); }
+  CandidateLists<F> lists;
+  cudaStream_t stream = nullptr;
 };
 
-// Candidates of a query come in any order.
 template <class F>
 void fused_filter(const FilterCall<F>& call);
+
+struct HalfFilterCall {
+  HalfRows queries;
+  HalfRows base;
+  const float* addends = nullptr;  // as HalfScoreCall has them
+  CandidateLists<float> lists;
+  cudaStream_t stream = nullptr;
+};
+
+// Scores as half_gemm_scores has them.
+void half_filter(const HalfFilterCall& call);
 
 }  // namespace kith::KITH_BACKEND

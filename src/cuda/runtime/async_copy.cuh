@@ -8,26 +8,46 @@
 
 namespace kith::KITH_BACKEND {
 
-// *to = inside ? *from : zero. T has 4, 8 or 16 bytes, to which both addresses are aligned; `from` is not read, and may
-// point anywhere, where it is not inside.
+// A place in shared memory that copies go to. Its address is found once: the compiler would rather find it anew for
+// each copy than keep it in a register.
 template <class T>
-__device__ __forceinline__ void copy_async_or_zero(T* to, const T* from, bool inside) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+class SharedPlace {
+ public:
 #if defined(KITH_IS_EMULATED)
-  if (inside)
-    ::emulator::async_copy(to, from, sizeof(T));
-  else
-    *to = T{};
+  __device__ explicit SharedPlace(T* place) : place_(place) {}
 #else
-  asm volatile(
-      "{\n"
-      "  .reg .pred outside;\n"
-      "  setp.eq.u32 outside, %3, 0;\n"
-      "  cp.async.ca.shared.global [%0], [%1], %2, outside;\n"
-      "}\n" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from), "n"(sizeof(T)), "r"(static_cast<unsigned>(inside)));
+  __device__ __forceinline__ explicit SharedPlace(T* place) {
+    asm volatile("mov.u32 %0, %1;\n" : "=r"(place_) : "r"(static_cast<unsigned>(__cvta_generic_to_shared(place))));
+  }
 #endif
-}
+
+  // place[offset] = inside ? *from : zero. T has 4, 8 or 16 bytes, to which both addresses are aligned; `from` is not
+  // read, and may point anywhere, where it is not inside.
+  __device__ __forceinline__ void copy_async_or_zero(unsigned offset, const T* from, bool inside) const {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+#if defined(KITH_IS_EMULATED)
+    if (inside)
+      ::emulator::async_copy(place_ + offset, from, sizeof(T));
+    else
+      place_[offset] = T{};
+#else
+    asm volatile(
+        "{\n"
+        "  .reg .pred outside;\n"
+        "  setp.eq.u32 outside, %3, 0;\n"
+        "  cp.async.ca.shared.global [%0], [%1], %2, outside;\n"
+        "}\n" ::"r"(place_ + offset * static_cast<unsigned>(sizeof(T))),
+        "l"(from), "n"(sizeof(T)), "r"(static_cast<unsigned>(inside)));
+#endif
+  }
+
+ private:
+#if defined(KITH_IS_EMULATED)
+  T* place_;
+#else
+  unsigned place_;
+#endif
+};
 
 __device__ __forceinline__ void commit_copies() {
 #if defined(KITH_IS_EMULATED)

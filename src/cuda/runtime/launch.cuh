@@ -8,6 +8,10 @@
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/platform.cuh"
 
+#if !defined(KITH_IS_EMULATED) && !defined(__CUDACC__)
+#error "what starts kernels is compiled by nvcc: call the file .cu"
+#endif
+
 namespace kith::KITH_BACKEND {
 
 struct Shape {

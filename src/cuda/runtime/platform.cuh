@@ -12,10 +12,16 @@
 #error "compile device sources with -DKITH_BACKEND=cuda or -DKITH_BACKEND=emulated"
 #endif
 
+#if !defined(KITH_IS_EMULATED) && !defined(__CUDACC__)
+#include "cuda/runtime/host_compiler.hpp"
+#endif
+
 #if defined(KITH_IS_EMULATED)
 #define KITH_UNROLL
+#define KITH_NOINLINE
 #else
 #define KITH_UNROLL _Pragma("unroll")
+#define KITH_NOINLINE __noinline__
 #endif
 
 namespace kith::KITH_BACKEND {
@@ -29,6 +35,14 @@ __device__ __forceinline__ unsigned lane_id() {
 
 __device__ __forceinline__ unsigned warp_id() {
   return threadIdx.x / kWarp;
+}
+
+// Makes the compiler load again what it has loaded, and compute again what follows from it, instead of keeping it in
+// registers.
+__device__ __forceinline__ void forget_loads() {
+#if !defined(KITH_IS_EMULATED)
+  asm volatile("" ::: "memory");
+#endif
 }
 
 __host__ __device__ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {

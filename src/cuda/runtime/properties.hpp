@@ -27,4 +27,7 @@ std::vector<DeviceProperties> devices();
 // Multiprocessors of the current device; asked once a device.
 unsigned processor_count();
 
+// Of the current device.
+std::string device_name();
+
 }  // namespace kith::KITH_BACKEND

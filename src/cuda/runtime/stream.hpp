@@ -45,6 +45,8 @@ class Event {
   void record(cudaStream_t stream) { KITH_CUDA(cudaEventRecord(event_, stream)); }
   void wait_on(cudaStream_t stream) const { KITH_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
   void synchronize() const { KITH_CUDA(cudaEventSynchronize(event_)); }
+  // For destructors: an error comes back with the next call.
+  void synchronize_quietly() const noexcept { cudaEventSynchronize(event_); }
   // Milliseconds from `before` to this event, once both have happened.
   float since(const Event& before) const {
     float milliseconds = 0;

@@ -5,8 +5,9 @@
 //   have so far → the k best by (key, id).
 // Scores only choose who gets a key. When the base has passed, each query's certificate is looked at: the least score
 // that was left out must prove a key above its k-th. Queries that have none take the next rung of the ladder: scores
-// that are more exact, and at last keys for all points, which need no proof. A first rung of products is tried on a few
-// queries before all are sent up it: where points lie closer together than products can tell, most would fail.
+// that are more exact, and at last keys for all points, which need no proof; a few go there at once. Rungs of products
+// are tried on some queries before all are sent up: where points lie closer together than products can tell, most would
+// fail.
 #pragma once
 
 #include <functional>
@@ -18,9 +19,13 @@
 
 namespace kith::KITH_BACKEND {
 
-// `half` is gemm of points rounded to half; `fused` is register_tiled without a matrix of scores; `keys` needs no
-// proof.
-enum class DistanceStage { direct, tiled, register_tiled, gemm, half, fused, keys };
+// `half` is gemm of points rounded to half; `fused` and `fused_half` are register_tiled and half without a matrix of
+// scores; `keys` needs no proof.
+enum class DistanceStage { direct, tiled, register_tiled, gemm, half, fused, fused_half, keys };
+
+constexpr bool uses_halfs(DistanceStage stage) {
+  return stage == DistanceStage::half || stage == DistanceStage::fused_half;
+}
 
 // One rung: how distances are found.
 struct Rung {
@@ -37,6 +42,7 @@ struct BruteWork {
   std::int64_t query_tile = 1;
   std::int64_t base_tile = 1;  // at most what the source hands out
   double span = 0;             // as core::ScoreBounds has it
+  bool tries = true;           // rungs on some queries first; for long searches only
 };
 
 // A part of the base on the device, valid until the next is asked for.
@@ -65,7 +71,7 @@ class BaseSource {
   virtual const HalfLongest* longest_halfs() const = 0;
 };
 
-// What was done on a rung, if only on trial.
+// What was done on a rung, if only on trial; one for each rung, nothing for those that were left out.
 struct RungReport {
   std::int64_t queries = 0;
   std::int64_t keys = 0;

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
@@ -65,6 +67,16 @@ std::string row_of(const char* role, std::int64_t row) {
   return std::string(role) + " row " + std::to_string(row);
 }
 
+// Pinned memory is asked for once a thread and kept: to get it takes longer than to search for one query.
+thread_local std::vector<PinnedBuffer<PointFaults>> spare_answers;
+
+PinnedBuffer<PointFaults> take_answer() {
+  if (spare_answers.empty()) return PinnedBuffer<PointFaults>(1);
+  PinnedBuffer<PointFaults> answer = std::move(spare_answers.back());
+  spare_answers.pop_back();
+  return answer;
+}
+
 template <class V>
 V copied(const V* place, cudaStream_t stream) {
   V value;
@@ -98,12 +110,23 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
            points.square_norms(0), kSmallest * static_cast<double>(dims), metric.kind == MetricKind::correlation,
            faults_.data());
   }
+  answer_ = take_answer();
+  KITH_CUDA(cudaMemcpyAsync(answer_.data(), faults_.data(), sizeof(PointFaults), cudaMemcpyDeviceToHost, stream));
+  answered_.record(stream);
+}
+
+template <class F>
+PointCheck<F>::~PointCheck() {
+  if (answer_.size() == 0) return;
+  answered_.synchronize_quietly();  // where nobody waited, the copy may still be on its way
+  spare_answers.push_back(std::move(answer_));
 }
 
 template <class F>
 void PointCheck<F>::refuse_faults(const char* role) const {
   if (faults_.size() == 0) return;
-  const PointFaults faults = copied(faults_.data(), stream_);
+  answered_.synchronize();
+  const PointFaults faults = *answer_.data();
   if (faults.not_finite != PointFaults::kNothing) refuse_value(role, static_cast<std::int64_t>(faults.not_finite));
   if (faults.no_direction != PointFaults::kNothing)
     refuse_direction(role, static_cast<std::int64_t>(faults.no_direction));

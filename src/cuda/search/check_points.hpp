@@ -2,6 +2,7 @@
 // get.
 #pragma once
 
+#include "cuda/runtime/stream.hpp"
 #include "cuda/search/point_store.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -19,8 +20,12 @@ class PointCheck {
   // Enqueues the check of points that are prepared: for NaN and Inf where `finite` asks for it; under cosine and
   // correlation for rows without a direction in any case. Points and their stream must outlive it.
   PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream);
+  PointCheck(const PointCheck&) = delete;
+  PointCheck& operator=(const PointCheck&) = delete;
+  ~PointCheck();
 
-  // Waits for the stream, unless there was nothing to check. Error(bad_data) names row and column.
+  // Waits for what the stream had to do up to the check, unless there was nothing to check. Error(bad_data) names row
+  // and column.
   void refuse_faults(const char* role) const;
 
  private:
@@ -31,6 +36,8 @@ class PointCheck {
   Metric metric_;
   cudaStream_t stream_;
   DeviceBuffer<PointFaults> faults_;
+  PinnedBuffer<PointFaults> answer_;  // of faults_, once it is answered
+  Event answered_;
 };
 
 }  // namespace kith::KITH_BACKEND

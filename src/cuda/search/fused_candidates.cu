@@ -49,71 +49,131 @@ std::size_t size(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
-// One limit a query.
+// The two kinds of points, each with the same steps: scores of a sample, and the fused pass.
 template <class F>
-F* find_limits(const FusedCall<F>& call, const core::SamplePlan& plan) {
-  const ScoreCall<F>& all = call.scores;
-  Workspace& workspace = all.workspace;
-  F* limits = workspace.take<F>(size(all.queries.count));
+class PointPass {
+ public:
+  using Value = F;
+  explicit PointPass(const ScoreCall<F>& call) : call_(call) {}
+
+  std::int64_t queries() const { return call_.queries.count; }
+  std::int64_t base() const { return call_.base.count; }
+  Workspace& workspace() const { return call_.workspace; }
+  const F* addends() const { return call_.addends; }
+
+  void score_sample(const core::SamplePlan& plan, const F* addends, F* matrix, std::int64_t stride) const {
+    const PointRows<F> sample{call_.base.data, plan.samples, call_.base.stride * plan.step};
+    register_tiled_scores(
+        ScoreCall<F>{call_.queries, sample, call_.dims, call_.form, call_.p, addends, matrix, stride, call_.workspace});
+  }
+
+  void filter(const CandidateLists<F>& lists) const {
+    fused_filter(FilterCall<F>{call_.queries, call_.base, call_.dims, call_.form, call_.p, call_.addends, lists,
+                               call_.stream()});
+  }
+
+ private:
+  const ScoreCall<F>& call_;
+};
+
+class HalfPass {
+ public:
+  using Value = float;
+  explicit HalfPass(const HalfScoreCall& call) : call_(call) {}
+
+  std::int64_t queries() const { return call_.queries.count; }
+  std::int64_t base() const { return call_.base.count; }
+  Workspace& workspace() const { return call_.workspace; }
+  const float* addends() const { return call_.addends; }
+
+  void score_sample(const core::SamplePlan& plan, const float* addends, float* matrix, std::int64_t stride) const {
+    HalfRows sample = call_.base;
+    sample.count = plan.samples;
+    sample.stride *= plan.step;
+    half_gemm_scores({call_.queries, sample, addends, matrix, stride, call_.workspace});
+  }
+
+  void filter(const CandidateLists<float>& lists) const {
+    half_filter({call_.queries, call_.base, call_.addends, lists, call_.workspace.stream()});
+  }
+
+ private:
+  const HalfScoreCall& call_;
+};
+
+// One limit a query.
+template <class Pass, class F = typename Pass::Value>
+F* find_limits(const Pass& pass, const core::SamplePlan& plan, std::string_view select) {
+  Workspace& workspace = pass.workspace();
+  cudaStream_t stream = workspace.stream();
+  F* limits = workspace.take<F>(size(pass.queries()));
   if (plan.rank == 0) {
-    launch("no_limits", no_limits_kernel<F>, thread_each(all.queries.count), all.stream(), limits, all.queries.count);
+    launch("no_limits", no_limits_kernel<F>, thread_each(pass.queries()), stream, limits, pass.queries());
     return limits;
   }
   F* addends = nullptr;
-  if (all.expanded()) {
+  if (pass.addends() != nullptr) {
     addends = workspace.take<F>(size(plan.samples));
-    launch("sample_addends", sample_addends_kernel<F>, thread_each(plan.samples), all.stream(), all.addends, plan.step,
+    launch("sample_addends", sample_addends_kernel<F>, thread_each(plan.samples), stream, pass.addends(), plan.step,
            plan.samples, addends);
   }
-  const PointRows<F> sample{all.base.data, plan.samples, all.base.stride * plan.step};
-  F* matrix = workspace.take<F>(size(all.queries.count * plan.samples));
-  register_tiled_scores(
-      ScoreCall<F>{all.queries, sample, all.dims, all.form, all.p, addends, matrix, plan.samples, workspace});
+  const std::int64_t stride = ceil_div(plan.samples, kRowAlignment) * kRowAlignment;
+  F* matrix = workspace.take<F>(size(pass.queries() * stride));
+  pass.score_sample(plan, addends, matrix, stride);
   Rows<F> rows;
   rows.values = matrix;
-  rows.rows = all.queries.count;
+  rows.rows = pass.queries();
   rows.length = static_cast<unsigned>(plan.samples);
-  rows.stride = plan.samples;
+  rows.stride = stride;
   const Output<F> output{limits, nullptr, static_cast<unsigned>(plan.rank), TopkOutput::kth_only, rows};
   const SelectTuning tuning;
-  select_rows(SelectCall<F>{rows, output, tuning, workspace}, call.select);
+  select_rows(SelectCall<F>{rows, output, tuning, workspace}, select);
   return limits;
+}
+
+template <class Pass, class F = typename Pass::Value>
+FusedBest<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left_out) {
+  Workspace& workspace = pass.workspace();
+  const std::int64_t queries = pass.queries();
+  const core::SamplePlan plan = core::plan_sample(pass.base(), wanted.width);
+  CandidateLists<F> lists;
+  lists.limits = find_limits(pass, plan, wanted.select);
+  lists.room = static_cast<unsigned>(plan.room);
+  lists.scores = workspace.take<F>(size(queries * plan.room));
+  lists.ids = workspace.take<unsigned>(size(queries * plan.room));
+  lists.counts = workspace.take<unsigned>(size(queries));
+  KITH_CUDA(cudaMemsetAsync(lists.counts, 0, size(queries) * sizeof(unsigned), workspace.stream()));
+  pass.filter(lists);
+  launch("pad_candidates", pad_candidates_kernel<F>, thread_each(queries * plan.room), workspace.stream(), lists.scores,
+         lists.ids, lists.counts, queries, plan.room, static_cast<unsigned>(wanted.width),
+         static_cast<unsigned>(pass.base()), left_out);
+
+  Rows<F> rows;
+  rows.values = lists.scores;
+  rows.ids = lists.ids;
+  rows.rows = queries;
+  rows.length = lists.room;
+  rows.stride = rows.id_stride = plan.room;
+  FusedBest<F> best{workspace.take<F>(size(queries * wanted.width)),
+                    workspace.take<std::int64_t>(size(queries * wanted.width))};
+  const Output<F> output{best.scores, best.places, static_cast<unsigned>(wanted.width), TopkOutput::sorted, rows};
+  const SelectTuning tuning;
+  select_rows(SelectCall<F>{rows, output, tuning, workspace}, wanted.select);
+  return best;
 }
 
 }  // namespace
 
 template <class F>
-FusedBest<F> fused_candidates(const FusedCall<F>& call, F* left_out) {
-  const ScoreCall<F>& all = call.scores;
-  Workspace& workspace = all.workspace;
-  const std::int64_t queries = all.queries.count;
-  const core::SamplePlan plan = core::plan_sample(all.base.count, call.width);
-  const F* limits = find_limits(call, plan);
-  F* scores = workspace.take<F>(size(queries * plan.room));
-  unsigned* ids = workspace.take<unsigned>(size(queries * plan.room));
-  unsigned* counts = workspace.take<unsigned>(size(queries));
-  KITH_CUDA(cudaMemsetAsync(counts, 0, size(queries) * sizeof(unsigned), all.stream()));
-  fused_filter(FilterCall<F>{all.queries, all.base, all.dims, all.form, all.p, all.addends, limits,
-                             static_cast<unsigned>(plan.room), scores, ids, 0, counts, workspace});
-  launch("pad_candidates", pad_candidates_kernel<F>, thread_each(queries * plan.room), all.stream(), scores, ids,
-         counts, queries, plan.room, static_cast<unsigned>(call.width), static_cast<unsigned>(all.base.count),
-         left_out);
-
-  Rows<F> rows;
-  rows.values = scores;
-  rows.ids = ids;
-  rows.rows = queries;
-  rows.length = static_cast<unsigned>(plan.room);
-  rows.stride = rows.id_stride = plan.room;
-  FusedBest<F> best{workspace.take<F>(size(queries * call.width)),
-                    workspace.take<std::int64_t>(size(queries * call.width))};
-  const Output<F> output{best.scores, best.places, static_cast<unsigned>(call.width), TopkOutput::sorted, rows};
-  const SelectTuning tuning;
-  select_rows(SelectCall<F>{rows, output, tuning, workspace}, call.select);
-  return best;
+FusedBest<F> fused_candidates(const ScoreCall<F>& call, const FusedWidth& wanted, F* left_out) {
+  return find_candidates(PointPass<F>(call), wanted, left_out);
 }
 
-template FusedBest<float> fused_candidates(const FusedCall<float>&, float*);
-template FusedBest<double> fused_candidates(const FusedCall<double>&, double*);
+template FusedBest<float> fused_candidates(const ScoreCall<float>&, const FusedWidth&, float*);
+template FusedBest<double> fused_candidates(const ScoreCall<double>&, const FusedWidth&, double*);
+
+FusedBest<float> fused_candidates(const HalfScoreCall& call, const FusedWidth& wanted, float* left_out) {
+  return find_candidates(HalfPass(call), wanted, left_out);
+}
 
 }  // namespace kith::KITH_BACKEND

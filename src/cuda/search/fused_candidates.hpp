@@ -6,16 +6,10 @@
 
 #include <string_view>
 
+#include "cuda/distance/half_rows.hpp"
 #include "cuda/distance/scores.hpp"
 
 namespace kith::KITH_BACKEND {
-
-template <class F>
-struct FusedCall {
-  ScoreCall<F> scores;     // what would be computed; its matrix is not used
-  std::int64_t width = 1;  // candidates a query
-  std::string_view select;
-};
 
 // `width` scores and places in the tile a query, sorted by (score, place). Taken from the workspace.
 template <class F>
@@ -24,9 +18,16 @@ struct FusedBest {
   std::int64_t* places = nullptr;
 };
 
-// A query whose limit let too few or too many pass gets left_out[q] = −infinity, which no certificate survives, and
-// candidates that mean nothing.
+// How many are wanted, and how they are selected.
+struct FusedWidth {
+  std::int64_t width = 1;
+  std::string_view select;
+};
+
+// `call` says what would be computed; its matrix is not used. A query whose limit let too few or too many pass gets
+// left_out[q] = −infinity, which no certificate survives, and candidates that mean nothing.
 template <class F>
-FusedBest<F> fused_candidates(const FusedCall<F>& call, F* left_out);
+FusedBest<F> fused_candidates(const ScoreCall<F>& call, const FusedWidth& wanted, F* left_out);
+FusedBest<float> fused_candidates(const HalfScoreCall& call, const FusedWidth& wanted, float* left_out);
 
 }  // namespace kith::KITH_BACKEND

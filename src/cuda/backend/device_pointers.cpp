@@ -14,10 +14,14 @@ std::size_t size(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
+bool needs_addends(const Metric& metric) {
+  return core::form_of(metric) == core::Form::squared;
+}
+
 // Points that are ready once the stream is.
 template <class F>
-PointStore<F> store_of(const MatrixView<F>& points, const Metric& metric, bool borrow, cudaStream_t stream) {
-  const bool addends = core::form_of(metric) == core::Form::squared;
+PointStore<F> store_of(const MatrixView<F>& points, const Metric& metric, bool addends, bool borrow,
+                       cudaStream_t stream) {
   if (borrow) {
     PointStore<F> store({points.data, points.rows, points.row_stride}, points.cols, metric, addends, stream);
     store.prepare(points.rows);
@@ -44,15 +48,19 @@ class LyingIndex final : public PointerIndex<F> {
   void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* caller_stream,
               SearchReport& report) const override {
     auto* stream = static_cast<cudaStream_t>(caller_stream);
-    const PointStore<F> points = store_of(queries, metric_, queries.row_stride == queries.cols, stream);
+    const PointStore<F> points = store_of(queries, metric_, needs_addends(metric_) && plan.distance != "keys",
+                                          queries.row_stride == queries.cols, stream);
     const BruteWork work = work_of(plan, common_span(span_, points.exact(0, queries.rows).rows, points.dims(), stream));
     const std::int64_t count = queries.rows * work.k;
-    const PointCheck<F> check(points, metric_, check_finite_, stream);
+    // Beside the search, on a stream of its own: the host waits for the check and for nothing else.
+    Event ready;
+    ready.record(stream);
+    ready.wait_on(own_);
+    const PointCheck<F> check(points, metric_, check_finite_, own_);
     DeviceBuffer<unsigned> found(size(count), stream);
     Workspace workspace(stream, size(plan.workspace_bytes));
     ResidentBase<F> base(base_, halfs_);
     const auto done = brute_search(work, points, base, distances, found.data(), workspace, [] {});
-    // The ladder has waited for the stream, so that this waits for little.
     check.refuse_faults("query");
     return_values(metric_, distances, count, stream);
     widen_ids(found.data(), count, ids, stream);
@@ -66,7 +74,7 @@ class LyingIndex final : public PointerIndex<F> {
     Event there;
     there.record(stream);
     there.wait_on(own);
-    return store_of(base, metric, true, own);
+    return store_of(base, metric, needs_addends(metric), true, own);
   }
 
   Metric metric_;

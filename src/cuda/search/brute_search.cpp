@@ -25,10 +25,14 @@ void compute_scores(DistanceStage stage, const ScoreCall<F>& call) {
     case DistanceStage::gemm: return gemm_scores(call);
     case DistanceStage::half:
     case DistanceStage::fused:
+    case DistanceStage::fused_half:
     case DistanceStage::keys: break;
   }
   throw Error(ErrorCode::internal, "a stage without a matrix of scores in working precision");
 }
+
+// So few queries go to the last rung at once: keys of all points then take no longer than any other scores.
+constexpr std::int64_t kFew = 16;
 
 // What is tried before all queries take a rung.
 struct Trial {
@@ -37,14 +41,17 @@ struct Trial {
   static constexpr std::int64_t kMostTried = 64;
 };
 
-// How many queries try the first rung: some where its products may fail, and where the first tile leaves points out.
+// How many queries try a rung: some, where the first tile leaves points out.
+std::int64_t tried_queries(const BruteWork& work, std::int64_t queries) {
+  if (queries < Trial::kLeastQueries || work.base_tile <= work.candidates) return 0;
+  return std::min(queries / Trial::kShare, Trial::kMostTried);
+}
+
+// Products may, of halfs or not.
 template <class F>
-std::int64_t tried_queries(const BruteWork& work, const PointStore<F>& queries) {
-  const Rung& rung = work.rungs.front();
-  const core::ScoreBounds<F> bounds(work.metric, queries.dims(), rung.expanded, work.span);
-  const bool may_fail = rung.stage == DistanceStage::half || (rung.expanded && !bounds.is_exact());
-  if (!may_fail || queries.count() < Trial::kLeastQueries || work.base_tile <= work.candidates) return 0;
-  return std::min(queries.count() / Trial::kShare, Trial::kMostTried);
+bool may_fail(const BruteWork& work, const Rung& rung, std::int64_t dims) {
+  return uses_halfs(rung.stage) ||
+         (rung.expanded && !core::ScoreBounds<F>(work.metric, dims, true, work.span).is_exact());
 }
 
 // Numbers 0 … all − 1, `count` of them, evenly apart.
@@ -131,14 +138,19 @@ class RungSearch {
     candidates.count = width;
     candidates.first_id = static_cast<unsigned>(base.first_id);
     if (exact()) {
-      F* matrix = workspace_.take<F>(size(count * base.count));
-      all_keys(keys, matrix, base.count);
-      const Best best = select(rows_of(matrix, count, base.count), width);
+      F* matrix = workspace_.take<F>(size(count * stride_of(base)));
+      all_keys(keys, matrix, stride_of(base));
+      const Best best = select(rows_of(matrix, count, base.count, stride_of(base)), width);
+      if (ladder_.lists.count == 0 && base.first_id == 0) {  // they are the lists
+        keys_ += count * base.count;
+        return keep(best, first, count, width);
+      }
       candidates.keys = best.values;
       candidates.places = best.places;
       keys_ += count * base.count;
     } else {
-      const Best best = best_scores(base, first, count);
+      const Best best =
+          uses_halfs(rung_.stage) ? best_half_scores(base, first, count) : best_scores(base, first, count);
       if (width < base.count) note_left_out(best.values, width, count, ladder_.left_out + first, workspace_.stream());
       unsigned* places = workspace_.take<unsigned>(size(count * width));
       F* found = workspace_.take<F>(size(count * width));
@@ -151,14 +163,17 @@ class RungSearch {
     join(candidates, first, count);
   }
 
-  static Rows<F> rows_of(const F* matrix, std::int64_t rows, std::int64_t columns) {
+  static Rows<F> rows_of(const F* matrix, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     Rows<F> all;
     all.values = matrix;
     all.rows = rows;
     all.length = static_cast<unsigned>(columns);
-    all.stride = columns;
+    all.stride = stride;
     return all;
   }
+
+  // From one row of scores to the next.
+  static std::int64_t stride_of(const BaseTile<F>& base) { return ceil_div(base.count, kRowAlignment) * kRowAlignment; }
 
   // As many as get a key: from a matrix of scores, or from those that pass a limit.
   Best best_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
@@ -170,42 +185,63 @@ class RungSearch {
                       work_.metric.p,
                       rung_.expanded ? base.store->addends(base.first) : nullptr,
                       nullptr,
-                      base.count,
+                      stride_of(base),
                       workspace_};
     if (rung_.stage == DistanceStage::fused) {
-      const FusedBest<F> best = fused_candidates(FusedCall<F>{call, width, work_.select}, ladder_.left_out + first);
+      const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
       return {best.scores, best.places};
     }
-    call.scores = workspace_.take<F>(size(count * base.count));
-    if (rung_.stage == DistanceStage::half) {
-      score_halfs(base, first, count, call.scores);
+    call.scores = workspace_.take<F>(size(count * stride_of(base)));
+    compute_scores(rung_.stage, call);
+    return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
+  }
+
+  // The same for points rounded to half.
+  Best best_half_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
+    if constexpr (std::is_same_v<F, float>) {
+      const std::int64_t width = width_of(base);
+      HalfScoreCall call{ladder_.halfs->rows(first, count),
+                         base.halfs->rows(base.first, base.count),
+                         base.halfs->addends(base.first),
+                         nullptr,
+                         stride_of(base),
+                         workspace_};
+      if (rung_.stage == DistanceStage::fused_half) {
+        const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
+        return {best.scores, best.places};
+      }
+      call.scores = workspace_.take<F>(size(count * stride_of(base)));
+      half_gemm_scores(call);
+      return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
     } else {
-      compute_scores(rung_.stage, call);
+      throw Error(ErrorCode::internal, "doubles are not rounded to half");
     }
-    return select(rows_of(call.scores, count, base.count), width);
   }
 
-  void score_halfs(const BaseTile<F>& base, std::int64_t first, std::int64_t count, F* scores) {
-    if constexpr (std::is_same_v<F, float>)
-      half_gemm_scores({ladder_.halfs->rows(first, count), base.halfs->rows(base.first, base.count),
-                        base.halfs->addends(base.first), scores, base.count, workspace_});
-  }
-
-  void join(const TileCandidates<F>& candidates, std::int64_t first, std::int64_t count) {
-    cudaStream_t stream = workspace_.stream();
+  RunningLists<F> lists_from(std::int64_t first) const {
     RunningLists<F> lists = ladder_.lists;
     lists.keys += first * lists.k;
     lists.ids += first * lists.k;
+    return lists;
+  }
+
+  void keep(const Best& best, std::int64_t first, std::int64_t count, std::int64_t width) {
+    RunningLists<F> lists = lists_from(first);
+    lists.count = width;
+    keep_lists(best.values, best.places, count, lists, workspace_.stream());
+  }
+
+  void join(const TileCandidates<F>& candidates, std::int64_t first, std::int64_t count) {
+    const RunningLists<F> lists = lists_from(first);
     const std::int64_t width = lists.count + candidates.count;
     F* keys = workspace_.take<F>(size(count * width));
     unsigned* ids = workspace_.take<unsigned>(size(count * width));
-    join_lists(lists, candidates, count, keys, ids, stream);
-    Rows<F> rows = rows_of(keys, count, width);
+    join_lists(lists, candidates, count, keys, ids, workspace_.stream());
+    Rows<F> rows = rows_of(keys, count, width, width);
     rows.ids = ids;
     rows.id_stride = width;
-    lists.count = joined(candidates.count);
-    const Best best = select(rows, lists.count);
-    keep_lists(best.values, best.places, count, lists, stream);
+    const std::int64_t kept = joined(candidates.count);
+    keep(select(rows, kept), first, count, kept);
   }
 
   const BruteWork& work_;
@@ -230,6 +266,24 @@ class Climb {
     });
   }
 
+  // The first rung from `rung` on that some of the queries, spread over all, can be expected to pass.
+  std::size_t first_that_holds(std::size_t rung, const PointStore<F>& queries, std::vector<RungReport>& reports) {
+    const std::int64_t tried = tried_queries(work_, queries.count());
+    if (tried == 0 || !may_fail<F>(work_, work_.rungs[rung], queries.dims())) return rung;
+    const DeviceBuffer<unsigned> numbers = spread_numbers(tried, queries.count(), workspace_.stream());
+    const PointStore<F> some = some_of(queries, numbers.data(), tried, work_.metric, workspace_.stream());
+    for (; may_fail<F>(work_, work_.rungs[rung], queries.dims()); ++rung) {
+      const RungReport trial = try_out(work_.rungs[rung], some);
+      if (2 * failed() <= tried) break;
+      reports[rung] = trial;
+    }
+    return rung;
+  }
+
+  std::int64_t failed() const { return failed_count_; }
+  const unsigned* failed_queries() const { return failed_.data(); }
+
+ private:
   // With the first tile alone, to learn how many fail; what they find is forgotten.
   RungReport try_out(const Rung& rung, const PointStore<F>& queries) {
     DeviceBuffer<F> keys(size(queries.count() * work_.k), workspace_.stream());
@@ -239,18 +293,16 @@ class Climb {
     });
   }
 
-  std::int64_t failed() const { return failed_count_; }
-  const unsigned* failed_queries() const { return failed_.data(); }
-
- private:
   template <class TakeTiles>
   RungReport run_on(const Rung& rung, const PointStore<F>& queries, F* keys, unsigned* ids, TakeTiles take_tiles) {
     cudaStream_t stream = workspace_.stream();
     const std::int64_t count = queries.count();
-    left_out_ = DeviceBuffer<F>(size(count), stream);
-    begin_left_out(left_out_.data(), count, stream);
+    if (rung.stage != DistanceStage::keys) {
+      left_out_ = DeviceBuffer<F>(size(count), stream);
+      begin_left_out(left_out_.data(), count, stream);
+    }
     halfs_.reset();
-    if (rung.stage == DistanceStage::half) {
+    if (uses_halfs(rung.stage)) {
       const HalfFrame& frame = base_.half_frame();
       halfs_.emplace(count, queries.dims(), false, stream);
       halfs_->prepare(as_floats(queries.working(0, count)), frame);
@@ -314,24 +366,16 @@ std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>&
                                      unsigned* ids, Workspace& workspace, const std::function<void()>& between) {
   cudaStream_t stream = workspace.stream();
   Climb<F> climb(work, base, workspace, between);
-  std::vector<RungReport> reports;
-  std::size_t rung = 0;
-  if (const std::int64_t tried = tried_queries(work, queries); tried > 0) {
-    const DeviceBuffer<unsigned> numbers = spread_numbers(tried, queries.count(), stream);
-    const RungReport trial =
-        climb.try_out(work.rungs[rung], some_of(queries, numbers.data(), tried, work.metric, stream));
-    if (2 * climb.failed() > tried) {
-      reports.push_back(trial);
-      ++rung;
-    }
-  }
-  reports.push_back(climb.run(work.rungs[rung], queries, keys, ids));
+  std::vector<RungReport> reports(work.rungs.size());
+  std::size_t rung = work.tries ? climb.first_that_holds(0, queries, reports) : 0;
+  reports[rung] = climb.run(work.rungs[rung], queries, keys, ids);
 
   // Who failed goes on alone: `chosen` says where its answer belongs.
   std::optional<PointStore<F>> rest;
   DeviceBuffer<unsigned> chosen;
   for (++rung; rung < work.rungs.size() && climb.failed() > 0; ++rung) {
     const std::int64_t count = climb.failed();
+    if (count <= kFew) rung = work.rungs.size() - 1;
     DeviceBuffer<unsigned> failed(size(count), stream);
     if (rest) {
       gather_rows(chosen.data(), climb.failed_queries(), count, 1, failed.data(), stream);
@@ -341,9 +385,10 @@ std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>&
     }
     chosen = std::move(failed);
     rest.emplace(some_of(queries, chosen.data(), count, work.metric, stream));
+    rung = climb.first_that_holds(rung, *rest, reports);
     DeviceBuffer<F> rest_keys(size(count * work.k), stream);
     DeviceBuffer<unsigned> rest_ids(size(count * work.k), stream);
-    reports.push_back(climb.run(work.rungs[rung], *rest, rest_keys.data(), rest_ids.data()));
+    reports[rung] = climb.run(work.rungs[rung], *rest, rest_keys.data(), rest_ids.data());
     scatter_rows(rest_keys.data(), chosen.data(), count, work.k, keys, stream);
     scatter_rows(rest_ids.data(), chosen.data(), count, work.k, ids, stream);
   }

@@ -562,11 +562,11 @@ TEST_F(HalfPoints, CountsWhatCentringLoses) {
   EXPECT_LE(rounded.norms()[0].lost, 1e-12);
 }
 
-TEST_F(HalfPoints, NamesStridesThatDiffer) {
+TEST_F(HalfPoints, NamesRowsThatAreTooShort) {
   const Stream stream;
   Workspace workspace(stream);
   expect_error(ErrorCode::invalid_argument, {"16", "24"}, [&] {
-    device::half_gemm_scores({.queries = {.stride = 16}, .base = {.stride = 24}, .workspace = workspace});
+    device::half_gemm_scores({.queries = {.stride = 24}, .base = {.stride = 16}, .workspace = workspace});
   });
 }
 

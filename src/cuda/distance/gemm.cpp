@@ -1,4 +1,4 @@
-// gemm.cu: scores by one matrix product, −⟨x,y⟩ or addend − 2⟨x,y⟩, in working precision or of halfs.
+// gemm.cpp: scores by one matrix product, −⟨x,y⟩ or addend − 2⟨x,y⟩, in working precision or of halfs.
 // Cost: 2·q·n·d operations at the rate of the library, and one write of the scores. Limits: sizes up to 2^31 − 1.
 #include <string>
 
@@ -49,13 +49,13 @@ void gemm_scores(const ScoreCall<F>& call) {
 }
 
 void half_gemm_scores(const HalfScoreCall& call) {
-  if (call.queries.stride != call.base.stride)
+  if (call.base.stride < call.queries.stride)
     throw Error(ErrorCode::invalid_argument, "queries of " + std::to_string(call.queries.stride) +
                                                  " halfs a row and a base of " + std::to_string(call.base.stride));
   const double factor = call.addends != nullptr ? -2.0 : -1.0;
   multiply(MultiplyCall<Half>{.left = matrix_rows(call.queries),
                               .right = matrix_rows(call.base),
-                              .inner = call.base.stride,
+                              .inner = call.queries.stride,
                               .alpha = factor / (call.queries.scale * call.base.scale),
                               .addends = call.addends,
                               .result = call.scores,

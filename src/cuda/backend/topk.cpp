@@ -15,7 +15,6 @@ namespace {
 
 struct TopkTuning {
   std::int64_t tile_bytes = 64 << 20;  // more would not copy faster
-  std::int64_t stage_bytes = 8 << 20;  // of a pinned buffer
   std::int64_t budget_divisor = 4;     // of the free memory, where no budget is given
   std::int64_t workspace_divisor = 2;  // of the budget, kept for the methods at first
 };
@@ -111,14 +110,12 @@ class Slot {
   Slot(const Sizes<F>& sizes, const Tiling& tiling, std::int64_t budget)
       : sizes_(sizes),
         workspace_(stream_, std::max<std::size_t>(1, workspace_budget(sizes, tiling, budget))),
-        staging_(static_cast<std::size_t>(std::min(kTuning.stage_bytes, tiling.rows * sizes.row_bytes())), stream_),
+        staging_(staging_shape(tiling.rows * sizes.row_bytes()), stream_),
         tile_(static_cast<std::size_t>(tiling.rows * sizes.cols), stream_),
         values_(static_cast<std::size_t>(tiling.rows * sizes.values_out), stream_),
         ids_(static_cast<std::size_t>(tiling.rows * sizes.ids_out), stream_) {}
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
-  // A slot that is given up in the middle of its tile may still be copying from its pinned memory.
-  ~Slot() { cudaStreamSynchronize(stream_); }
 
   // Reads the rows and enqueues the rest.
   void start(const MatrixView<T>& matrix, std::int64_t first, std::int64_t count, const TopkOptions& options) {

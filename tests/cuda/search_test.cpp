@@ -126,6 +126,7 @@ struct Wanted {
   std::string stage = "direct";  // or "fused", or "expanded": register-tiled by products
   std::int64_t query_block = 1 << 20;
   std::int64_t base_tile = 1 << 20;
+  double seconds = 0;  // that the planner expects
 };
 
 bool is_square(const Metric& metric) {
@@ -145,6 +146,7 @@ Plan plan_for(const Wanted& wanted, std::int64_t base_rows, std::int64_t queries
   plan.distance = wanted.stage == "fused" || wanted.stage == "expanded" ? "register-tiled" : wanted.stage;
   plan.expanded = is_square(wanted.metric) && (wanted.stage == "gemm" || wanted.stage == "expanded");
   plan.select = "auto";
+  plan.seconds = wanted.seconds;
   plan.candidates = std::min(base_rows, wanted.k + std::max<std::int64_t>(6, wanted.k / 4));
   plan.query_block = std::min(queries, wanted.query_block);
   plan.base_tile = std::min(base_rows, wanted.base_tile);
@@ -284,6 +286,26 @@ TEST_F(PointerSearch, QueriesClimbTheLadder) {
     EXPECT_EQ(report.steps[0].queries, 9);
     EXPECT_GT(report.steps[1].queries, 0);
     EXPECT_GE(report.finalists, 9 * 5);
+  }
+}
+
+// In a long search of many queries a few try the rung first; in a short one all do.
+TEST_F(PointerSearch, ATrialChoosesTheRung) {
+  constexpr std::int64_t kQueries = 260;
+  const Stream stream;
+  for (const double seconds : {1e-4, 1.0}) {
+    const Wanted wanted{MetricKind::sqeuclidean, 4, "gemm", 1 << 20, 1 << 20, seconds};
+    const Searched<float> tight(cloud<float>(Kind::tight, 150, 16, 0, 1), MetricKind::sqeuclidean);
+    const SearchReport refused = tight.search(cloud<float>(Kind::tight, kQueries, 16, 0, 2), wanted, stream);
+    ASSERT_GE(refused.steps.size(), 2U);
+    EXPECT_EQ(refused.steps[0].distance, "gemm");
+    EXPECT_EQ(refused.steps[0].queries<kQueries, seconds> 0.5);
+    EXPECT_EQ(refused.steps[1].distance, "register-tiled");
+
+    const Searched<float> spread(cloud<float>(Kind::gaussian, 150, 16, 0, 1), MetricKind::sqeuclidean);
+    const SearchReport taken = spread.search(cloud<float>(Kind::gaussian, kQueries, 16, 0, 2), wanted, stream);
+    EXPECT_EQ(taken.steps[0].distance, "gemm");
+    EXPECT_EQ(taken.steps[0].queries, kQueries);
   }
 }
 

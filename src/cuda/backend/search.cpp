@@ -1,8 +1,8 @@
 // Search of a base and queries of the host. The base is copied to the device when the index is made, or, where the
-// budget has no room for it, streamed through two slots at every search: one is filled, on a stream of its own,
-// while the other is searched.
+// budget has no room for it, streamed through two slots at every search: one is filled while the other is searched.
 #include <algorithm>
 #include <array>
+#include <future>
 #include <optional>
 
 #include "cuda/backend/backend.hpp"
@@ -16,23 +16,40 @@
 namespace kith::KITH_BACKEND {
 namespace {
 
-constexpr std::int64_t kStageBytes = 8 << 20;  // of a pinned buffer
-
-std::size_t stage_bytes(std::int64_t bytes) {
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(bytes, 8, kStageBytes));
+// In working precision.
+template <Element T>
+std::int64_t bytes_of(const MatrixView<T>& points) {
+  return points.rows * points.cols * static_cast<std::int64_t>(sizeof(DistanceOf<T>));
 }
 
-// The base in two slots, in turn.
+// Packing keeps a thread busy, which is another than the one that searches, if there can be one. The emulator's
+// schedules are to be had again, so there one thread does both.
+#if defined(KITH_IS_EMULATED)
+constexpr std::launch kFilling = std::launch::deferred;
+#else
+constexpr std::launch kFilling = std::launch::async | std::launch::deferred;
+#endif
+
+// The base in two slots, in turn. A stream of its own does nothing but copy; all kernels are of the stream that
+// searches, since copies queued behind a kernel would wait for a multiprocessor.
 template <Element T>
 class StreamedBase final : public BaseSource<DistanceOf<T>> {
   using F = DistanceOf<T>;
 
  public:
   StreamedBase(const MatrixView<T>& base, const Metric& metric, bool addends, std::int64_t tile, cudaStream_t compute)
-      : base_(base), addends_(addends), room_(std::min(tile, base.rows)), compute_(compute), longest_(1, uploads_) {
-    KITH_CUDA(cudaMemsetAsync(longest_.data(), 0, sizeof(unsigned long long), uploads_));
-    staging_.emplace(stage_bytes(room_ * base.cols * static_cast<std::int64_t>(sizeof(F))), uploads_);
-    for (Slot& slot : slots_) slot.store.emplace(room_, base.cols, metric, addends, uploads_, longest_.data());
+      : base_(base),
+        addends_(addends),
+        room_(std::min(tile, base.rows)),
+        compute_(compute),
+        longest_(1, compute),
+        staging_(staging_shape(bytes_of(base)), uploads_) {
+    KITH_CUDA(cudaGetDevice(&device_));
+    KITH_CUDA(cudaMemsetAsync(longest_.data(), 0, sizeof(unsigned long long), compute_));
+    for (Slot& slot : slots_) {
+      slot.store.emplace(room_, base.cols, metric, addends, compute_, longest_.data());
+      slot.searched.record(compute_);
+    }
   }
   StreamedBase(const StreamedBase&) = delete;
   StreamedBase& operator=(const StreamedBase&) = delete;
@@ -43,32 +60,35 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
   }
 
   const unsigned long long* longest() const override { return longest_.data(); }
+
   void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
-    std::int64_t filled = 0;
+    fill(0, most);
     for (std::int64_t first = 0; first < base_.rows; first += most) {
-      // The next tile is on its way before this one is searched.
-      while (filled < base_.rows && filled <= first + most) {
-        fill(filled / most % kSlots, filled, std::min(most, base_.rows - filled));
-        filled += most;
-      }
-      search(slots_[static_cast<std::size_t>(first / most % kSlots)], use);
+      // The next tile is on its way while this one is searched. Where the search fails, the future waits.
+      std::future<void> next;
+      if (first + most < base_.rows) next = std::async(kFilling, [=, this] { fill(first + most, most); });
+      search(slot_of(first, most), use);
+      if (next.valid()) next.get();
     }
   }
   void for_first_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
-    fill(0, 0, std::min(most, base_.rows));
+    fill(0, most);
     search(slots_[0], use);
   }
 
   // From the first tile.
   const HalfFrame& half_frame() override {
     if (frame_) return *frame_;
-    fill(0, 0, room_);
-    frame_.emplace(make_half_frame(as_floats(slots_[0].store->working(0, room_)), base_.cols, addends_, uploads_));
-    longest_halfs_ = DeviceBuffer<HalfLongest>(1, uploads_);
-    KITH_CUDA(cudaMemsetAsync(longest_halfs_.data(), 0, sizeof(HalfLongest), uploads_));
-    for (Slot& slot : slots_) slot.halfs.emplace(room_, base_.cols, addends_, uploads_, longest_halfs_.data());
-    round_to_half(slots_[0]);
-    slots_[0].filled.record(uploads_);
+    fill(0, room_);
+    Slot& slot = slots_[0];
+    prepare(slot);
+    frame_.emplace(make_half_frame(as_floats(slot.store->working(0, slot.count)), base_.cols, addends_, compute_));
+    longest_halfs_ = DeviceBuffer<HalfLongest>(1, compute_);
+    KITH_CUDA(cudaMemsetAsync(longest_halfs_.data(), 0, sizeof(HalfLongest), compute_));
+    for (Slot& each : slots_) {
+      each.halfs.emplace(room_, base_.cols, addends_, compute_, longest_halfs_.data());
+      each.is_prepared = false;
+    }
     return *frame_;
   }
   const HalfLongest* longest_halfs() const override { return longest_halfs_.data(); }
@@ -77,42 +97,57 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
   static constexpr std::int64_t kSlots = 2;
   struct Slot {
     std::int64_t first = -1;  // of the tile that it holds
+    std::int64_t count = 0;
+    bool is_prepared = false;
     std::optional<PointStore<F>> store;
     std::optional<HalfStore> halfs;
-    Event filled;
+    Event arrived;
     Event searched;
   };
 
-  void fill(std::int64_t index, std::int64_t first, std::int64_t count) {
-    Slot& slot = slots_[static_cast<std::size_t>(index)];
-    if (slot.first == first && slot.store->count() == count) return;
-    slot.searched.wait_on(uploads_);
-    staging_->upload(base_.rows_from(first, count), slot.store->rows());
-    slot.store->prepare(count);
-    if (slot.halfs) round_to_half(slot);
-    slot.first = first;
-    slot.filled.record(uploads_);
+  Slot& slot_of(std::int64_t first, std::int64_t most) {
+    return slots_[static_cast<std::size_t>(first / most % kSlots)];
   }
 
-  void round_to_half(Slot& slot) {
-    slot.halfs->prepare(as_floats(slot.store->working(0, slot.store->count())), *frame_);
+  // The tile from `first` on is on its way, in its slot, when the slot's last one has been searched.
+  void fill(std::int64_t first, std::int64_t most) {
+    Slot& slot = slot_of(first, most);
+    const std::int64_t count = std::min(most, base_.rows - first);
+    if (slot.first == first && slot.count == count) return;
+    KITH_CUDA(cudaSetDevice(device_));
+    slot.first = -1;
+    slot.searched.wait_on(uploads_);
+    staging_.upload(base_.rows_from(first, count), slot.store->rows());
+    slot.arrived.record(uploads_);
+    slot.first = first;
+    slot.count = count;
+    slot.is_prepared = false;
+  }
+
+  void prepare(Slot& slot) {
+    if (slot.is_prepared) return;
+    slot.arrived.wait_on(compute_);
+    slot.store->prepare(slot.count);
+    if (slot.halfs) slot.halfs->prepare(as_floats(slot.store->working(0, slot.count)), *frame_);
+    slot.is_prepared = true;
   }
 
   void search(Slot& slot, const std::function<void(const BaseTile<F>&)>& use) {
-    slot.filled.wait_on(compute_);
-    use({&*slot.store, 0, slot.store->count(), slot.first, slot.halfs ? &*slot.halfs : nullptr});
+    prepare(slot);
+    use({&*slot.store, 0, slot.count, slot.first, slot.halfs ? &*slot.halfs : nullptr});
     slot.searched.record(compute_);
   }
 
   MatrixView<T> base_;
   bool addends_;
   std::int64_t room_;  // of a slot
+  int device_ = 0;
   cudaStream_t compute_;
   Stream uploads_;
   DeviceBuffer<unsigned long long> longest_;
   std::optional<HalfFrame> frame_;
   DeviceBuffer<HalfLongest> longest_halfs_;
-  std::optional<Staging> staging_;
+  Staging staging_;
   std::array<Slot, kSlots> slots_;
 };
 
@@ -125,7 +160,7 @@ class HostIndex final : public DeviceIndex<T> {
       : base_(base), metric_(metric), addends_(core::form_of(metric) == core::Form::squared) {
     if (!resident) return;
     store_.emplace(base.rows, base.cols, metric, addends_, stream_);
-    Staging staging(stage_bytes(base.rows * base.cols * static_cast<std::int64_t>(sizeof(F))), stream_);
+    Staging staging(staging_shape(bytes_of(base)), stream_);
     staging.upload(base, store_->rows());
     store_->prepare(base.rows);
     if (span_ == 0) span_ = integer_span(store_->exact(0, base.rows).rows, base.cols, stream_);
@@ -136,7 +171,7 @@ class HostIndex final : public DeviceIndex<T> {
               DistanceOf<T>* distances, SearchReport& report) const override {
     const Stream stream;
     PointStore<F> points(queries.rows, queries.cols, metric_, addends_, stream);
-    Staging staging(stage_bytes(queries.rows * queries.cols * static_cast<std::int64_t>(sizeof(F))), stream);
+    Staging staging(staging_shape(bytes_of(queries)), stream);
     staging.upload(queries, points.rows());
     points.prepare(queries.rows);
     const BruteWork work = work_of(plan, span_with(points, stream));
@@ -195,7 +230,7 @@ DeviceFacts device_facts() {
   std::size_t free_bytes = 0;
   std::size_t all_bytes = 0;
   KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
-  return {static_cast<std::int64_t>(free_bytes), static_cast<int>(processor_count())};
+  return {static_cast<std::int64_t>(free_bytes), static_cast<int>(processor_count()), device_name()};
 }
 
 template <Element T>

@@ -48,4 +48,12 @@ unsigned processor_count() {
   return static_cast<unsigned>(count);
 }
 
+std::string device_name() {
+  int device = 0;
+  KITH_CUDA(cudaGetDevice(&device));
+  cudaDeviceProp found{};
+  KITH_CUDA(cudaGetDeviceProperties(&found, device));
+  return found.name;
+}
+
 }  // namespace kith::KITH_BACKEND

@@ -12,7 +12,6 @@ namespace kith::KITH_BACKEND {
 namespace {
 
 constexpr std::int64_t kTileBytes = 256 << 20;
-constexpr std::int64_t kStageBytes = 8 << 20;
 
 template <Element T, class F>
 void fill(PointStore<F>& store, const MatrixView<T>& points, Staging& staging) {
@@ -27,7 +26,8 @@ void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Me
                const ProgressCallback& progress, DistanceOf<T>* out) {
   using F = DistanceOf<T>;
   const Stream stream;
-  Staging staging(kStageBytes, stream);
+  const std::int64_t values = std::max((base.rows + queries.rows) * base.cols, queries.rows * base.rows);
+  Staging staging(staging_shape(values * static_cast<std::int64_t>(sizeof(F))), stream);
   PointStore<F> base_points(base.rows, base.cols, metric, false, stream);
   PointStore<F> query_points(queries.rows, queries.cols, metric, false, stream);
   fill(base_points, base, staging);

@@ -1,0 +1,72 @@
+#include "kith/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "api/devices.hpp"
+#include "api/guard.hpp"
+#include "kith/error.hpp"
+#include "plan/device_profile.hpp"
+
+namespace kith {
+namespace {
+
+constexpr TuneSize kEmulated{32, 128, 8, 16, 4096, 3};
+
+Backend resolve(Backend backend) {
+  if (backend == Backend::automatic) backend = Backend::cuda;
+  if (backend == Backend::cpu)
+    throw Error(ErrorCode::invalid_argument, "backend cpu has no profile; tune is for devices");
+  if (!api::is_available(backend))
+    throw Error(ErrorCode::no_device, fmt::format("backend {} is not available here", to_string(backend)));
+  return backend;
+}
+
+const TuneSize& size_of_work(Backend backend, bool quick) {
+  if (backend == Backend::emulated) return kEmulated;
+  return quick ? kQuickTune : kWholeTune;
+}
+
+void put(const MeasuredCost& measured, std::vector<StepCost>& costs) {
+  const auto cost =
+      std::find_if(costs.begin(), costs.end(), [&](const StepCost& one) { return one.name == measured.name; });
+  if (cost == costs.end())
+    throw Error(ErrorCode::internal, fmt::format("a profile has no cost '{}', which was measured", measured.name));
+  cost->after = measured.seconds;
+  cost->measured = true;
+}
+
+}  // namespace
+
+TuneReport tune(const TuneOptions& options) {
+  const Backend backend = resolve(options.backend);
+  return api::guarded([&] {
+    const auto start = std::chrono::steady_clock::now();
+    const DeviceFacts facts = api::device_facts(backend);
+    TuneReport report{facts.name, facts.profile_source, {}, 0};
+    for (const plan::CostField& field : plan::kCostFields) {
+      const double before = facts.profile.*field.cost;
+      report.costs.push_back({field.name, field.meaning, before, before, false});
+    }
+    for (const MeasuredCost& measured : api::measure_device_costs(backend, size_of_work(backend, options.quick)))
+      put(measured, report.costs);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  });
+}
+
+std::string profile_text(const TuneReport& report) {
+  plan::DeviceProfile profile;
+  for (const plan::CostField& field : plan::kCostFields)
+    for (const StepCost& cost : report.costs)
+      if (cost.name == field.name) profile.*field.cost = cost.after;
+  return plan::to_text(profile, report.device);
+}
+
+std::string profile_path(const std::string& device) {
+  return plan::profile_path(device);
+}
+
+}  // namespace kith

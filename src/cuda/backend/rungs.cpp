@@ -1,0 +1,66 @@
+#include "cuda/backend/rungs.hpp"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+DistanceStage parse_stage(const std::string& name) {
+  if (name == "direct") return DistanceStage::direct;
+  if (name == "tiled") return DistanceStage::tiled;
+  if (name == "gemm") return DistanceStage::gemm;
+  if (name == "half") return DistanceStage::half;
+  if (name == "keys") return DistanceStage::keys;
+  return DistanceStage::register_tiled;
+}
+
+const char* to_string(DistanceStage stage) {
+  switch (stage) {
+    case DistanceStage::direct: return "direct";
+    case DistanceStage::tiled: return "tiled";
+    case DistanceStage::register_tiled: return "register-tiled";
+    case DistanceStage::gemm: return "gemm";
+    case DistanceStage::half: return "half";
+    case DistanceStage::fused: return "fused";
+    case DistanceStage::fused_half: return "fused half";
+    case DistanceStage::keys: return "keys";
+  }
+  return "?";
+}
+
+DistanceStage first_stage(const Plan& plan) {
+  const DistanceStage stage = parse_stage(plan.distance);
+  if (plan.method != Method::fused) return stage;
+  return stage == DistanceStage::half ? DistanceStage::fused_half : DistanceStage::fused;
+}
+
+// Halfs that cannot tell neighbours apart are followed by products of unrounded points where these cost little more,
+// products by differences, whose error is relative, and these by keys. What is fused stays so.
+std::vector<Rung> ladder(const Plan& plan) {
+  const DistanceStage first = first_stage(plan);
+  const bool squares = core::form_of(plan.metric) == core::Form::squared;
+  std::vector<Rung> rungs = {{first, plan.expanded}};
+  if (first == DistanceStage::fused_half) rungs.push_back({DistanceStage::fused, squares});
+  if (plan.expanded || first == DistanceStage::half)
+    rungs.push_back({plan.method == Method::fused ? DistanceStage::fused : DistanceStage::register_tiled, false});
+  if (first != DistanceStage::keys) rungs.push_back({DistanceStage::keys, false});
+  return rungs;
+}
+
+}  // namespace
+
+BruteWork work_of(const Plan& plan, double span) {
+  // A trial takes about twice as long as all else that starts a search; a rung that fails, as long as it takes.
+  constexpr double kWorthTrying = 1e-3;
+  return {plan.metric,    plan.problem.k, plan.candidates,
+          plan.select,    ladder(plan),   plan.query_block,
+          plan.base_tile, span,           plan.seconds > kWorthTrying};
+}
+
+void add_steps(const BruteWork& work, const std::vector<RungReport>& done, SearchReport& report) {
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (done[i].queries == 0) continue;
+    report.steps.push_back({to_string(work.rungs[i].stage), done[i].queries});
+    report.finalists += done[i].keys;
+  }
+}
+
+}  // namespace kith::KITH_BACKEND

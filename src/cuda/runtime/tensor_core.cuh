@@ -1,0 +1,70 @@
+// tensor_core.cuh: the matrix product of a warp on its tensor core: 16 × 8 sums over 16 coordinates of halfs.
+// Fragments lie as the hardware has them. With g = lane / 4 and t = lane % 4, and two halfs in each register of 4
+// bytes:
+//   left   16 rows × 16 coordinates: rows g and g + 8 (registers 0, 1), coordinates 2t and 2t + 1; then the coordinates
+//          8 further (registers 2, 3)
+//   right  8 rows × 16 coordinates: row g, coordinates 2t and 2t + 1; then 8 further
+//   sums   row g, columns 2t and 2t + 1; then row g + 8
+// All lanes of the warp call. The emulator does the same with shuffles.
+#pragma once
+
+#include "cuda/runtime/matrix_multiply.hpp"
+
+namespace kith::KITH_BACKEND {
+
+// Register i of lane l gets two halfs of the row whose address lane 8i + l / 4 gives, at 2 · (l % 4): four blocks of 8
+// rows × 8 coordinates. Rows are in shared memory, at multiples of 16 bytes.
+__device__ __forceinline__ void load_fragments(const Half* row, unsigned (&registers)[4]) {
+#if defined(KITH_IS_EMULATED)
+  for (unsigned i = 0; i < 4; ++i) {
+    const auto address =
+        __shfl_sync(kFullMask, reinterpret_cast<std::uintptr_t>(row), static_cast<int>(8 * i + lane_id() / 4));
+    registers[i] = reinterpret_cast<const unsigned*>(address)[lane_id() % 4];
+  }
+  __syncwarp();
+#else
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "memory");
+#endif
+}
+
+#if defined(KITH_IS_EMULATED)
+inline float half_in(std::uint64_t registers, unsigned i) {
+  Half values[4];
+  std::memcpy(values, &registers, sizeof(values));
+  return float_of(values[i]);
+}
+#endif
+
+// sums += left · rightᵀ
+__device__ __forceinline__ void multiply_fragments(const unsigned (&left)[4], unsigned right0, unsigned right1,
+                                                   float (&sums)[4]) {
+#if defined(KITH_IS_EMULATED)
+  const std::uint64_t near = left[0] | static_cast<std::uint64_t>(left[1]) << 32U;
+  const std::uint64_t far = left[2] | static_cast<std::uint64_t>(left[3]) << 32U;
+  const std::uint64_t mine = right0 | static_cast<std::uint64_t>(right1) << 32U;
+  const unsigned g = lane_id() / 4;
+  const unsigned t = lane_id() % 4;
+  for (unsigned i = 0; i < 4; ++i) {  // the lanes that hold coordinates 2i, 2i + 1, 2i + 8 and 2i + 9
+    const std::uint64_t x_near = __shfl_sync(kFullMask, near, static_cast<int>(4 * g + i));
+    const std::uint64_t x_far = __shfl_sync(kFullMask, far, static_cast<int>(4 * g + i));
+    for (unsigned column = 0; column < 2; ++column) {
+      const std::uint64_t y = __shfl_sync(kFullMask, mine, static_cast<int>(4 * (2 * t + column) + i));
+      for (unsigned row = 0; row < 2; ++row)
+        for (unsigned half = 0; half < 2; ++half)
+          sums[2 * row + column] += half_in(x_near, 2 * row + half) * half_in(y, half) +
+                                    half_in(x_far, 2 * row + half) * half_in(y, 2 + half);
+    }
+  }
+#else
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};\n"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+#endif
+}
+
+}  // namespace kith::KITH_BACKEND

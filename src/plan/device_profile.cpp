@@ -1,0 +1,118 @@
+#include "plan/device_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "kith/error.hpp"
+#include "kith/version.hpp"
+
+namespace kith::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "kith-device-profile";
+constexpr int kSchemaVersion = 1;
+
+[[noreturn]] void refuse(const std::string& file, const std::string& reason) {
+  throw Error(ErrorCode::bad_data, fmt::format("{}: {}", file, reason));
+}
+
+const Json& field_of(const Json& object, const char* name, const std::string& file) {
+  const auto found = object.find(name);
+  if (found == object.end()) refuse(file, fmt::format("field '{}' is missing; kith tune writes all", name));
+  return *found;
+}
+
+double cost_of(const Json& costs, const char* name, const std::string& file) {
+  const Json& value = field_of(costs, name, file);
+  const double seconds = value.is_number() ? value.get<double>() : 0;
+  if (!(seconds > 0) || !std::isfinite(seconds))
+    refuse(file, fmt::format("field '{}' is {}; it must be a positive number of seconds", name, value.dump()));
+  return seconds;
+}
+
+void check_names(const Json& costs, const std::string& file) {
+  for (const auto& [name, value] : costs.items()) {
+    const auto is_it = [&known = name](const CostField& field) { return field.name == known; };
+    if (std::none_of(std::begin(kCostFields), std::end(kCostFields), is_it))
+      refuse(file, fmt::format("there is no field '{}'", name));
+  }
+}
+
+// Empty where it is not set, or set to nothing.
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// False where there is no such file.
+bool read_text(const std::string& file, std::string& text) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return false;
+  text.assign(std::istreambuf_iterator<char>(stream), {});
+  return true;
+}
+
+}  // namespace
+
+std::string to_text(const DeviceProfile& profile, const std::string& device) {
+  Json json = {{"schema", kSchema}, {"schema_version", kSchemaVersion}, {"kith", version()}, {"device", device}};
+  for (const CostField& field : kCostFields) json["seconds"][field.name] = profile.*field.cost;
+  return json.dump(2) + "\n";
+}
+
+DeviceProfile parse_profile(std::string_view text, const std::string& file, const std::string& device) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) refuse(file, "it is no JSON object");
+  const Json& schema = field_of(json, "schema", file);
+  if (schema != kSchema) refuse(file, fmt::format("field 'schema' is {}, not \"{}\"", schema.dump(), kSchema));
+  const Json& schema_version = field_of(json, "schema_version", file);
+  if (schema_version != kSchemaVersion)
+    refuse(file, fmt::format("field 'schema_version' is {}, not {}", schema_version.dump(), kSchemaVersion));
+  const Json& measured = field_of(json, "device", file);
+  if (measured != device)
+    refuse(file, fmt::format("field 'device' is {}, but this device is \"{}\"", measured.dump(), device));
+  const Json& costs = field_of(json, "seconds", file);
+  if (!costs.is_object()) refuse(file, "field 'seconds' is no object of costs");
+  check_names(costs, file);
+  DeviceProfile profile;
+  for (const CostField& field : kCostFields) profile.*field.cost = cost_of(costs, field.name, file);
+  return profile;
+}
+
+std::string profile_path(const std::string& device) {
+  std::string folder = variable("XDG_CONFIG_HOME");
+  if (folder.empty()) {
+    const std::string home = variable("HOME");
+    if (home.empty()) return "";
+    folder = home + "/.config";
+  }
+  std::string name = device;
+  std::replace(name.begin(), name.end(), '/', '-');
+  return fmt::format("{}/kith/{}.json", folder, name);
+}
+
+FoundProfile find_profile(const std::string& device) {
+  std::string text;
+  const std::string named = variable("KITH_PROFILE");
+  if (!named.empty()) {
+    if (!read_text(named, text)) refuse(named, "KITH_PROFILE names it, but it cannot be read");
+    return {parse_profile(text, named, device), named};
+  }
+  const std::string file = profile_path(device);
+  if (file.empty() || !read_text(file, text)) return {};
+  try {
+    return {parse_profile(text, file, device), file};
+  } catch (const Error& error) {
+    return {{}, fmt::format("{}; passed over: {}", kDefaultProfile, error.what())};
+  }
+}
+
+}  // namespace kith::plan

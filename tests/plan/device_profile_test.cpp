@@ -1,0 +1,172 @@
+// The file that a device's costs come from: what is written reads back, what is wrong with a file is said, and the
+// planner goes by what it is given and by nothing else.
+#include "plan/device_profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "kith/error.hpp"
+#include "kith/version.hpp"
+#include "plan/device_planner.hpp"
+
+namespace kith::plan {
+namespace {
+
+constexpr const char* kDevice = "A device/1";
+
+// A folder and the variables that lead to it, for one test.
+class DeviceProfileTest : public testing::Test {
+ protected:
+  DeviceProfileTest() {
+    char name[] = "/tmp/kith-profile-XXXXXX";
+    folder_ = mkdtemp(name);
+    setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
+    unsetenv("KITH_PROFILE");
+  }
+  ~DeviceProfileTest() override {
+    unsetenv("XDG_CONFIG_HOME");
+    unsetenv("KITH_PROFILE");
+    std::filesystem::remove_all(folder_);
+  }
+
+  static void write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path) << text;
+  }
+
+  std::string folder_;
+};
+
+DeviceProfile odd_profile() {
+  DeviceProfile profile;
+  double cost = 1e-13 / 3;
+  for (const CostField& field : kCostFields) profile.*field.cost = cost *= 1.7;
+  return profile;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+void expect_refused(const std::string& text, const std::string& why) {
+  try {
+    parse_profile(text, "some.json", kDevice);
+    ADD_FAILURE() << "taken: " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_data);
+    EXPECT_NE(std::string(error.what()).find("some.json: "), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(DeviceProfileTest, ReadsBackWhatIsWritten) {
+  const DeviceProfile profile = odd_profile();
+  EXPECT_EQ(parse_profile(to_text(profile, kDevice), "some.json", kDevice), profile);
+  EXPECT_EQ(parse_profile(to_text({}, "β"), "some.json", "β"), DeviceProfile());
+}
+
+TEST_F(DeviceProfileTest, SaysWhatIsWrongWithAFile) {
+  const std::string text = to_text({}, kDevice);
+  expect_refused("", "no JSON object");
+  expect_refused("[1, 2]", "no JSON object");
+  expect_refused(text.substr(0, text.size() / 2), "no JSON object");
+  expect_refused("{}", "field 'schema' is missing");
+  expect_refused(replaced(text, "kith-device-profile", "other"), "field 'schema' is \"other\"");
+  expect_refused(replaced(text, "\"schema_version\": 1", "\"schema_version\": 2"), "field 'schema_version' is 2");
+  expect_refused(replaced(text, kDevice, "Another"), "field 'device' is \"Another\"");
+  expect_refused(replaced(text, "\"seconds\": {", "\"seconds\": 3, \"others\": {"), "field 'seconds'");
+  expect_refused(replaced(text, "\"tiled\"", "\"tilde\""), "there is no field 'tilde'");
+  expect_refused(replaced(text, "\"read\": ", "\"read\": -"), "field 'read' is -");
+  expect_refused(replaced(text, "\"read\": ", "\"read\": \"x\", \"start\": "), "field 'read' is \"x\"");
+  expect_refused(replaced(text, "\"multiply\": ", "\"multiply\": 0, \"multiply_halfs\": "), "field 'multiply' is 0");
+}
+
+TEST_F(DeviceProfileTest, NamesTheFieldThatIsMissing) {
+  for (const CostField& field : kCostFields) {
+    const std::string text = to_text({}, kDevice);
+    const std::size_t begin = text.find("\"" + std::string(field.name) + "\":");
+    std::size_t end = text.find_first_of(",}", begin);
+    std::string shorter = text;
+    if (text[end] == ',') {
+      shorter.erase(begin, end + 1 - begin);
+    } else {
+      const std::size_t comma = text.rfind(',', begin);
+      shorter.erase(comma, end - comma);
+    }
+    expect_refused(shorter, "field '" + std::string(field.name) + "' is missing");
+  }
+}
+
+TEST_F(DeviceProfileTest, IsTheBuiltInOneWithoutAFile) {
+  const FoundProfile found = find_profile(kDevice);
+  EXPECT_EQ(found.profile, DeviceProfile());
+  EXPECT_EQ(found.source, kDefaultProfile);
+}
+
+TEST_F(DeviceProfileTest, LiesUnderTheNameOfTheDevice) {
+  EXPECT_EQ(profile_path(kDevice), folder_ + "/kith/A device-1.json");
+  write(profile_path(kDevice), to_text(odd_profile(), kDevice));
+  EXPECT_EQ(find_profile(kDevice).profile, odd_profile());
+  EXPECT_EQ(find_profile(kDevice).source, profile_path(kDevice));
+  EXPECT_EQ(find_profile("other").profile, DeviceProfile());
+}
+
+TEST_F(DeviceProfileTest, IsPassedOverWithANoteWhereNobodyNamedIt) {
+  write(profile_path(kDevice), "{}");
+  const FoundProfile found = find_profile(kDevice);
+  EXPECT_EQ(found.profile, DeviceProfile());
+  EXPECT_NE(found.source.find(kDefaultProfile), std::string::npos);
+  EXPECT_NE(found.source.find(profile_path(kDevice) + ": field 'schema' is missing"), std::string::npos)
+      << found.source;
+}
+
+TEST_F(DeviceProfileTest, MustBeRightWhereKithProfileNamesIt) {
+  const std::string file = folder_ + "/mine.json";
+  setenv("KITH_PROFILE", file.c_str(), 1);
+  EXPECT_THROW(find_profile(kDevice), Error);
+  write(file, to_text(odd_profile(), "other"));
+  EXPECT_THROW(find_profile(kDevice), Error);
+  write(file, to_text(odd_profile(), kDevice));
+  EXPECT_EQ(find_profile(kDevice).profile, odd_profile());
+  EXPECT_EQ(find_profile(kDevice).source, file);
+}
+
+Plan planned(const DeviceProfile& profile, const std::string& source) {
+  const DeviceFacts facts{std::int64_t{1} << 36, 100, kDevice, profile, source};
+  Options options;
+  return plan_device({1000000, 1000, 128, 10, DType::float32}, options, Backend::cuda, facts);
+}
+
+TEST_F(DeviceProfileTest, IsAllThatThePlannerGoesBy) {
+  const Plan before = planned({}, kDefaultProfile);
+  EXPECT_EQ(before.profile, kDefaultProfile);
+  // Neither a file nor a variable reaches the planner by itself.
+  write(profile_path(kDevice), to_text(odd_profile(), kDevice));
+  setenv("KITH_PROFILE", "/nonesuch", 1);
+  EXPECT_EQ(to_string(planned({}, kDefaultProfile)), to_string(before));
+}
+
+TEST_F(DeviceProfileTest, ChangesWhatThePlannerChooses) {
+  const Plan before = planned({}, kDefaultProfile);
+  DeviceProfile profile;
+  profile.multiply = 1e-18;
+  profile.multiply_halfs = profile.fused_halfs = profile.register_tiled = 1e-9;
+  const Plan gemm = planned(profile, "a file");
+  EXPECT_EQ(gemm.distance, "gemm");
+  EXPECT_EQ(gemm.profile, "a file");
+  EXPECT_NE(to_string(gemm).find("a file"), std::string::npos);
+  profile.multiply = 1e-9;
+  EXPECT_NE(planned(profile, "a file").distance, "gemm");
+  DeviceProfile dearer;
+  for (const CostField& field : kCostFields) dearer.*field.cost *= 3;
+  EXPECT_GT(planned(dearer, "").seconds, 2 * before.seconds);
+}
+
+}  // namespace
+}  // namespace kith::plan
