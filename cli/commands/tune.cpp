@@ -24,7 +24,7 @@ struct TuneArguments {
 };
 
 std::string place_of(const TuneArguments& settings, const TuneReport& report) {
-  const std::string path = settings.output.empty() ? profile_path(report.device) : settings.output;
+  std::string path = settings.output.empty() ? profile_path(report.device) : settings.output;
   if (path.empty())
     throw Error(ErrorCode::cannot_write, "neither XDG_CONFIG_HOME nor HOME is set; say with --output where to write");
   return path;

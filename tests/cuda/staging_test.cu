@@ -85,6 +85,7 @@ void expect_all_arrive(const device::StagingShape& shape) {
 
 TEST_F(Uploads, MatricesArriveAsTheyWere) {
   for (const device::StagingShape& shape : {device::StagingShape{8, 1}, {40, 1}, {1 << 20, 1}, {8, 4}, {1000, 4}}) {
+    if (under_sanitizer() && shape.buffer_bytes < 40) continue;  // thousands of copies
     expect_all_arrive<float>(shape);
     expect_all_arrive<double>(shape);
     expect_all_arrive<std::uint8_t>(shape);
