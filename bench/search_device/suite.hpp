@@ -9,6 +9,9 @@
 
 namespace kith::search_bench {
 
+// Short, for tables of problems.
+inline constexpr MetricKind kL2 = MetricKind::sqeuclidean;
+
 // One problem, and who solves it.
 struct Case {
   Problem problem;

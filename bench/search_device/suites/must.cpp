@@ -3,8 +3,6 @@
 namespace kith::search_bench {
 namespace {
 
-constexpr MetricKind kL2 = MetricKind::sqeuclidean;
-
 const Problem kProblems[] = {
     {10000, 1000000, 128, 10, kL2, 30},
     {10000, 1000000, 128, 100, kL2, 34},

@@ -7,10 +7,11 @@
 //         64 × 32 pairs, of which a thread has 8 × 8.
 // Layout  a row of a chunk has 256 bytes in 16 vectors, vector v at place v ^ (row % 8), so that eight rows are read
 //         from different banks.
-// Cost    for a block and a tile: 16384 products a coordinate, at what tensor cores give these instructions, about
-//         1000 a clock and multiprocessor on an H200, for which a chunk's 32 KiB come from the second-level cache; and
-//         a finish and whatever the kernel does for each of a thread's 64 scores. The latter is more below 32
-//         dimensions.
+// Cost    for a block and a tile: 16384 products a coordinate, for which a chunk's 32 KiB come from the second-level
+//         cache, and a finish and whatever the kernel does for each of a thread's 64 scores. An H200 does 440 products
+//         a clock and multiprocessor at d = 128, a third of what its tensor cores could with these instructions:
+//         threads wait at barriers for those whose tile took longer. Below 32 dimensions looking at the scores is most
+//         of it.
 // Limits  rows as HalfRows has them.
 #pragma once
 
