@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <stdexcept>
 
 #include "environment.hpp"
 #include "harness.hpp"
 #include "json.hpp"
+#include "program.hpp"
 #include "suites/suites.hpp"
 #include "table.hpp"
 
@@ -31,7 +31,6 @@ struct Arguments {
 
 constexpr int kRounds = 7;
 constexpr int kQuickRounds = 2;
-constexpr int kUsageError = 2;
 
 std::vector<std::string> suite_names() {
   std::vector<std::string> names;
@@ -95,11 +94,7 @@ int main_of(int argc, char** argv) {
   CLI::App app("Measures Kith against ceilings of the machine and against peers", "kith_bench");
   Arguments arguments;
   define(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
-  }
+  if (const auto done = parse(app, argc, argv)) return *done;
   const std::vector<RowSpec> rows = select_rows(arguments);
   if (rows.empty()) {
     fmt::print(stderr, "kith_bench: no row contains '{}'; --list shows them\n", arguments.filter);
@@ -116,10 +111,5 @@ int main_of(int argc, char** argv) {
 }  // namespace kith::bench
 
 int main(int argc, char** argv) {
-  try {
-    return kith::bench::main_of(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "kith_bench: {}\n", error.what());
-    return 1;
-  }
+  return kith::bench::run_program("kith_bench", argc, argv, kith::bench::main_of);
 }

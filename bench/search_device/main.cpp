@@ -12,6 +12,7 @@
 
 #include "commit.hpp"
 #include "device/run_file.hpp"
+#include "program.hpp"
 #include "search_device/figure.hpp"
 #include "search_device/json.hpp"
 #include "search_device/profile.hpp"
@@ -20,10 +21,6 @@
 
 namespace kith::search_bench {
 namespace {
-
-constexpr int kFailure = 1;
-constexpr int kUsageError = 2;
-constexpr int kNoDevice = 5;
 
 // Of the suite, unless they are given.
 struct GivenLimits {
@@ -184,7 +181,7 @@ int measure_streaming(const Arguments& arguments, const select_bench::DeviceFact
   run.stream = measure_stream(arguments.stream, limits);
   print(*run.stream);
   if (!arguments.json_path.empty()) append_run(arguments.json_path, run);
-  return run.stream->fault.empty() ? 0 : kFailure;
+  return run.stream->fault.empty() ? 0 : bench::kFailure;
 }
 
 // What was measured is kept even if the run breaks off.
@@ -209,18 +206,14 @@ int measure(const Arguments& arguments, const Suite& suite, const select_bench::
   const bool wrong = std::any_of(run.measurements.begin(), run.measurements.end(),
                                  [](const Measurement& measurement) { return measurement.status == Status::wrong; });
   if (wrong) fmt::print(stderr, "kith_bench_search: there were wrong answers\n");
-  return wrong || !failure.empty() ? kFailure : 0;
+  return wrong || !failure.empty() ? bench::kFailure : 0;
 }
 
 int main_of(int argc, char** argv) {
   CLI::App app("Measures search of points on a CUDA device", "kith_bench_search");
   Arguments arguments;
   define(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
-  }
+  if (const auto done = bench::parse(app, argc, argv)) return *done;
   const Suite suite = wanted_suite(arguments);
   if (arguments.list) {
     list(suite);
@@ -229,7 +222,7 @@ int main_of(int argc, char** argv) {
   const auto device = select_bench::device_facts();
   if (!device) {
     fmt::print(stderr, "kith_bench_search: no CUDA device here; --list shows what would be measured\n");
-    return kNoDevice;
+    return bench::kNoDevice;
   }
   if (arguments.stream.wanted) return measure_streaming(arguments, *device);
   if (!arguments.tune_path.empty()) {
@@ -243,10 +236,5 @@ int main_of(int argc, char** argv) {
 }  // namespace kith::search_bench
 
 int main(int argc, char** argv) {
-  try {
-    return kith::search_bench::main_of(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "kith_bench_search: {}\n", error.what());
-    return 1;
-  }
+  return kith::bench::run_program("kith_bench_search", argc, argv, kith::search_bench::main_of);
 }

@@ -9,11 +9,12 @@ filled with something else before; norms and low-precision copies of the base ar
 sample of rows against distances in double. Needs PyTorch with CUDA.
 """
 import argparse
-import datetime
-import json
 import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "device"))
+from torch_run import append_run, run_head  # noqa: E402
 
 try:
     import torch
@@ -135,17 +136,6 @@ def measure_problem(problem, other):
     return results
 
 
-def append_run(path, run):
-    document = {"schema": "kith-bench-search", "schema_version": 1, "runs": []}
-    if os.path.exists(path):
-        with open(path) as file:
-            document = json.load(file)
-    document["runs"].append(run)
-    with open(path, "w") as file:
-        json.dump(document, file)
-        file.write("\n")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", help="add the results to this file")
@@ -160,16 +150,11 @@ def main():
     rows = []
     for problem in PROBLEMS:
         rows += measure_problem(shrunk(problem) if arguments.quick else problem, other)
-    run = {
-        "program": "torch_search",
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "torch": torch.__version__,
-        "device": {"name": torch.cuda.get_device_name(), "driver": arguments.driver},
-        "quick": arguments.quick,
-        "rows": rows,
-    }
+    run = run_head("torch_search", torch, arguments.driver)
+    run["quick"] = arguments.quick
+    run["rows"] = rows
     if arguments.json:
-        append_run(arguments.json, run)
+        append_run(arguments.json, "kith-bench-search", run)
 
 
 if __name__ == "__main__":

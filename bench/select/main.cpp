@@ -12,13 +12,10 @@
 #include "device/run_file.hpp"
 #include "json.hpp"
 #include "methods.hpp"
+#include "program.hpp"
 
 namespace kith::select_bench {
 namespace {
-
-constexpr int kFailure = 1;
-constexpr int kUsageError = 2;
-constexpr int kNoDevice = 5;
 
 struct Arguments {
   std::vector<std::string> suites;
@@ -139,24 +136,20 @@ int measure(const Arguments& arguments, const std::vector<Suite>& suites, const 
   const bool wrong = std::any_of(run.measurements.begin(), run.measurements.end(),
                                  [](const Measurement& measurement) { return measurement.status == Status::wrong; });
   if (wrong) fmt::print(stderr, "kith_bench_select: there were wrong answers\n");
-  return wrong || !failure.empty() ? kFailure : 0;
+  return wrong || !failure.empty() ? bench::kFailure : 0;
 }
 
 int main_of(int argc, char** argv) {
   CLI::App app("Measures selection methods on a CUDA device", "kith_bench_select");
   Arguments arguments;
   define(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
-  }
+  if (const auto done = bench::parse(app, argc, argv)) return *done;
   const std::vector<Suite> suites = wanted_suites(arguments);
-  if (arguments.list) return list(suites) ? 0 : kFailure;
+  if (arguments.list) return list(suites) ? 0 : bench::kFailure;
   const auto device = device_facts();
   if (!device) {
     fmt::print(stderr, "kith_bench_select: no CUDA device here; --list shows what would be measured\n");
-    return kNoDevice;
+    return bench::kNoDevice;
   }
   return measure(arguments, suites, *device);
 }
@@ -165,10 +158,5 @@ int main_of(int argc, char** argv) {
 }  // namespace kith::select_bench
 
 int main(int argc, char** argv) {
-  try {
-    return kith::select_bench::main_of(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "kith_bench_select: {}\n", error.what());
-    return 1;
-  }
+  return kith::bench::run_program("kith_bench_select", argc, argv, kith::select_bench::main_of);
 }

@@ -7,11 +7,12 @@ The smallest k of each row, sorted, values and indices. Device time from one CUD
 with something else before; the output's allocation is included, but PyTorch keeps that memory. Needs PyTorch with CUDA.
 """
 import argparse
-import datetime
-import json
 import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "device"))
+from torch_run import append_run, run_head  # noqa: E402
 
 try:
     import torch
@@ -108,17 +109,6 @@ def measure_shape(rows, length, ks, pattern, other):
     return results
 
 
-def append_run(path, run):
-    document = {"schema": "kith-bench-select", "schema_version": 1, "runs": []}
-    if os.path.exists(path):
-        with open(path) as file:
-            document = json.load(file)
-    document["runs"].append(run)
-    with open(path, "w") as file:
-        json.dump(document, file)
-        file.write("\n")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", help="add the results to this file")
@@ -133,15 +123,10 @@ def main():
     for pattern in PATTERNS if arguments.all_patterns else PATTERNS[:1]:
         for shape in SHAPES:
             rows += measure_shape(*shape, pattern, other)
-    run = {
-        "program": "torch_topk",
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "torch": torch.__version__,
-        "device": {"name": torch.cuda.get_device_name(), "driver": arguments.driver},
-        "rows": rows,
-    }
+    run = run_head("torch_topk", torch, arguments.driver)
+    run["rows"] = rows
     if arguments.json:
-        append_run(arguments.json, run)
+        append_run(arguments.json, "kith-bench-select", run)
     if any(row["status"] == "wrong" for row in rows):
         sys.exit("torch_topk.py: there were wrong answers")
 
