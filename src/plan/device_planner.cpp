@@ -14,9 +14,10 @@
 namespace kith::plan {
 namespace {
 
-// Below, reading points and scores takes longer than products of halfs save.
+// Below, neighbours lie so close together, beside their distance from the centre, that halfs should seldom tell them
+// apart; where that begins is a guess.
 constexpr std::int64_t kHalfDims = 12;
-constexpr std::int64_t kHalfQueries = 32;
+constexpr std::int64_t kHalfQueries = 32;  // with fewer, others read the points only once too
 
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;

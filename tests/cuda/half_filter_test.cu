@@ -1,7 +1,5 @@
 // The fused filter of halfs against plain sums: coordinates are small integers, so that halfs, products and sums are
 // exact and a candidate is right or wrong.
-#include <cmath>
-#include <cstring>
 #include <limits>
 #include <span>
 

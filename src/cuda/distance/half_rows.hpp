@@ -21,7 +21,7 @@ struct HalfRows {
   Half* data = nullptr;              // count × stride
   core::HalfNorms* norms = nullptr;  // one a row
   std::int64_t count = 0;
-  std::int64_t stride = 0;  // half_stride(dims)
+  std::int64_t stride = 0;  // half_stride(dims), or more in a base
   double scale = 1;
 
   HalfRows part(std::int64_t first, std::int64_t rows) const {
