@@ -57,6 +57,23 @@ struct Progress {
 // Called on the calling thread between tiles; false stops the work with Error(cancelled).
 using ProgressCallback = std::function<bool(const Progress&)>;
 
+// How method `triangle` works. What is zero or "auto" is decided by the shape of the problem. The paper is Sweet KNN
+// (Chen, Ding and Shen).
+struct TriangleTuning {
+  std::int64_t query_landmarks = 0;  // clusters of the queries; 0 = 3 √queries, fewer where the budget says so
+  std::int64_t base_landmarks = 0;   // clusters of the base; 0 = 3 √rows, fewer where the budget says so
+  // "windows": a warp, or several, takes a query through the stretches of sorted clusters that its bound leaves.
+  // "paper": a thread, or several, takes a query from point to point. Backend cpu has windows only.
+  std::string form = "auto";
+  // What follows is of form paper.
+  std::string filter = "auto";         // "full": bounds tighten as neighbours are found; "partial": they stay
+  std::string placement = "auto";      // of a thread's neighbours: "registers", "shared" or "global" memory
+  std::string layout = "interleaved";  // of those in memory: "interleaved" among threads, or "contiguous" for each
+  bool remapped = true;                // threads of a warp have queries of one cluster
+  // Of both forms on a device: 0 lets the number of queries decide.
+  int threads_per_query = 0;
+};
+
 struct Options {
   Metric metric = MetricKind::euclidean;
   Backend backend = Backend::automatic;
@@ -66,6 +83,8 @@ struct Options {
   int threads = 0;                 // CPU threads; 0 = all that this process may use
   std::int64_t memory_budget = 0;  // bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free
   bool check_finite = true;        // off: NaN or Inf in the input give an unspecified answer, never a crash
+  bool statistics = false;         // method triangle counts what it does, which costs some time
+  TriangleTuning triangle;
   ProgressCallback progress;
 };
 

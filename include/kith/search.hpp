@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,12 +22,34 @@ struct SearchStep {
   std::int64_t queries = 0;
 };
 
+// What method triangle did, where Options::statistics asked for it.
+struct TriangleStatistics {
+  struct Step {
+    std::string name;
+    double seconds = 0;
+  };
+
+  std::int64_t query_clusters = 0;
+  std::int64_t base_clusters = 0;
+  std::int64_t pairs = 0;               // of a query and a base point: all distances there are
+  std::int64_t pairs_level_1 = 0;       // of them left when whole clusters have been ruled out for whole clusters
+  std::int64_t cluster_pairs_left = 0;  // of query_clusters × base_clusters
+  std::int64_t clusters_visited = 0;    // by queries: those whose points were looked at, if only at their bounds
+  std::int64_t center_distances = 0;    // of queries and centres, beside those that made the clusters
+  std::int64_t distances = 0;           // of queries and base points that were computed
+  std::vector<Step> steps;              // in their order
+
+  // The share of distances that was not computed, from 0 to 1.
+  double saved() const { return pairs > 0 ? 1 - static_cast<double>(distances) / static_cast<double>(pairs) : 0; }
+};
+
 // What was done, beside the answer.
 struct SearchReport {
   Plan plan;
   double seconds = 0;
   std::int64_t finalists = 0;     // candidates whose distance was computed by the direct formula in double
   std::vector<SearchStep> steps;  // on a device: how many queries each rung was tried for
+  std::optional<TriangleStatistics> triangle;
 };
 
 // queries × k neighbours, each row sorted by (distance, id); inner products by (−product, id).
