@@ -1,0 +1,157 @@
+// triangle_bounds.hpp: what the triangle inequality says of computed distances, so that only what is provably too far
+// is ruled out (Chen et al., section II).
+//
+// A length is the distance of a metric space: the metric itself, √ of squared Euclidean distances, the count of
+// differing coordinates (hamming), and for cosine and correlation the Euclidean distance of the unit vectors, whose
+// half square is the metric. A computed length ã of a true one a is
+//
+//   (1−ε)a − η ≤ ã ≤ (1+ε)a + η,   hence |ã − a| ≤ error(ã) = ε′ã + η′  with ε′ = ε/(1−ε), η′ = η/(1−ε).
+//
+// ε: a coordinate's difference, its square and the sums in any order are fewer than dims + 8 roundings, and the root
+// halves them. η: each of dims terms may vanish below the smallest normal number, and roots are subadditive, so that
+// √(2·dims·min) covers the sum; unit vectors rounded to F are off by u in length, each. Lengths that are not finite
+// tell nothing: what depends on them is kept.
+//
+// Three deductions follow. d(q,t), d(q,c), d(c,t) are true lengths; a, b computed ones.
+//   window   d(q,t) ≥ |d(q,c) − d(c,t)| ≥ |a − b| − error(a) − error(b), so t is within θ only if b lies in
+//            [(a − θ − error(a) − η′)/(1+ε′), (a + θ + error(a) + η′)/(1−ε′)]: one stretch of sorted lengths.
+//   apart    no t of a base cluster is within θ of a query of another when d(cq,ct), less its error, exceeds both
+//            radii, θ and their errors.
+//   above    d(q,t) ≤ d(q,cq) + d(cq,ct) + d(ct,t) ≤ the computed sum plus errors.
+//
+// θ is a reach: a true length above reach(key) has a key strictly above `key`, so ties survive. Keys are rounded sums
+// in double, so a bound on lengths becomes a reach through the largest key that it allows (reach_of_length). A few
+// roundings of these formulas themselves, in double, are covered by 16 units in ε′ and in reaches.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/bounds.hpp"
+#include "core/key.hpp"
+
+namespace kith::core {
+
+// Of the metrics only the inner product knows no triangle inequality, p ≥ 1 provided.
+KITH_HOST_DEVICE inline bool has_lengths(const Metric& metric) {
+  return metric.kind != MetricKind::inner_product && (metric.kind != MetricKind::minkowski || metric.p >= 1);
+}
+
+// Lengths are between unit vectors (of centred rows under correlation).
+KITH_HOST_DEVICE inline bool lengths_of_directions(const Metric& metric) {
+  return metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
+}
+
+// The raw sum that a length is made of.
+KITH_HOST_DEVICE inline Form length_form(const Metric& metric) {
+  return lengths_of_directions(metric) ? Form::squared : form_of(metric);
+}
+
+// A length from the raw sum of length_form(); infinite where the sum is not a number.
+KITH_HOST_DEVICE inline double length_of_raw(const Metric& metric, double raw) {
+  if (!(raw >= 0)) return std::numeric_limits<double>::infinity();
+  switch (length_form(metric)) {
+    case Form::squared: return std::sqrt(raw);
+    case Form::power: return std::pow(raw, 1 / metric.p);
+    default: return raw;
+  }
+}
+
+// Members of a sorted cluster whose computed length lies outside are ruled out.
+struct LengthWindow {
+  double low;
+  double high;
+};
+
+// F: what raw sums of lengths are computed in, at least as exact as the points; lengths are stored in F or double.
+// D: the type of keys.
+template <class F, class D = F>
+class TriangleBounds {
+ public:
+  TriangleBounds(const Metric& metric, std::int64_t dims)
+      : metric_(metric), dims_(dims), directions_(lengths_of_directions(metric)) {
+    const Form form = length_form(metric);
+    double relative = gamma<F>(dims + 8) + gamma<double>(dims + 8);
+    // exp(p·log|x−y|) in the precision of the sums, and the root of the sum by a rounded exponent.
+    if (form == Form::power)
+      relative += (16 * (sizeof(F) == 4 ? 88.0 : 709.0) + 4 * metric.p) * unit_roundoff<F>() + 4e-13;
+    double absolute = smallest_length<F>();
+    if (directions_) absolute += 2 * (unit_roundoff<F>() + gamma<double>(dims + 16)) * 1.01;
+    const double least = 1 - relative;
+    relative_ = least > 0.5 ? relative / least + kSlack : kInfinity;
+    absolute_ = least > 0.5 ? absolute / least : kInfinity;
+    key_relative_ = gamma<double>(dims + 8) * (1 + 1e-3);
+    key_absolute_ = smallest_length<double>();
+    direction_error_ = gamma<double>(4 * dims + 16);
+  }
+
+  // How far a computed length may be from the true one.
+  KITH_HOST_DEVICE double error(double length) const { return relative_ * length + absolute_; }
+
+  // No true sum of `terms` lengths is above this, their computed sum being `sum`.
+  KITH_HOST_DEVICE double above(double sum, int terms) const { return sum + relative_ * sum + terms * absolute_; }
+
+  // Points at a true length above this have keys strictly above `key`.
+  KITH_HOST_DEVICE double reach(D key) const {
+    const double raw = raw_ceiling(metric_, key, dims_);
+    if (directions_) return std::sqrt(2 * (raw + direction_error_)) * (1 + kSlack);
+    return length_of_raw(metric_, raw * (1 + 2 * key_relative_)) * (1 + power_slack()) + key_absolute_;
+  }
+
+  // No point at this true length, or nearer, has a larger key.
+  KITH_HOST_DEVICE D key_above(double length) const {
+    if (!(length < kInfinity)) return std::numeric_limits<D>::infinity();
+    if (directions_) {
+      const double distance = length * length / 2 * (1 + kSlack) + direction_error_;
+      return round_up<D>(distance < 2 ? distance : 2.0);
+    }
+    double key = length * (1 + power_slack()) + key_absolute_;
+    if (metric_.kind == MetricKind::sqeuclidean) key = key * key * (1 + kSlack);
+    if (metric_.kind == MetricKind::hamming) key = key / static_cast<double>(dims_) * (1 + kSlack);
+    return round_up<D>(key * (1 + 2 * key_relative_));
+  }
+
+  // Where at least k points are no farther than `length`, others matter only within this.
+  KITH_HOST_DEVICE double reach_of_length(double length) const { return reach(key_above(length)); }
+
+  // The computed lengths to the centre that points within `theta` of the query can have. The query is at the computed
+  // length `a` from the centre, and no member is at more than `radius`.
+  KITH_HOST_DEVICE LengthWindow window(double a, double radius, double theta) const {
+    if (!(a < kInfinity) || !(radius < kInfinity) || !(theta < kInfinity) || !(relative_ < 1))
+      return {-kInfinity, kInfinity};
+    const double slack = theta + error(a) + absolute_;
+    return {(a - slack) / (1 + relative_), (a + slack) / (1 - relative_)};
+  }
+
+  // No point of a base cluster is within `theta` of any query of a cluster: computed distance of centres, and radii.
+  KITH_HOST_DEVICE bool apart(double centers, double query_radius, double base_radius, double theta) const {
+    const double radii = query_radius + base_radius;
+    return centers - radii - relative_ * (centers + radii) - 3 * absolute_ > theta;
+  }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr double kSlack = 16 * unit_roundoff<double>();
+
+  // A length that sums of vanished terms may stand for.
+  template <class G>
+  double smallest_length() const {
+    return length_of_raw(metric_, 2 * static_cast<double>(dims_) * static_cast<double>(std::numeric_limits<G>::min())) *
+           (1 + kSlack);
+  }
+
+  // Roots other than √ carry the error of their rounded exponent.
+  KITH_HOST_DEVICE double power_slack() const { return form_of(metric_) == Form::power ? 4e-13 : kSlack; }
+
+  Metric metric_;
+  std::int64_t dims_;
+  bool directions_;
+  double relative_ = 0;         // ε′, and the slack of these formulas
+  double absolute_ = 0;         // η′
+  double key_relative_ = 0;     // of raw sums of keys
+  double key_absolute_ = 0;     // lengths whose keys may have vanished
+  double direction_error_ = 0;  // of cosine distances
+};
+
+}  // namespace kith::core
