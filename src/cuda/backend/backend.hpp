@@ -64,6 +64,9 @@ class DeviceIndex {
   // As the plan says. Queries were checked. Fills in the report but for plan and time.
   virtual void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const = 0;
+  // The share of distances, from 0 to 1, that method triangle would compute, from a sample of both; 1 where that is not
+  // known.
+  virtual double triangle_share(const MatrixView<T>& /*queries*/, std::int64_t /*k*/) const { return 1; }
 };
 
 // A base that lies on a device, searched on the caller's stream (a cudaStream_t). Thread-safe; the base must outlive
@@ -75,6 +78,10 @@ class PointerIndex {
   // As the plan says. Waits for the stream where the ladder must know who failed, and where queries are refused.
   virtual void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* stream,
                       SearchReport& report) const = 0;
+  // As DeviceIndex has it. Waits for the stream.
+  virtual double triangle_share(const MatrixView<F>& /*queries*/, std::int64_t /*k*/, void* /*stream*/) const {
+    return 1;
+  }
 };
 
 }  // namespace kith
