@@ -26,7 +26,7 @@ void fused_products(const cuda::ScoreCall<float>& call) {
   cuda::CandidateLists<float> lists;
   lists.limits = call.scores;
   cuda::fused_filter(cuda::FilterCall<float>{call.queries, call.base, call.dims, call.form, call.p, call.addends, lists,
-                                             call.workspace.stream()});
+                                             call.workspace});
 }
 
 constexpr Kind kKinds[] = {{"direct, squares", cuda::direct_scores<float>, Form::squared, false},

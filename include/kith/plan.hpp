@@ -32,6 +32,7 @@ struct Plan {
   Backend backend = Backend::cpu;
   Method method = Method::brute;
   std::string distance;   // distance stage
+  bool forced = false;    // on a device: it was asked for by name, and is used even if the index knows that it fails
   std::string select;     // selection stage
   bool expanded = false;  // Euclidean candidates come from ‖y‖² − 2⟨x,y⟩ instead of Σ(x−y)²
   int threads = 1;

@@ -110,13 +110,14 @@ void fit(Plan& plan, const Options& options, bool resident) {
   plan.base_tile = n;
   plan.query_block = plan.problem.queries;
   const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)); };
-  const std::int64_t room = std::min(plan.workspace_bytes, kLargestTileBytes);
+  const std::int64_t usable = plan.workspace_bytes - plan.workspace_bytes / 8;  // the rest is for turned points
+  const std::int64_t room = std::min(usable, kLargestTileBytes);
   while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
   const std::int64_t least_tile = std::min(n, std::max<std::int64_t>(4 * plan.candidates, 65536));
   while (bytes() > room && plan.base_tile > least_tile) plan.base_tile = std::max(least_tile, (plan.base_tile + 1) / 2);
   while (bytes() > room && plan.query_block > 1) plan.query_block = (plan.query_block + 1) / 2;
-  while (bytes() > plan.workspace_bytes && plan.base_tile > 1) plan.base_tile = (plan.base_tile + 1) / 2;
-  if (bytes() > plan.workspace_bytes)
+  while (bytes() > usable && plan.base_tile > 1) plan.base_tile = (plan.base_tile + 1) / 2;
+  if (bytes() > usable)
     throw Error(ErrorCode::out_of_memory,
                 fmt::format("a memory budget of {} bytes is too small: k = {} of {} points needs at least {} bytes "
                             "beside the points",
@@ -184,6 +185,7 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
                              : stages.begin();
   if (chosen == stages.end()) refuse_stage(problem, options);
   plan.distance = chosen->name;
+  plan.forced = forced;
   plan.seconds = chosen->cost.seconds;
   if (chosen->cost.fused) plan.method = Method::fused;
   const bool products = plan.distance == "gemm" || plan.distance == "half";

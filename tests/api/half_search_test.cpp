@@ -131,6 +131,25 @@ TEST_P(HalfSearch, AnIndexKeepsItsHalfs) {
     EXPECT_TRUE(matches_truth(index.search(sample.queries.view(), k), truth, k)) << k;
 }
 
+// Which rungs fail is learnt once, by searches whose plan is their own.
+TEST_P(HalfSearch, AnIndexLearnsWhatFails) {
+  const Metric metric(MetricKind::sqeuclidean);
+  const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);
+  const Truth<float> truth = truth_of(sample, metric);
+  Options options = halfs(metric);
+  options.distance = "auto";
+  options.method = Method::fused;
+  const Index<float> index(sample.base.view(), options);
+  const Neighbors<float> first = index.search(sample.queries.view(), 8);
+  ASSERT_EQ(first.report.plan.distance, "half") << first.report.plan;
+  EXPECT_TRUE(matches_truth(first, truth, 8));
+  EXPECT_EQ(first.report.steps.front().distance, "fused half");
+  const Neighbors<float> second = index.search(sample.queries.view(), 8);
+  EXPECT_TRUE(matches_truth(second, truth, 8));
+  EXPECT_NE(second.report.steps.front().distance, "fused half");
+  EXPECT_EQ(second.report.steps.front().queries, sample.queries.rows());
+}
+
 TEST_P(HalfSearch, ThePlannerTakesItWhereItPays) {
   Options options;
   options.backend = GetParam();

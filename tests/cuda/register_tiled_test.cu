@@ -1,6 +1,6 @@
 // Register-tiled scores against plain sums in double, and the fused filter against those scores, bit for bit: every
 // form, counts and dimensions around the sizes of tiles and chunks, rows anywhere in memory, nothing written elsewhere.
-#include "cuda/distance/register_tiled.cuh"
+#include "cuda/distance/panels.hpp"
 
 #include <cmath>
 #include <limits>
@@ -92,15 +92,16 @@ struct Sets {
   Points<F> base;
   std::vector<F> norms;
   device::Stream stream;
-  device::Workspace workspace{stream};
+  device::Workspace workspace;
   DeviceArray<F> query_array;
   DeviceArray<F> base_array;
   DeviceArray<F> norm_array;
 
-  Sets(Points<F> queries_in, Points<F> base_in)
+  Sets(Points<F> queries_in, Points<F> base_in, std::size_t budget = 0)
       : queries(std::move(queries_in)),
         base(std::move(base_in)),
         norms(square_norms(base)),
+        workspace(stream, budget),
         query_array(queries.values, stream),
         base_array(base.values, stream),
         norm_array(norms, stream) {}
@@ -121,6 +122,7 @@ struct Sets {
                                     .scores = array.data() + layout.offset,
                                     .score_stride = stride,
                                     .workspace = workspace};
+    workspace.reset();
     device::register_tiled_scores(call);
     const std::vector<F> written = array.values();
     std::vector<F> result;
@@ -227,11 +229,55 @@ TEST_F(RegisterTiled, BlocksRunThroughSeveralTiles) {
   if (!under_sanitizer()) check_sizes<double>(3, {5, many_points<double>()}, 150);
 }
 
+// So many queries that points are turned first, with room for panels of the queries and of one base tile.
+template <class F>
+Sets<F> sets_of_panels(std::int64_t dims, unsigned turn) {
+  constexpr std::int64_t kPoints = device::TileShape<F>::kPoints;
+  const std::int64_t queries = 3 * kPoints + 1;
+  EXPECT_TRUE(device::panels::pay<F>(queries, dims));
+  Random random(turn);
+  Points<F> query_points(queries, dims, kLayouts[turn % 4], random);
+  Points<F> base_points(2 * kPoints + 9, dims, kLayouts[turn / 4 % 4], random);
+  const std::int64_t values = device::panels::values<F>(queries, dims) + device::panels::values<F>(1, dims);
+  const auto budget = 8 * static_cast<std::size_t>(values) * sizeof(F);
+  Sets<F> sets(std::move(query_points), std::move(base_points), budget);
+  EXPECT_EQ(device::panels::part_points<F>(queries, dims, sets.workspace), kPoints);
+  return sets;
+}
+
+template <class F>
+void check_panels() {
+  unsigned turn = 0;
+  for (const std::int64_t dims : {17, 33, 70}) {
+    Sets<F> sets = sets_of_panels<F>(dims, turn++);
+    for (const FormCase& form : kForms) {
+      SCOPED_TRACE(testing::Message() << form.name << ", " << dims << " dims, " << sizeof(F) << " bytes");
+      set_schedule(turn % kSchedules);
+      check_scores(sets, form, kLayouts[turn++ % 4]);
+      if (testing::Test::HasFailure() || under_sanitizer()) break;
+    }
+  }
+}
+
+TEST_F(RegisterTiled, PanelsOfPartsOfTheBase) {
+  check_panels<float>();
+  check_panels<double>();
+}
+
+// A workspace without room for panels has rows read, and the same scores, bit for bit.
+TEST_F(RegisterTiled, PanelsChangeNoScore) {
+  Sets<float> sets = sets_of_panels<float>(70, 3);
+  const std::vector<float> turned = sets.scores(kForms[0], {0, 0});
+  sets.workspace = device::Workspace(sets.stream, 64);
+  EXPECT_EQ(device::panels::part_points<float>(sets.queries.count, 70, sets.workspace), 0);
+  EXPECT_EQ(sets.scores(kForms[0], {0, 0}), turned);
+}
+
 TEST_F(RegisterTiled, NothingToDo) {
   device::Stream stream;
   device::Workspace workspace(stream);
   device::register_tiled_scores<float>({.queries = {}, .base = {nullptr, 5, 3}, .dims = 3, .workspace = workspace});
-  device::fused_filter<float>({.queries = {nullptr, 5, 3}, .base = {}, .dims = 3, .lists = {}, .stream = stream});
+  device::fused_filter<float>({.queries = {nullptr, 5, 3}, .base = {}, .dims = 3, .lists = {}, .workspace = workspace});
   stream.synchronize();
 }
 
@@ -287,7 +333,8 @@ class FilterProblem {
                                                .ids = ids.data(),
                                                .first_id = kFirstId,
                                                .counts = counts.data()},
-                                     .stream = sets_.workspace.stream()};
+                                     .workspace = sets_.workspace};
+    sets_.workspace.reset();
     device::fused_filter(call);
     found_scores_ = scores.values();
     found_ids_ = ids.values();
@@ -406,6 +453,15 @@ TEST_F(FusedFilter, BlocksRunThroughSeveralTiles) {
   check_filter<double>(2, {5, many_points<double>()}, 40);
   // Queries that do not stay in shared memory.
   if (!under_sanitizer()) check_filter<double>(3, {5, many_points<double>()}, 150);
+}
+
+TEST_F(FusedFilter, PanelsOfPartsOfTheBase) {
+  Random random(8);
+  Sets<float> sets = sets_of_panels<float>(33, 2);
+  const std::vector<float> scores = sets.scores(kForms[1], {0, 0});
+  const std::vector<float> limits = make_limits(sets, scores, random);
+  for_each_schedule(
+      [&] { FilterProblem<float>(sets, kForms[1], scores, limits, static_cast<unsigned>(sets.base.count)).check(); });
 }
 
 // A score that is NaN is not above any limit.

@@ -59,7 +59,7 @@ class LyingIndex final : public PointerIndex<F> {
     const PointCheck<F> check(points, metric_, check_finite_, own_);
     DeviceBuffer<unsigned> found(size(count), stream);
     Workspace workspace(stream, size(plan.workspace_bytes));
-    ResidentBase<F> base(base_, halfs_);
+    ResidentBase<F> base(base_, halfs_, memory_);
     const auto done = brute_search(work, points, base, distances, found.data(), workspace, [] {});
     check.refuse_faults("query");
     return_values(metric_, distances, count, stream);
@@ -83,6 +83,7 @@ class LyingIndex final : public PointerIndex<F> {
   double span_ = 0;  // of the base
   PointStore<F> base_;
   mutable KeptHalfs halfs_;
+  mutable RungMemory memory_;
 };
 
 }  // namespace

@@ -50,9 +50,16 @@ std::vector<Rung> ladder(const Plan& plan) {
 BruteWork work_of(const Plan& plan, double span) {
   // A trial takes about twice as long as all else that starts a search; a rung that fails, as long as it takes.
   constexpr double kWorthTrying = 1e-3;
-  return {plan.metric,    plan.problem.k, plan.candidates,
-          plan.select,    ladder(plan),   plan.query_block,
-          plan.base_tile, span,           plan.seconds > kWorthTrying};
+  return {.metric = plan.metric,
+          .k = plan.problem.k,
+          .candidates = plan.candidates,
+          .select = plan.select,
+          .rungs = ladder(plan),
+          .query_tile = plan.query_block,
+          .base_tile = plan.base_tile,
+          .span = span,
+          .tries = plan.seconds > kWorthTrying,
+          .remembers = !plan.forced};
 }
 
 void add_steps(const BruteWork& work, const std::vector<RungReport>& done, SearchReport& report) {

@@ -18,7 +18,8 @@ void add_steps(const BruteWork& work, const std::vector<RungReport>& done, Searc
 template <class F>
 class ResidentBase final : public BaseSource<F> {
  public:
-  ResidentBase(const PointStore<F>& store, KeptHalfs& kept) : store_(store), kept_(kept) {}
+  ResidentBase(const PointStore<F>& store, KeptHalfs& kept, RungMemory& memory)
+      : store_(store), kept_(kept), memory_(memory) {}
 
   const unsigned long long* longest() const override { return store_.longest(); }
   void for_each_tile(std::int64_t most, const std::function<void(const BaseTile<F>&)>& use) override {
@@ -32,6 +33,7 @@ class ResidentBase final : public BaseSource<F> {
     return halfs_->frame;
   }
   const HalfLongest* longest_halfs() const override { return halfs_ == nullptr ? nullptr : halfs_->store.longest(); }
+  RungMemory& memory() override { return memory_; }
 
  private:
   BaseTile<F> tile(std::int64_t first, std::int64_t most) const {
@@ -41,6 +43,7 @@ class ResidentBase final : public BaseSource<F> {
 
   const PointStore<F>& store_;
   KeptHalfs& kept_;
+  RungMemory& memory_;
   const HalfBase* halfs_ = nullptr;
 };
 

@@ -37,8 +37,10 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
   using F = DistanceOf<T>;
 
  public:
-  StreamedBase(const MatrixView<T>& base, const Metric& metric, bool addends, std::int64_t tile, cudaStream_t compute)
+  StreamedBase(const MatrixView<T>& base, const Metric& metric, bool addends, std::int64_t tile, RungMemory& memory,
+               cudaStream_t compute)
       : base_(base),
+        memory_(memory),
         addends_(addends),
         room_(std::min(tile, base.rows)),
         compute_(compute),
@@ -92,6 +94,7 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
     return *frame_;
   }
   const HalfLongest* longest_halfs() const override { return longest_halfs_.data(); }
+  RungMemory& memory() override { return memory_; }
 
  private:
   static constexpr std::int64_t kSlots = 2;
@@ -139,6 +142,7 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
   }
 
   MatrixView<T> base_;
+  RungMemory& memory_;
   bool addends_;
   std::int64_t room_;  // of a slot
   int device_ = 0;
@@ -197,10 +201,10 @@ class HostIndex final : public DeviceIndex<T> {
   std::vector<RungReport> run(const BruteWork& work, const PointStore<F>& queries, F* keys, unsigned* ids,
                               Workspace& workspace, const std::function<void()>& between) const {
     if (store_) {
-      ResidentBase<F> resident(*store_, halfs_);
+      ResidentBase<F> resident(*store_, halfs_, memory_);
       return brute_search(work, queries, resident, keys, ids, workspace, between);
     }
-    StreamedBase<T> streamed(base_, metric_, addends_, work.base_tile, workspace.stream());
+    StreamedBase<T> streamed(base_, metric_, addends_, work.base_tile, memory_, workspace.stream());
     return brute_search(work, queries, streamed, keys, ids, workspace, between);
   }
 
@@ -222,6 +226,7 @@ class HostIndex final : public DeviceIndex<T> {
   Stream stream_;
   std::optional<PointStore<F>> store_;
   mutable KeptHalfs halfs_;
+  mutable RungMemory memory_;
 };
 
 }  // namespace

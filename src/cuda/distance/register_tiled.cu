@@ -2,8 +2,7 @@
 // Cost    register_tiled.cuh estimates the instructions. Below some 30 dimensions storing the scores, 4 bytes a pair in
 //         float, takes longer than computing them.
 // Limits  none; scores of full tiles whose rows lie at multiples of 16 bytes are stored 16 bytes at a time.
-#include "cuda/distance/register_tiled.cuh"
-
+#include "cuda/distance/panels.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace kith::KITH_BACKEND {
@@ -85,14 +84,16 @@ __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
 template <class F>
 void register_tiled_scores(const ScoreCall<F>& call) {
   if (call.queries.count == 0 || call.base.count == 0) return;
-  const TileWork<F> work = plan_tiles(call.queries, call.base, call.dims, call.addends);
   const bool in_vectors = reinterpret_cast<std::uintptr_t>(call.scores) % 16 == 0 &&
                           call.score_stride % static_cast<std::int64_t>(TileShape<F>::kPiece) == 0;
-  const ScoreRows<F> scores{call.scores, call.score_stride, in_vectors};
   with_form<F>(call.form, call.expanded(), call.p, [&]<class Form>(const Form& form) {
-    launch("register_tiled_scores", register_tiled_kernel<F, Form>,
-           {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
-           call.stream(), work, form, scores);
+    for_each_part(
+        call.queries, call.base, call.dims, call.addends, call.workspace,
+        [&](const TileWork<F>& work, std::int64_t first) {
+          launch("register_tiled_scores", register_tiled_kernel<F, Form>,
+                 {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
+                 call.stream(), work, form, ScoreRows<F>{call.scores + first, call.score_stride, in_vectors});
+        });
   });
 }
 

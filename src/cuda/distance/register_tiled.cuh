@@ -3,7 +3,8 @@
 //         kPoints queries × kPoints base points, a thread kRows × kColumns pairs of it in registers: 128, 16 and 8 in
 //         float, half of each in double. With 8 × 8 shared memory would be as busy as the arithmetic. The block
 //         runs through several base tiles, chunks of kDepth coordinates at a time, which
-//         asynchronous copies bring to shared memory, turned, while the chunks before are computed. Up to kResident
+//         asynchronous copies bring to shared memory, turned on their way unless they lie in panels (panels.hpp), while
+//         the chunks before are computed. Up to kResident
 //         chunks, the queries are copied once and stay (as the kernel of Kruliš et al. does; Hanák, 3.3.2). With few
 //         dimensions a chunk holds several base tiles, one after the other in its coordinates, so that threads wait
 //         for each other less often.
@@ -13,7 +14,8 @@
 //         and lanes that follow each other hold scores that do.
 // Cost    estimated, in float, for a thread and a chunk of 32 coordinates: 4096 operations of a product (8192 of the
 //         other forms), 192 loads of 16 bytes from shared memory, about 150 instructions to copy each set that is
-//         streamed, and 60 around them: 1.1 … 1.15 a pair and coordinate of a product, where one is the floor.
+//         streamed from rows, 20 from panels, and 60 around them: 1.1 … 1.15 a pair and coordinate of a product, where
+//         one is the floor.
 // Order   coordinates are added one by one in ascending order, whatever the shape of the work: scores have the same
 //         bits in every kernel made of this.
 // Limits  any strides and alignment.
@@ -61,7 +63,9 @@ struct TileWork {
   bool queries_stay;     // in shared memory
   unsigned query_tiles;  // blocks that follow each other have other queries and the same base tiles, for the cache
   unsigned base_tiles;
-  unsigned tiles_each;  // base tiles of a block, but for the last
+  unsigned tiles_each;              // base tiles of a block, but for the last
+  const F* query_panels = nullptr;  // the points once more, turned; null: rows are read. Both sets, or none.
+  const F* base_panels = nullptr;
 
   // Of the block that asks.
   __device__ unsigned query_tile() const { return blockIdx.x % query_tiles; }
@@ -98,6 +102,15 @@ inline unsigned best_tiles_each(std::int64_t query_tiles, std::int64_t base_tile
   return best;
 }
 
+// Base tiles that a chunk has place for.
+template <class F>
+unsigned packed_tiles(std::int64_t dims) {
+  using Shape = TileShape<F>;
+  if (dims <= Shape::kDepth / 8) return 8;
+  if (dims <= Shape::kDepth / 4) return 4;
+  return dims <= Shape::kDepth / 2 ? 2 : 1;
+}
+
 // Needs at least one point of either set. `addends` count where the form is squared.
 template <class F>
 TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, std::int64_t dims, const F* addends) {
@@ -111,10 +124,7 @@ TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, st
           .addends = addends,
           .dims = static_cast<unsigned>(dims),
           .chunks = chunks,
-          .packed = dims <= Shape::kDepth / 8   ? 8U
-                    : dims <= Shape::kDepth / 4 ? 4U
-                    : dims <= Shape::kDepth / 2 ? 2U
-                                                : 1U,
+          .packed = packed_tiles<F>(dims),
           .queries_stay = chunks <= Shape::kResident,
           .query_tiles = static_cast<unsigned>(query_tiles),
           .base_tiles = static_cast<unsigned>(base_tiles),
@@ -214,6 +224,23 @@ __device__ __forceinline__ void copy_chunk(const PointRows<F>& points, unsigned 
     copy_rows<false>(points, first, coordinate, dims, to);
 }
 
+// The same of a panel: its rows are whole, and coordinates that do not exist are left out, as nobody asks for them.
+template <class F>
+__device__ __forceinline__ void copy_panel(const F* panels, unsigned tile, unsigned coordinate, unsigned dims, F* to) {
+  using Shape = TileShape<F>;
+  using Vector = typename VectorOf<F>::Type;
+  constexpr unsigned kPieces = Shape::kPoints / Shape::kPiece;  // of a coordinate
+  constexpr unsigned kCoordinates = Shape::kThreads / kPieces;  // that are copied at a time
+  const unsigned thread = reread_thread();
+  const auto* from =
+      reinterpret_cast<const Vector*>(panels + (std::int64_t{tile} * dims + coordinate) * Shape::kPoints) + thread;
+  const unsigned c = thread / kPieces;
+  const SharedPlace<Vector> place(reinterpret_cast<Vector*>(to + c * Shape::kPitch + thread % kPieces * Shape::kPiece));
+  KITH_UNROLL
+  for (unsigned j = 0; j < Shape::kDepth; j += kCoordinates)
+    place.copy_async_or_zero(j * Shape::kPitch / Shape::kPiece, from + j * kPieces, coordinate + j + c < dims);
+}
+
 // Several tiles of few coordinates: that of tile t goes to where coordinate t · depth + c would.
 template <class F>
 __device__ __forceinline__ void copy_packed(const TileWork<F>& work, unsigned tile, F* to) {
@@ -269,11 +296,12 @@ struct ChunkCopies {
     if (tile < end_tile) {
       const unsigned coordinate = chunk * Shape::kDepth;
       if (with_queries)
-        copy_chunk(work.queries, query_tile, coordinate, work.dims, Memory::queries(work, chunk, stage));
+        copy_points(work.query_panels, work.queries, query_tile, coordinate, work.dims,
+                    Memory::queries(work, chunk, stage));
       if (work.packed > 1)
         copy_packed(work, tile, Memory::base(work, stage));
       else
-        copy_chunk(work.base, tile, coordinate, work.dims, Memory::base(work, stage));
+        copy_points(work.base_panels, work.base, tile, coordinate, work.dims, Memory::base(work, stage));
       if (++chunk == work.chunks) {
         if constexpr (kHasAddend) copy_addends(work, stage);
         chunk = 0;
@@ -285,6 +313,14 @@ struct ChunkCopies {
   }
 
  private:
+  __device__ __forceinline__ static void copy_points(const F* panels, const PointRows<F>& points, unsigned from,
+                                                     unsigned coordinate, unsigned dims, F* to) {
+    if (panels != nullptr)
+      copy_panel(panels, from, coordinate, dims, to);
+    else
+      copy_chunk(points, from, coordinate, dims, to);
+  }
+
   __device__ __forceinline__ void copy_addends(const TileWork<F>& work, unsigned stage) const {
     for (unsigned i = reread_thread(); i < work.packed * Shape::kPoints; i += Shape::kThreads) {
       const std::int64_t point = std::int64_t{tile} * Shape::kPoints + i;

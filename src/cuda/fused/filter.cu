@@ -7,7 +7,7 @@
 // Limits  room and ids below 2^32.
 #include "cuda/fused/filter.hpp"
 
-#include "cuda/distance/register_tiled.cuh"
+#include "cuda/distance/panels.hpp"
 #include "cuda/fused/filter_tile.cuh"
 #include "cuda/runtime/launch.cuh"
 
@@ -38,11 +38,16 @@ __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
 template <class F>
 void fused_filter(const FilterCall<F>& call) {
   if (call.queries.count == 0 || call.base.count == 0) return;
-  const TileWork<F> work = plan_tiles(call.queries, call.base, call.dims, call.addends);
   with_form<F>(call.form, call.addends != nullptr, call.p, [&]<class Form>(const Form& form) {
-    launch("fused_filter", fused_filter_kernel<F, Form>,
-           {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
-           call.stream, work, form, call.lists);
+    for_each_part(
+        call.queries, call.base, call.dims, call.addends, call.workspace,
+        [&](const TileWork<F>& work, std::int64_t first) {
+          CandidateLists<F> lists = call.lists;
+          lists.first_id += static_cast<unsigned>(first);
+          launch("fused_filter", fused_filter_kernel<F, Form>,
+                 {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
+                 call.workspace.stream(), work, form, lists);
+        });
   });
 }
 

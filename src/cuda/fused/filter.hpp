@@ -28,7 +28,7 @@ struct FilterCall {
   double p = 2;                // power only
   const F* addends = nullptr;  // one a base point, for form squared: expanded
   CandidateLists<F> lists;
-  cudaStream_t stream = nullptr;
+  Workspace& workspace;
 };
 
 template <class F>

@@ -34,6 +34,9 @@ void compute_scores(DistanceStage stage, const ScoreCall<F>& call) {
 // So few queries go to the last rung at once: keys of all points then take no longer than any other scores.
 constexpr std::int64_t kFew = 16;
 
+// Of so many queries more than half failing says something of the points.
+constexpr std::int64_t kTelling = 32;
+
 // What is tried before all queries take a rung.
 struct Trial {
   static constexpr std::int64_t kLeastQueries = 256;  // fewer are their own trial
@@ -261,9 +264,17 @@ class Climb {
       : work_(work), base_(base), workspace_(workspace), between_(between) {}
 
   RungReport run(const Rung& rung, const PointStore<F>& queries, F* keys, unsigned* ids) {
-    return run_on(rung, queries, keys, ids, [&](RungSearch<F>& search) {
+    const RungReport report = run_on(rung, queries, keys, ids, [&](RungSearch<F>& search) {
       base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, between_); });
     });
+    if (queries.count() >= kTelling && 2 * failed() > queries.count()) base_.memory().note_failed(rung);
+    return report;
+  }
+
+  // The first rung from `rung` on that queries did not fail before.
+  std::size_t first_not_failed(std::size_t rung) const {
+    while (work_.remembers && rung + 1 < work_.rungs.size() && base_.memory().has_failed(work_.rungs[rung])) ++rung;
+    return rung;
   }
 
   // The first rung from `rung` on that some of the queries, spread over all, can be expected to pass.
@@ -275,6 +286,7 @@ class Climb {
     for (; may_fail<F>(work_, work_.rungs[rung], queries.dims()); ++rung) {
       const RungReport trial = try_out(work_.rungs[rung], some);
       if (2 * failed() <= tried) break;
+      base_.memory().note_failed(work_.rungs[rung]);
       reports[rung] = trial;
     }
     return rung;
@@ -367,7 +379,8 @@ std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>&
   cudaStream_t stream = workspace.stream();
   Climb<F> climb(work, base, workspace, between);
   std::vector<RungReport> reports(work.rungs.size());
-  std::size_t rung = work.tries ? climb.first_that_holds(0, queries, reports) : 0;
+  std::size_t rung = climb.first_not_failed(0);
+  if (work.tries) rung = climb.first_that_holds(rung, queries, reports);
   reports[rung] = climb.run(work.rungs[rung], queries, keys, ids);
 
   // Who failed goes on alone: `chosen` says where its answer belongs.
@@ -385,7 +398,7 @@ std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>&
     }
     chosen = std::move(failed);
     rest.emplace(some_of(queries, chosen.data(), count, work.metric, stream));
-    rung = climb.first_that_holds(rung, *rest, reports);
+    rung = climb.first_that_holds(climb.first_not_failed(rung), *rest, reports);
     DeviceBuffer<F> rest_keys(size(count * work.k), stream);
     DeviceBuffer<unsigned> rest_ids(size(count * work.k), stream);
     reports[rung] = climb.run(work.rungs[rung], *rest, rest_keys.data(), rest_ids.data());

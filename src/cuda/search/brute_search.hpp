@@ -10,6 +10,7 @@
 // fail.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -43,6 +44,22 @@ struct BruteWork {
   std::int64_t base_tile = 1;  // at most what the source hands out
   double span = 0;             // as core::ScoreBounds has it
   bool tries = true;           // rungs on some queries first; for long searches only
+  bool remembers = true;       // which rungs queries failed before
+};
+
+// What an index learns from its searches: the rungs that most queries failed, which later searches leave out. They find
+// the same without them. Thread-safe.
+class RungMemory {
+ public:
+  bool has_failed(const Rung& rung) const { return (failed_.load(std::memory_order_relaxed) & bit(rung)) != 0; }
+  void note_failed(const Rung& rung) { failed_.fetch_or(bit(rung), std::memory_order_relaxed); }
+
+ private:
+  static unsigned bit(const Rung& rung) {
+    return 1U << (2 * static_cast<unsigned>(rung.stage) + (rung.expanded ? 1 : 0));
+  }
+
+  std::atomic<unsigned> failed_{0};
 };
 
 // A part of the base on the device, valid until the next is asked for.
@@ -69,6 +86,7 @@ class BaseSource {
   virtual const HalfFrame& half_frame() = 0;
   // As HalfStore has it, of all points once they have passed; null where nobody asked for a frame.
   virtual const HalfLongest* longest_halfs() const = 0;
+  virtual RungMemory& memory() = 0;
 };
 
 // What was done on a rung, if only on trial; one for each rung, nothing for those that were left out.

@@ -69,7 +69,7 @@ class PointPass {
 
   void filter(const CandidateLists<F>& lists) const {
     fused_filter(FilterCall<F>{call_.queries, call_.base, call_.dims, call_.form, call_.p, call_.addends, lists,
-                               call_.stream()});
+                               call_.workspace});
   }
 
  private:
