@@ -81,6 +81,8 @@ class TriangleBounds {
     const double least = 1 - relative;
     relative_ = least > 0.5 ? relative / least + kSlack : kInfinity;
     absolute_ = least > 0.5 ? absolute / least : kInfinity;
+    shrink_ = (1 - kSlack) / (1 + relative_);
+    grow_ = (1 + kSlack) / (1 - relative_);
     key_relative_ = gamma<double>(dims + 8) * (1 + 1e-3);
     key_absolute_ = smallest_length<double>();
     direction_error_ = gamma<double>(4 * dims + 16);
@@ -121,7 +123,30 @@ class TriangleBounds {
     if (!(a < kInfinity) || !(radius < kInfinity) || !(theta < kInfinity) || !(relative_ < 1))
       return {-kInfinity, kInfinity};
     const double slack = theta + error(a) + absolute_;
-    return {(a - slack) / (1 + relative_), (a + slack) / (1 - relative_)};
+    return {(a - slack) * shrink_, (a + slack) * grow_};
+  }
+
+  // apart() for one query in F: where a − apart_radius(radius) is above apart_reach(theta), `a` being finite.
+  KITH_HOST_DEVICE F apart_radius(double radius) const {
+    if (!(relative_ < 1)) return std::numeric_limits<F>::infinity();
+    return round_up<F>((radius * (1 + relative_) + 3 * absolute_) * grow_);
+  }
+  KITH_HOST_DEVICE F apart_reach(double theta) const {
+    return round_up<F>(theta * grow_ * (1 + 4 * unit_roundoff<F>()));
+  }
+
+  // Raw sums computed in F above this belong to points beyond `theta`.
+  KITH_HOST_DEVICE F raw_limit(double theta) const {
+    if (!(theta < kInfinity) || !(relative_ < 1)) return std::numeric_limits<F>::infinity();
+    const double length = (theta + absolute_) * grow_;
+    switch (length_form(metric_)) {
+      case Form::squared: return round_up<F>(length * length * (1 + kSlack));
+      case Form::power: {
+        const double raw = std::pow(length, metric_.p) * (1 + 2e-13 + metric_.p * 1e-15);
+        return raw < kLargestPower ? round_up<F>(raw) : std::numeric_limits<F>::infinity();
+      }
+      default: return round_up<F>(length);
+    }
   }
 
   // No point of a base cluster is within `theta` of any query of a cluster: computed distance of centres, and radii.
@@ -133,6 +158,7 @@ class TriangleBounds {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr double kSlack = 16 * unit_roundoff<double>();
+  static constexpr double kLargestPower = 1e306;  // beyond it vector exponentials give up
 
   // A length that sums of vanished terms may stand for.
   template <class G>
@@ -149,6 +175,8 @@ class TriangleBounds {
   bool directions_;
   double relative_ = 0;         // ε′, and the slack of these formulas
   double absolute_ = 0;         // η′
+  double shrink_ = 0;           // 1/(1+ε′), rounded down
+  double grow_ = 0;             // 1/(1−ε′), rounded up; of use where ε′ < 1
   double key_relative_ = 0;     // of raw sums of keys
   double key_absolute_ = 0;     // lengths whose keys may have vanished
   double direction_error_ = 0;  // of cosine distances

@@ -1,0 +1,89 @@
+#include "cpu/triangle/candidate_clusters.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "cpu/triangle/block_rows.hpp"
+#include "cpu/triangle/length.hpp"
+
+namespace kith::cpu {
+
+template <class F>
+CandidateClusters<F>::CandidateClusters(const Clusters<F>& base, const Metric& metric, std::int64_t k)
+    : base_(base), metric_(metric), bounds_(metric, base.dims), k_(static_cast<std::size_t>(k)) {}
+
+template <class F>
+void CandidateClusters<F>::measure(const F* center) {
+  lengths_.resize(static_cast<std::size_t>(block_count<F>(base_.count()) * kBlockPoints<F>));
+  block_scores(core::length_form(metric_), metric_.p, center, base_.center_blocks(), lengths_.data());
+  lengths_.resize(static_cast<std::size_t>(base_.count()));
+  for (F& length : lengths_) length = length_of(metric_, length);
+}
+
+// From the member nearest to the centre outwards, until the bounds are no better than the k that are there.
+template <class F>
+void CandidateClusters<F>::bound_by(std::int64_t cluster) {
+  const auto to_center = static_cast<double>(lengths_[static_cast<std::size_t>(cluster)]);
+  for (std::int64_t at = base_.first(cluster + 1) - 1; at >= base_.first(cluster); --at) {
+    const double bound = to_center + static_cast<double>(base_.lengths[static_cast<std::size_t>(at)]);
+    if (bounds_of_k_.size() == k_) {
+      if (!(bound < bounds_of_k_.front())) return;
+      std::pop_heap(bounds_of_k_.begin(), bounds_of_k_.end());
+      bounds_of_k_.pop_back();
+    }
+    bounds_of_k_.push_back(bound);
+    std::push_heap(bounds_of_k_.begin(), bounds_of_k_.end());
+  }
+}
+
+template <class F>
+double CandidateClusters<F>::kth_bound() {
+  bounds_of_k_.clear();
+  // The nearest cluster first: its bounds end most of the others at once.
+  const std::int64_t nearest = std::min_element(lengths_.begin(), lengths_.end()) - lengths_.begin();
+  bound_by(nearest);
+  for (std::int64_t c = 0; c < base_.count(); ++c)
+    if (c != nearest) bound_by(c);
+  return bounds_of_k_.front();
+}
+
+template <class F>
+void CandidateClusters<F>::find(const F* center, F radius) {
+  measure(center);
+  const auto reach = static_cast<double>(radius);
+  theta_ = bounds_.reach_of_length(bounds_.above(kth_bound() + reach, 3));
+  near_.clear();
+  for (std::int64_t c = 0; c < base_.count(); ++c) {
+    const F length = lengths_[static_cast<std::size_t>(c)];
+    if (!bounds_.apart(static_cast<double>(length), reach, static_cast<double>(base_.radius(c)), theta_))
+      near_.emplace_back(length, c);
+  }
+  std::sort(near_.begin(), near_.end());
+  clusters_.clear();
+  radii_.clear();
+  members_ = 0;
+  const auto count = static_cast<std::int64_t>(near_.size());
+  centers_.resize(static_cast<std::size_t>(block_count<F>(count) * kBlockPoints<F> * base_.dims));
+  radii_.reserve(static_cast<std::size_t>(count + kSlack));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t cluster = near_[static_cast<std::size_t>(i)].second;
+    clusters_.push_back(cluster);
+    radii_.push_back(bounds_.apart_radius(static_cast<double>(base_.radius(cluster))));
+    members_ += base_.size(cluster);
+    const F* from = base_.centers.data() + block_offset<F>(cluster, base_.dims);
+    F* to = centers_.data() + block_offset<F>(i, base_.dims);
+    for (std::int64_t c = 0; c < base_.dims; ++c) to[c * kBlockPoints<F>] = from[c * kBlockPoints<F>];
+  }
+  radii_.resize(static_cast<std::size_t>(count + kSlack));
+}
+
+template <class F>
+std::int64_t CandidateClusters<F>::bytes(std::int64_t clusters, std::int64_t dims, std::int64_t k,
+                                         std::int64_t element) {
+  return clusters * (element * (dims + 1) + 40) + k * 8 + 64 * dims;
+}
+
+template class CandidateClusters<float>;
+template class CandidateClusters<double>;
+
+}  // namespace kith::cpu

@@ -1,0 +1,79 @@
+// query_search.hpp: level 2: one query through the stretches of sorted clusters that its bound leaves
+// (Chen et al., section III-C; its break and continue become the ends of a stretch).
+// Idea    The nearest cluster gives a first bound, the k-th smallest score; with it most other clusters are skipped,
+// and
+//         of the rest only the members whose lengths lie in a window are scored. What is not beyond the bound is
+//         collected, thinned out when there is much of it, and decided by exact keys at the end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/order.hpp"
+#include "core/triangle_bounds.hpp"
+#include "cpu/prepared_rows.hpp"
+#include "cpu/triangle/candidate_clusters.hpp"
+#include "cpu/triangle/clusters.hpp"
+
+namespace kith::cpu {
+
+struct QueryCounts {
+  std::int64_t clusters_visited = 0;
+  std::int64_t center_distances = 0;
+  std::int64_t distances = 0;
+  std::int64_t finalists = 0;
+};
+
+template <Element T>
+class QuerySearch {
+ public:
+  using F = DistanceOf<T>;
+
+  QuerySearch(const PreparedRows<T>& base, const Clusters<F>& clusters, const PreparedRows<T>& queries, std::int64_t k);
+
+  // The k nearest of a query, sorted; valid until the next call. `candidates` are those of the query's cluster.
+  const std::vector<core::Hit<F>>& run(std::int64_t query, const CandidateClusters<F>& candidates);
+
+  const QueryCounts& counts() const { return counts_; }
+
+  // Without what ties may add.
+  static std::int64_t bytes(std::int64_t clusters, std::int64_t largest_cluster, std::int64_t dims, std::int64_t k,
+                            std::int64_t element);
+
+ private:
+  std::int64_t measure_centers(const CandidateClusters<F>& candidates);
+  void lower(double theta);
+  void add_stretch(const CandidateClusters<F>& candidates, std::int64_t candidate);
+  void scan();
+  void tighten();
+  void settle();
+
+  const PreparedRows<T>& base_;
+  const Clusters<F>& clusters_;
+  const PreparedRows<T>& queries_;
+  core::TriangleBounds<F> bounds_;
+  core::Form form_;
+  std::int64_t k_;
+  QueryCounts counts_;
+
+  std::int64_t query_ = 0;
+  const F* row_ = nullptr;
+  double theta_ = 0;
+  F limit_ = 0;  // of scores, by theta_
+  std::vector<LengthStretch<F>> stretches_;
+  std::int64_t waiting_ = 0;  // members of stretches_
+  std::int64_t size_ = 0;     // of what was collected
+  std::int64_t thin_at_ = 0;
+  std::vector<F> scores_;
+  std::vector<OffsetOf<F>> members_;
+  std::vector<core::Hit<F>> hits_;
+
+  std::vector<F> row_buffer_;
+  std::vector<F> center_lengths_;    // of candidates; NaN where not finite
+  std::vector<OffsetOf<F>> within_;  // candidates that are not skipped
+  std::vector<double> exact_row_;
+  std::vector<std::int64_t> ids_;
+  std::vector<double> raw_;
+};
+
+}  // namespace kith::cpu

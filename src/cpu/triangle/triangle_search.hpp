@@ -1,0 +1,35 @@
+// triangle_search.hpp: exact search that skips most distances by the triangle inequality (Chen et al., Sweet KNN).
+// Cost    rows × landmarks distances for the clusters, once a base; then, for data with structure, little.
+// Limits  metrics with a triangle inequality; fewer than 2^32 base rows.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/prepared_rows.hpp"
+#include "cpu/triangle/clusters.hpp"
+#include "kith/plan.hpp"
+#include "kith/search.hpp"
+
+namespace kith::cpu {
+
+// The clusters of a base, and what making them took.
+template <Element T>
+struct TriangleBase {
+  Clusters<DistanceOf<T>> clusters;
+  ClusterTimes times;
+};
+
+template <Element T>
+TriangleBase<T> make_triangle_base(const PreparedRows<T>& base, std::int64_t landmarks, int threads);
+
+// As the plan says: plan.query_block queries are clustered at a time; queries that are the base itself are grouped as
+// it is. Returns the number of finalists; `statistics` may be null, and its steps are added to.
+template <Element T>
+std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>& clustered,
+                             const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
+                             std::int64_t* ids, DistanceOf<T>* distances, TriangleStatistics* statistics);
+
+// Bytes of a search beside its output: the base's clusters, a block of queries, and threads at work.
+std::int64_t triangle_bytes(const Plan& plan);
+
+}  // namespace kith::cpu
