@@ -32,6 +32,8 @@ Json to_json(const Plan& plan) {
           {"base_tile", plan.base_tile},
           {"base_splits", plan.base_splits},
           {"candidates", plan.candidates},
+          {"query_landmarks", plan.triangle.query_landmarks},
+          {"base_landmarks", plan.triangle.base_landmarks},
           {"workspace_bytes", plan.workspace_bytes},
           {"budget_bytes", plan.budget_bytes},
           {"seconds", plan.seconds},
@@ -40,6 +42,26 @@ Json to_json(const Plan& plan) {
           {"alternatives", alternatives}};
 }
 
+namespace {
+
+Json to_json(const TriangleStatistics& triangle) {
+  Json steps = Json::array();
+  for (const TriangleStatistics::Step& step : triangle.steps)
+    steps.push_back({{"name", step.name}, {"seconds", step.seconds}});
+  return {{"query_clusters", triangle.query_clusters},
+          {"base_clusters", triangle.base_clusters},
+          {"pairs", triangle.pairs},
+          {"pairs_level_1", triangle.pairs_level_1},
+          {"cluster_pairs_left", triangle.cluster_pairs_left},
+          {"clusters_visited", triangle.clusters_visited},
+          {"center_distances", triangle.center_distances},
+          {"distances", triangle.distances},
+          {"saved", triangle.saved()},
+          {"steps", steps}};
+}
+
+}  // namespace
+
 Json to_json(const SearchReport& report) {
   const Problem& problem = report.plan.problem;
   const auto queries = static_cast<double>(problem.queries);
@@ -47,11 +69,13 @@ Json to_json(const SearchReport& report) {
   Json steps = Json::array();
   for (const SearchStep& step : report.steps) steps.push_back({{"distance", step.distance}, {"queries", step.queries}});
   // Dividing by a time of zero gives an infinity, which prints as null.
-  return {{"seconds", report.seconds},
-          {"finalists", report.finalists},
-          {"steps", steps},
-          {"queries_per_second", queries / report.seconds},
-          {"distances_per_second", distances / report.seconds}};
+  Json json = {{"seconds", report.seconds},
+               {"finalists", report.finalists},
+               {"steps", steps},
+               {"queries_per_second", queries / report.seconds},
+               {"distances_per_second", distances / report.seconds}};
+  if (report.triangle) json["triangle"] = to_json(*report.triangle);
+  return json;
 }
 
 // A path need not be UTF-8; what is not is printed as U+FFFD.

@@ -13,6 +13,7 @@ namespace kith::cli {
 namespace {
 
 constexpr const char* kSearchGroup = "Search";
+constexpr const char* kTriangleGroup = "Method triangle";
 constexpr const char* kInputGroup = "Input";
 constexpr const char* kOutputGroup = "Output";
 
@@ -56,6 +57,33 @@ io::Header parse_header(const std::string& name) {
   return name == "present" ? io::Header::present : name == "absent" ? io::Header::absent : io::Header::automatic;
 }
 
+void add_triangle_options(CLI::App& command, Context& context, SearchSettings& settings) {
+  TriangleTuning& triangle = settings.triangle;
+  const auto choice = [&](const std::string& name, std::string& value, const std::vector<std::string>& names,
+                          const std::string& description) {
+    add_choice(
+        command, context, "--" + name, value, names, [=](const std::string& text) { require_name(name, text, names); },
+        description)
+        ->group(kTriangleGroup);
+  };
+  add_integer(command, "--landmarks", triangle.base_landmarks, "Clusters of the base; 0 = by the number of points", 0)
+      ->group(kTriangleGroup);
+  add_integer(command, "--query-landmarks", triangle.query_landmarks, "Clusters of the queries; 0 = by their number", 0)
+      ->group(kTriangleGroup);
+  choice("triangle-form", triangle.form, {"auto", "windows", "paper"},
+         "Stretches of sorted clusters, or point by point (devices)");
+  choice("triangle-filter", triangle.filter, {"auto", "full", "partial"},
+         "Form paper: whether bounds tighten as neighbours are found");
+  choice("triangle-placement", triangle.placement, {"auto", "registers", "shared", "global"},
+         "Form paper: the memory of a thread's neighbours");
+  choice("triangle-layout", triangle.layout, {"interleaved", "contiguous"}, "Form paper: how they lie in memory");
+  command.add_flag("--no-remap", settings.no_remap, "Form paper: queries go to threads as they come, not by cluster")
+      ->group(kTriangleGroup);
+  add_integer(command, "--threads-per-query", triangle.threads_per_query, "On a device; 0 = by the number of queries",
+              0)
+      ->group(kTriangleGroup);
+}
+
 std::vector<std::string> formats_with_auto() {
   std::vector<std::string> names = io::format_names();
   names.insert(names.begin(), "auto");
@@ -81,6 +109,8 @@ Options SearchSettings::options() const {
   options.threads = threads;
   options.memory_budget = memory;
   options.check_finite = !no_check_finite;
+  options.triangle = triangle;
+  options.triangle.remapped = !no_remap;
   return options;
 }
 
@@ -135,6 +165,7 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
   add_memory(command, settings.memory);
   command.add_flag("--no-check-finite", settings.no_check_finite, "Do not look for NaN and Inf in the input first")
       ->group(kSearchGroup);
+  add_triangle_options(command, context, settings);
 }
 
 void add_select_method(CLI::App& command, Context& context, std::string& method) {
@@ -156,7 +187,10 @@ CLI::Option* add_dtype(CLI::App& command, Context& context, std::string& dtype, 
 void add_report_options(CLI::App& command, ReportSettings& settings) {
   command.add_flag("--explain", settings.explain, "Print the plan on stderr (with --json: in the object), then run it")
       ->group("General");
-  command.add_flag("--stats", settings.stats, "Print what was done on stderr: time, rate, finalists")->group("General");
+  command
+      .add_flag("--stats", settings.stats,
+                "Print what was done on stderr: time, rate, finalists, and what method triangle left out")
+      ->group("General");
 }
 
 io::LoadOptions InputSettings::load_options(std::string array, std::vector<std::string> default_arrays) const {

@@ -23,6 +23,8 @@ struct SearchSettings {
   int threads = 0;
   std::int64_t memory = 0;
   bool no_check_finite = false;
+  TriangleTuning triangle;
+  bool no_remap = false;
 
   Options options() const;
 };

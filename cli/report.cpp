@@ -26,4 +26,33 @@ std::string describe(const SearchReport& report) {
                      format_count(distances / report.seconds), format_integer(report.finalists), steps);
 }
 
+namespace {
+
+std::string describe(const TriangleStatistics& triangle) {
+  const auto percent = [](double part, double whole) { return whole > 0 ? 100 * part / whole : 0.0; };
+  const auto pairs = static_cast<double>(triangle.pairs);
+  std::string text = fmt::format(
+      "triangle: {} clusters of queries, {} of points\n"
+      "  level 1 leaves {} of {} pairs of clusters, {:.3g} % of all distances\n"
+      "  level 2 visits {} clusters, computes {} distances to centres and {} to points, {:.4g} % of all: {:.4g} % "
+      "saved\n",
+      format_integer(triangle.query_clusters), format_integer(triangle.base_clusters),
+      format_integer(triangle.cluster_pairs_left), format_integer(triangle.query_clusters * triangle.base_clusters),
+      percent(static_cast<double>(triangle.pairs_level_1), pairs), format_integer(triangle.clusters_visited),
+      format_integer(triangle.center_distances), format_integer(triangle.distances),
+      percent(static_cast<double>(triangle.distances), pairs), 100 * triangle.saved());
+  std::string steps;
+  for (const TriangleStatistics::Step& step : triangle.steps)
+    steps += fmt::format("{}{} {}", steps.empty() ? "  time: " : ", ", step.name, format_seconds(step.seconds));
+  return text + steps;
+}
+
+}  // namespace
+
+void print_report(const SearchReport& report) {
+  std::string text = describe(report) + "\n";
+  if (report.triangle) text += describe(*report.triangle) + "\n";
+  print_to_stderr(text);
+}
+
 }  // namespace kith::cli

@@ -57,7 +57,7 @@ void print_edges(const Graph<D>& graph) {
 
 template <class D>
 void deliver_graph(const GraphArguments& settings, const Context& context, const Graph<D>& graph) {
-  if (settings.report.stats) print_to_stderr(describe(graph.report) + "\n");
+  if (settings.report.stats) print_report(graph.report);
   const std::vector<std::int64_t> shape = {graph.points, graph.points};
   Answer answer;
   answer.json = json_object("graph");
@@ -84,7 +84,8 @@ void deliver_graph(const GraphArguments& settings, const Context& context, const
 }
 
 void run(const GraphArguments& settings, const Context& context) {
-  const Options options = settings.search.options();
+  Options options = settings.search.options();
+  options.statistics = settings.report.stats;
   check_output(settings.output, {Shape::named}, context);
   const io::Array points =
       load_points("base", settings.base, settings.files.load_options(settings.base_array, kBaseArrays));

@@ -75,7 +75,7 @@ Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, MatrixView<T> queries, s
 
 template <class D>
 void deliver_neighbors(const SearchArguments& settings, const Context& context, const Neighbors<D>& neighbors) {
-  if (settings.report.stats) print_to_stderr(describe(neighbors.report) + "\n");
+  if (settings.report.stats) print_report(neighbors.report);
   Answer answer;
   answer.json = json_object("search");
   answer.json["plan"] = to_json(neighbors.report.plan);
@@ -93,7 +93,8 @@ void deliver_neighbors(const SearchArguments& settings, const Context& context, 
 }
 
 void run(const SearchArguments& settings, const Context& context) {
-  const Options options = settings.search.options();
+  Options options = settings.search.options();
+  options.statistics = settings.report.stats;
   check_outputs(settings, context);
   io::Array base = settings.input.load_base();
   io::Array queries = settings.input.load_queries();

@@ -60,8 +60,9 @@ using ProgressCallback = std::function<bool(const Progress&)>;
 // How method `triangle` works. What is zero or "auto" is decided by the shape of the problem. The paper is Sweet KNN
 // (Chen, Ding and Shen).
 struct TriangleTuning {
-  std::int64_t query_landmarks = 0;  // clusters of the queries; 0 = 3 √queries, fewer where the budget says so
-  std::int64_t base_landmarks = 0;   // clusters of the base; 0 = 3 √rows, fewer where the budget says so
+  // Clusters of the queries, and of the base; 0 = 3 √rows (2 √rows on the CPU), fewer where the budget says so.
+  std::int64_t query_landmarks = 0;
+  std::int64_t base_landmarks = 0;
   // "windows": a warp, or several, takes a query through the stretches of sorted clusters that its bound leaves.
   // "paper": a thread, or several, takes a query from point to point. Backend cpu has windows only.
   std::string form = "auto";

@@ -3,11 +3,11 @@
 #include <chrono>
 #include <utility>
 
+#include "api/device_choice.hpp"
 #include "api/devices.hpp"
 #include "api/guard.hpp"
 #include "api/searcher.hpp"
 #include "api/validate.hpp"
-#include "plan/device_planner.hpp"
 
 namespace kith::cuda {
 namespace {
@@ -106,7 +106,8 @@ SearchReport Index<T>::search(const T* device_queries, std::int64_t rows, std::i
   return api::guarded([&] {
     SearchReport report;
     const Problem problem{state_->base.rows, rows, dims(), k, dtype_of<T>()};
-    report.plan = plan::plan_device(problem, options(), Backend::cuda, state_->facts);
+    report.plan = api::plan_on_device(problem, options(), Backend::cuda, state_->facts,
+                                      [&] { return state_->index->triangle_share(queries, k, stream); });
     state_->index->search(queries, report.plan, device_distances_out, device_ids_out, stream, report);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

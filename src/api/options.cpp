@@ -64,7 +64,7 @@ std::vector<std::string> simd_targets() {
 
 std::vector<std::string> method_names(Backend backend) {
   if (is_device(backend)) return {"auto", "brute", "two-stage", "fused"};
-  return {"auto", "brute"};
+  return {"auto", "brute", "triangle"};
 }
 
 std::vector<std::string> distance_names(Backend backend) {

@@ -1,20 +1,25 @@
 // searcher.hpp: a prepared base and the steps of a search: prepare the queries, plan, run. Arguments are checked
-// before.
+// before. Method automatic asks the data, by a sample, whether triangle would pay.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <utility>
 
+#include "api/device_choice.hpp"
 #include "api/devices.hpp"
 #include "api/validate.hpp"
 #include "core/key.hpp"
 #include "cpu/brute_search.hpp"
 #include "cpu/prepared_rows.hpp"
+#include "cpu/triangle/probe.hpp"
+#include "cpu/triangle/triangle_search.hpp"
 #include "kith/search.hpp"
 #include "plan/device_planner.hpp"
 #include "plan/planner.hpp"
+#include "plan/triangle_planner.hpp"
 
 namespace kith::api {
 
@@ -39,7 +44,10 @@ class Searcher {
     const bool affordable = options_.memory_budget == 0 || base_.rows * 16 <= options_.memory_budget;
     has_norms_ = queries == 0 ? form == core::Form::dot || (form == core::Form::squared && affordable)
                               : plan::needs_norms(plan_for(queries, k));
+    if (options_.method == Method::triangle) has_norms_ = false;
     prepared_ = prepare(base_, "base");
+    // An index is made for many searches: it has its clusters before the first.
+    if (queries == 0 && options_.method == Method::triangle) clusters_for(plan_for(1, 1));
   }
 
   const MatrixView<T>& base() const { return base_; }
@@ -50,11 +58,18 @@ class Searcher {
     const cpu::PreparedRows<T> prepared_queries = prepare(queries, "query");
     SearchReport report;
     if (device_ != nullptr) {
-      report.plan = plan_for(queries.rows, k);
+      const Problem problem{base_.rows, queries.rows, base_.cols, k, dtype_of<T>()};
+      report.plan = plan_on_device(problem, options_, options_.backend, device_facts_,
+                                   [&] { return device_->triangle_share(queries, k); });
       device_->search(queries, report.plan, options_.progress, ids, distances, report);
     } else {
-      report.plan = plan_for(prepared_queries, k);
-      report.finalists = cpu::brute_search(prepared_, prepared_queries, report.plan, options_.progress, ids, distances);
+      report.plan = choose(prepared_queries, k);
+      if (report.plan.method == Method::triangle) {
+        run_triangle(prepared_queries, ids, distances, report);
+      } else {
+        report.finalists =
+            cpu::brute_search(prepared_, prepared_queries, report.plan, options_.progress, ids, distances);
+      }
     }
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
@@ -84,6 +99,52 @@ class Searcher {
     const Problem problem{base_.rows, queries, base_.cols, k, dtype_of<T>()};
     if (on_device()) return plan::plan_device(problem, options_, options_.backend, device_facts_);
     return plan::plan_cpu(problem, options_, machine_);
+  }
+
+  // Brute force, unless a sample says that most of it is waste.
+  Plan choose(const cpu::PreparedRows<T>& queries, std::int64_t k) const {
+    Plan brute = plan_for(queries, k);
+    if (!plan::may_choose_triangle(options_)) return brute;
+    try {
+      const Plan usual = plan::plan_cpu_triangle(brute.problem, options_, machine_);
+      const std::int64_t landmarks = usual.triangle.base_landmarks;
+      if (plan::probe_seconds(brute.problem, landmarks, machine_) > plan::kProbeShare * brute.seconds) return brute;
+      const plan::TriangleShare share = cpu::probe_triangle(prepared_, queries, k, landmarks);
+      Plan triangle = plan::plan_cpu_triangle(brute.problem, options_, machine_, share, has_clusters());
+      if (triangle.seconds > plan::kTriangleMargin * brute.seconds) return brute;
+      triangle.alternatives = std::move(brute.alternatives);
+      triangle.alternatives.insert(triangle.alternatives.begin(), {brute.distance, brute.seconds});
+      return triangle;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory && error.code() != ErrorCode::invalid_argument) throw;
+      return brute;  // triangle cannot take this problem
+    }
+  }
+
+  bool has_clusters() const {
+    const std::lock_guard<std::mutex> lock(clusters_mutex_);
+    return clusters_ != nullptr;
+  }
+
+  // Made once, by the first who needs them; `made` tells whether that was now.
+  const cpu::TriangleBase<T>& clusters_for(const Plan& plan, bool* made = nullptr) const {
+    const std::lock_guard<std::mutex> lock(clusters_mutex_);
+    if (made != nullptr) *made = clusters_ == nullptr;
+    if (clusters_ == nullptr)
+      clusters_ = std::make_unique<cpu::TriangleBase<T>>(
+          cpu::make_triangle_base(prepared_, plan.triangle.base_landmarks, plan.threads));
+    return *clusters_;
+  }
+
+  void run_triangle(const cpu::PreparedRows<T>& queries, std::int64_t* ids, DistanceOf<T>* distances,
+                    SearchReport& report) const {
+    bool made = false;
+    const cpu::TriangleBase<T>& clusters = clusters_for(report.plan, &made);
+    TriangleStatistics statistics;
+    if (made) statistics.steps = {{"landmarks", clusters.times.landmarks}, {"clusters", clusters.times.clusters}};
+    report.finalists = cpu::triangle_search(prepared_, clusters, queries, report.plan, options_.progress, ids,
+                                            distances, report.plan.statistics ? &statistics : nullptr);
+    if (report.plan.statistics) report.triangle = std::move(statistics);
   }
 
   // The planner sees shapes only; the data may still ask for differences instead of products.
@@ -117,7 +178,9 @@ class Searcher {
   plan::CpuFacts machine_;
   bool has_norms_ = false;
   cpu::PreparedRows<T> prepared_;
-  DeviceFacts device_facts_;  // as they were before the base took its part
+  mutable std::mutex clusters_mutex_;
+  mutable std::unique_ptr<cpu::TriangleBase<T>> clusters_;  // of method triangle
+  DeviceFacts device_facts_;                                // as they were before the base took its part
   std::unique_ptr<DeviceIndex<T>> device_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "core/triangle_bounds.hpp"
 #include "cpu/parallel.hpp"
 #include "cuda/backend/backend.hpp"
 
@@ -72,6 +73,53 @@ void check_tuning(const SelectTuning& tuning) {
                 fmt::format("tuning.merge_size = {}; it must be a power of two", tuning.merge_size));
 }
 
+void check_triangle_values(const TriangleTuning& tuning) {
+  struct Count {
+    const char* name;
+    std::int64_t value;
+  };
+  for (const Count& each : {Count{"query_landmarks", tuning.query_landmarks},
+                            {"base_landmarks", tuning.base_landmarks},
+                            {"threads_per_query", tuning.threads_per_query}})
+    if (each.value < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("triangle.{} = {}; 0 (the method's choice) or more is allowed", each.name, each.value));
+  struct Choice {
+    const char* name;
+    const std::string& value;
+    std::vector<std::string> known;
+  };
+  for (const Choice& each : {Choice{"form", tuning.form, {"auto", "windows", "paper"}},
+                             {"filter", tuning.filter, {"auto", "full", "partial"}},
+                             {"placement", tuning.placement, {"auto", "registers", "shared", "global"}},
+                             {"layout", tuning.layout, {"interleaved", "contiguous"}}})
+    if (std::find(each.known.begin(), each.known.end(), each.value) == each.known.end())
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("triangle.{} = '{}'; known are {}", each.name, each.value, joined(each.known)));
+}
+
+// What only devices have is refused on the CPU, not passed over.
+void check_triangle(const Options& options, Backend backend) {
+  const TriangleTuning& tuning = options.triangle;
+  check_triangle_values(tuning);
+  if (options.method != Method::triangle) return;
+  if (!core::has_lengths(options.metric))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("method triangle cannot search by {}: it has no triangle inequality", to_string(options.metric)));
+  if (options.distance != "auto" || options.select != "auto")
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method triangle has no stages to choose; distance '{}' and selection '{}' were asked for",
+                            options.distance, options.select));
+  if (backend != Backend::cpu) return;
+  const TriangleTuning usual;
+  if (tuning.form == "paper" || tuning.filter != usual.filter || tuning.placement != usual.placement ||
+      tuning.layout != usual.layout || tuning.remapped != usual.remapped || tuning.threads_per_query != 0)
+    throw Error(ErrorCode::invalid_argument,
+                "backend cpu has form windows of method triangle; form paper, filter, placement, layout, remapped and "
+                "threads_per_query are for devices");
+}
+
 }  // namespace
 
 Backend check_options(const Options& options) {
@@ -84,6 +132,7 @@ Backend check_options(const Options& options) {
   if (backend == Backend::cpu && options.select == "sort")
     throw Error(ErrorCode::invalid_argument, "selection 'sort' is for topk; search has auto, threshold-filter");
   check_name("selection", options.select, select_names(backend), backend);
+  check_triangle(options, backend);
   return backend;
 }
 

@@ -14,6 +14,7 @@
 #include "cpu/simd/kernels.hpp"
 #include "kith/error.hpp"
 #include "plan/products.hpp"
+#include "plan/triangle_planner.hpp"
 
 namespace kith::plan {
 namespace {
@@ -192,10 +193,16 @@ CpuFacts cpu_facts() {
 }
 
 bool needs_norms(const Plan& plan) {
+  if (plan.method == Method::triangle) return false;  // cosine and correlation get theirs in any case
   return plan.expanded || core::form_of(plan.metric) == core::Form::dot;
 }
 
+std::int64_t cpu_budget(const Options& options, const CpuFacts& facts) {
+  return options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
+}
+
 Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& facts) {
+  if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
   const core::Form form = core::form_of(options.metric);
   Plan plan;
   plan.problem = problem;
@@ -204,7 +211,7 @@ Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& fa
   plan.method = Method::brute;
   plan.select = "threshold-filter";
   plan.threads = options.threads > 0 ? options.threads : facts.threads;
-  plan.budget_bytes = options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
+  plan.budget_bytes = cpu_budget(options, facts);
 
   std::vector<Plan::Alternative> stages = rank_stages(problem, form, plan.threads, facts);
   const bool forced = options.distance != "auto";

@@ -25,12 +25,24 @@ struct CpuFacts {
   double panel_packing = 7e-10;     // the same for register-tiled panels
   double read_bandwidth = 16e9;     // bytes per second of one thread
   StageCost key{3e-10, 3e-8};       // of a finalist, whose row is not in cache
+
+  // Of method triangle.
+  StageCost center{3e-11, 1e-10};   // a row and a landmark
+  StageCost member{5e-9, 1e-7};     // a row that is sorted into its cluster
+  double cluster_pair = 2e-8;       // a cluster of queries and one of the base
+  double visit = 2e-8;              // a query and a cluster whose members it looks at
+  StageCost scanned{6e-11, 4e-10};  // a query and such a member
+  double query = 1e-6;              // the rest of a query
 };
 
 // This machine.
 CpuFacts cpu_facts();
 
+// Bytes that a search may use.
+std::int64_t cpu_budget(const Options& options, const CpuFacts& facts);
+
 // Throws Error(invalid_argument) for a stage that cannot do the metric, Error(out_of_memory) when no tiling fits.
+// Method automatic is brute here: only the data can tell of another, which this function does not see.
 Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& facts);
 
 // Whether the stage of this plan, or a metric by itself, needs the norms of rows.

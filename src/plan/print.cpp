@@ -22,6 +22,22 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.1f} s", seconds);
 }
 
+std::string method_text(const Plan& plan) {
+  if (plan.method == Method::triangle)
+    return fmt::format("method    triangle, form {}: clusters and points are ruled out by the triangle inequality\n",
+                       plan.triangle.form);
+  return fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), plan.distance,
+                     plan.expanded ? " from norms and products" : "", plan.select);
+}
+
+std::string work_text(const Plan& plan) {
+  if (plan.method == Method::triangle)
+    return fmt::format("clusters  {} of the points, {} of {} queries\n", plan.triangle.base_landmarks,
+                       plan.triangle.query_landmarks, plan.query_block);
+  return fmt::format("tiles     {} queries × {} points, base in {} part{}, {} candidates per query\n", plan.query_block,
+                     plan.base_tile, plan.base_splits, plan.base_splits == 1 ? "" : "s", plan.candidates);
+}
+
 }  // namespace
 
 std::string to_string(const Plan& plan) {
@@ -31,12 +47,9 @@ std::string to_string(const Plan& plan) {
                       p.dims, to_string(p.dtype), p.k, to_string(plan.metric));
   text +=
       fmt::format("backend   {}, {} thread{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s");
-  text += fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), plan.distance,
-                      plan.expanded ? " from norms and products" : "", plan.select);
+  text += method_text(plan);
   text += fmt::format("why       {}\n", plan.reason);
-  text +=
-      fmt::format("tiles     {} queries × {} points, base in {} part{}, {} candidates per query\n", plan.query_block,
-                  plan.base_tile, plan.base_splits, plan.base_splits == 1 ? "" : "s", plan.candidates);
+  text += work_text(plan);
   text +=
       fmt::format("memory    {} of a budget of {}\n", bytes_text(plan.workspace_bytes), bytes_text(plan.budget_bytes));
   if (!plan.profile.empty()) text += fmt::format("costs     {}\n", plan.profile);

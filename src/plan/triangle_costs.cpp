@@ -1,0 +1,72 @@
+#include "plan/triangle_costs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/triangle_bounds.hpp"
+
+namespace kith::plan {
+namespace {
+
+double cost_of(const StageCost& cost, double dims) {
+  return cost.pair + dims * cost.step;
+}
+
+}  // namespace
+
+bool may_choose_triangle(const Options& options) {
+  return options.method == Method::automatic && options.distance == "auto" && options.select == "auto" &&
+         core::has_lengths(options.metric);
+}
+
+double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, const TriangleShare& share,
+                        const CpuFacts& facts, int threads, bool clustered) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const auto d = static_cast<double>(problem.dims);
+  const auto k = static_cast<double>(problem.k);
+  const auto base_clusters = static_cast<double>(tuning.base_landmarks);
+  const auto query_clusters = static_cast<double>(tuning.query_landmarks);
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
+  const auto clusters_of = [&](double rows, double landmarks) {
+    return rows * (landmarks * width * cost_of(facts.center, d) + cost_of(facts.member, d));
+  };
+  const double clusters = (clustered ? 0 : clusters_of(n, base_clusters)) + clusters_of(q, query_clusters);
+  const double level_1 = query_clusters * base_clusters * facts.cluster_pair;
+  const double visits = q * base_clusters * share.clusters * facts.visit;
+  const double distances = q * n * share.points * width * cost_of(facts.scanned, d);
+  const double answers = q * (facts.query + k * cost_of(facts.key, d));
+  return (clusters + level_1 + visits + distances + answers) / threads;
+}
+
+// Landmarks are compared in registers, as tiles of points are; points of stretches by lanes that each read their own.
+double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, double share,
+                        const DeviceProfile& profile) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const auto d = static_cast<double>(problem.dims);
+  const auto k = static_cast<double>(problem.k);
+  const auto base_clusters = static_cast<double>(tuning.base_landmarks);
+  const auto query_clusters = static_cast<double>(tuning.query_landmarks);
+  const double assigned = n * base_clusters + q * query_clusters + query_clusters * base_clusters;
+  constexpr double kStarts = 8;  // kernels one after the other, some waited for
+  return assigned * (2 * d * profile.register_tiled + profile.fused_pair) + q * n * share * (d + 8) * profile.direct +
+         q * k * profile.finalist + kStarts * profile.start;
+}
+
+std::string reason_of_share(double share) {
+  return fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * share);
+}
+
+double probe_seconds(const Problem& problem, std::int64_t landmarks, const CpuFacts& facts) {
+  const auto points = static_cast<double>(std::min(problem.base_rows, kProbePoints));
+  const auto queries = static_cast<double>(std::min(problem.queries, kProbeQueries));
+  const auto centers = static_cast<double>(landmarks);
+  const double pairs = points * centers + queries * (points + centers);
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
+  return pairs * width * cost_of(facts.center, static_cast<double>(problem.dims)) +
+         queries * points * 4e-9;  // of looking for the k-th
+}
+
+}  // namespace kith::plan

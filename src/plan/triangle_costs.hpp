@@ -1,0 +1,42 @@
+// triangle_costs.hpp: what method triangle costs, given the share of the work that its bounds leave. The share is of
+// the data, not of its shape: a probe estimates it from a sample.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kith/plan.hpp"
+#include "plan/device_profile.hpp"
+#include "plan/planner.hpp"
+
+namespace kith::plan {
+
+struct TriangleShare {
+  double points = 1;    // of pairs of a query and a point: distances that are computed
+  double clusters = 1;  // of pairs of a query and a cluster: those that are looked at
+};
+
+// Where no data is at hand: what is left of data with structure.
+inline constexpr TriangleShare kUsualShare{0.005, 0.03};
+
+// A prediction must be this much better before triangle is taken: shares are estimates.
+inline constexpr double kTriangleMargin = 0.8;
+
+// What a probe looks at, beside landmarks.
+inline constexpr std::int64_t kProbePoints = 8192;
+inline constexpr std::int64_t kProbeQueries = 48;
+// A probe may cost this share of the search it is for.
+inline constexpr double kProbeShare = 0.05;
+
+// Whether these options leave the choice of triangle to the data.
+bool may_choose_triangle(const Options& options);
+
+// Seconds, clusters of the base included unless they are there.
+double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, const TriangleShare& share,
+                        const CpuFacts& facts, int threads, bool clustered);
+double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, double share,
+                        const DeviceProfile& profile);
+std::string reason_of_share(double share);
+double probe_seconds(const Problem& problem, std::int64_t landmarks, const CpuFacts& facts);
+
+}  // namespace kith::plan

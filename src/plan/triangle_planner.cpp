@@ -1,0 +1,82 @@
+#include "plan/triangle_planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cpu/triangle/triangle_search.hpp"
+#include "kith/error.hpp"
+
+namespace kith::plan {
+namespace {
+
+// Chen et al. have 3 √n. Here a distance to a centre costs as much as one to a point, and 2 √n was faster.
+constexpr double kLandmarksPerRoot = 2;
+constexpr std::int64_t kFewestQueries = 256;
+constexpr std::int64_t kFewestLandmarks = 16;
+
+std::int64_t landmarks(std::int64_t asked, std::int64_t rows) {
+  if (asked > 0) return std::min(asked, rows);
+  const auto usual = static_cast<std::int64_t>(std::ceil(kLandmarksPerRoot * std::sqrt(static_cast<double>(rows))));
+  return std::clamp<std::int64_t>(usual, 1, rows);
+}
+
+// Halves what may be smaller until it fits: queries at a time, then landmarks that nobody asked for.
+void fit_triangle(Plan& plan, const TriangleTuning& asked) {
+  const auto update = [&] {
+    plan.triangle.query_landmarks = std::min(landmarks(asked.query_landmarks, plan.query_block), plan.query_block);
+    plan.workspace_bytes = cpu::triangle_bytes(plan);
+    return plan.workspace_bytes <= plan.budget_bytes;
+  };
+  while (!update()) {
+    if (plan.query_block > kFewestQueries) {
+      plan.query_block = (plan.query_block + 1) / 2;
+    } else if (asked.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestLandmarks) {
+      plan.triangle.base_landmarks /= 2;
+    } else if (plan.threads > 1) {
+      plan.threads /= 2;
+    } else if (plan.query_block > 1) {
+      plan.query_block = (plan.query_block + 1) / 2;
+    } else {
+      throw Error(ErrorCode::out_of_memory,
+                  fmt::format("a memory budget of {} bytes is too small for method triangle: the clusters of {} points "
+                              "of {} dimensions and a query need {} bytes",
+                              plan.budget_bytes, plan.problem.base_rows, plan.problem.dims, plan.workspace_bytes));
+    }
+  }
+}
+
+}  // namespace
+
+Plan plan_cpu_triangle(const Problem& problem, const Options& options, const CpuFacts& facts,
+                       const TriangleShare& share, bool clustered) {
+  constexpr std::int64_t kMostPoints = std::numeric_limits<std::uint32_t>::max();
+  if (problem.base_rows > kMostPoints)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} base points; method triangle takes at most {}", problem.base_rows, kMostPoints));
+  Plan plan;
+  plan.problem = problem;
+  plan.metric = options.metric;
+  plan.backend = Backend::cpu;
+  plan.method = Method::triangle;
+  plan.distance = "direct";
+  plan.select = "threshold-filter";
+  plan.threads = options.threads > 0 ? options.threads : facts.threads;
+  plan.budget_bytes = cpu_budget(options, facts);
+  plan.statistics = options.statistics;
+  plan.triangle = options.triangle;
+  plan.triangle.form = "windows";
+  plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows);
+  plan.query_block = problem.queries;
+  plan.base_tile = problem.base_rows;
+  plan.candidates = problem.k;
+  fit_triangle(plan, options.triangle);
+  plan.seconds = triangle_seconds(problem, plan.triangle, share, facts, plan.threads, clustered);
+  plan.reason =
+      options.method == Method::triangle ? "method triangle asked for by name" : reason_of_share(share.points);
+  return plan;
+}
+
+}  // namespace kith::plan
