@@ -24,7 +24,8 @@ struct Problem {
 struct Plan {
   struct Alternative {
     std::string distance;
-    double seconds = 0;  // predicted
+    double seconds = 0;                 // predicted
+    Method method = Method::automatic;  // on a device: two-stage or fused, whichever is faster with this stage
   };
 
   Problem problem;

@@ -9,6 +9,7 @@
 #include "core/score_bounds.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
+#include "plan/device_triangle.hpp"
 #include "plan/products.hpp"
 
 namespace kith::plan {
@@ -175,6 +176,10 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   plan.select = options.select;
   plan.profile = facts.profile_source;
   plan.budget_bytes = device_budget(options, facts);
+  if (options.method == Method::triangle) {
+    plan_device_triangle(plan, options, facts, point_bytes(problem, options), is_resident(problem, options, facts));
+    return plan;
+  }
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
 
@@ -192,7 +197,8 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   plan.expanded = core::form_of(options.metric) == core::Form::squared &&
                   (products || (plan.distance == "register-tiled" && problem.dims >= kExpandFromOnDevice));
   stages.erase(chosen);
-  for (const RankedStage& stage : stages) plan.alternatives.push_back({stage.name, stage.cost.seconds});
+  for (const RankedStage& stage : stages)
+    plan.alternatives.push_back({stage.name, stage.cost.seconds, stage.cost.fused ? Method::fused : Method::two_stage});
   fit(plan, options, is_resident(problem, options, facts));
   plan.reason = device_reason(plan, forced);
   return plan;

@@ -32,15 +32,23 @@ DistanceStage first_stage(const Plan& plan) {
   return stage == DistanceStage::half ? DistanceStage::fused_half : DistanceStage::fused;
 }
 
+// Whether scores of unrounded points are stored when those of halfs, which are not, did not do.
+DistanceStage unrounded_stage(const Plan& plan) {
+  if (plan.method != Method::fused) return DistanceStage::register_tiled;
+  const auto found = std::find_if(plan.alternatives.begin(), plan.alternatives.end(),
+                                  [](const auto& other) { return other.distance == "register-tiled"; });
+  const bool stored = found != plan.alternatives.end() && found->method == Method::two_stage;
+  return stored ? DistanceStage::register_tiled : DistanceStage::fused;
+}
+
 // Halfs that cannot tell neighbours apart are followed by products of unrounded points where these cost little more,
-// products by differences, whose error is relative, and these by keys. What is fused stays so.
+// products by differences, whose error is relative, and these by keys.
 std::vector<Rung> ladder(const Plan& plan) {
   const DistanceStage first = first_stage(plan);
   const bool squares = core::form_of(plan.metric) == core::Form::squared;
   std::vector<Rung> rungs = {{first, plan.expanded}};
-  if (first == DistanceStage::fused_half) rungs.push_back({DistanceStage::fused, squares});
-  if (plan.expanded || first == DistanceStage::half)
-    rungs.push_back({plan.method == Method::fused ? DistanceStage::fused : DistanceStage::register_tiled, false});
+  if (first == DistanceStage::fused_half) rungs.push_back({unrounded_stage(plan), squares});
+  if (plan.expanded || first == DistanceStage::half) rungs.push_back({unrounded_stage(plan), false});
   if (first != DistanceStage::keys) rungs.push_back({DistanceStage::keys, false});
   return rungs;
 }
