@@ -63,7 +63,7 @@ std::vector<std::string> simd_targets() {
 }
 
 std::vector<std::string> method_names(Backend backend) {
-  if (is_device(backend)) return {"auto", "brute", "two-stage", "fused"};
+  if (is_device(backend)) return {"auto", "brute", "two-stage", "fused", "triangle"};
   return {"auto", "brute", "triangle"};
 }
 

@@ -2,6 +2,7 @@
 // are copied once, since those that fail a rung are gathered from packed rows.
 #include "cuda/backend/backend.hpp"
 #include "cuda/backend/rungs.hpp"
+#include "cuda/backend/triangle.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/search/candidates.hpp"
 #include "cuda/search/check_points.hpp"
@@ -48,6 +49,7 @@ class LyingIndex final : public PointerIndex<F> {
   void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* caller_stream,
               SearchReport& report) const override {
     auto* stream = static_cast<cudaStream_t>(caller_stream);
+    if (plan.method == Method::triangle) return search_triangle(queries, plan, distances, ids, stream, report);
     const PointStore<F> points = store_of(queries, metric_, needs_addends(metric_) && plan.distance != "keys",
                                           queries.row_stride == queries.cols, stream);
     const BruteWork work = work_of(plan, common_span(span_, points.exact(0, queries.rows).rows, points.dims(), stream));
@@ -68,6 +70,34 @@ class LyingIndex final : public PointerIndex<F> {
   }
 
  private:
+  void search_triangle(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids,
+                       cudaStream_t stream, SearchReport& report) const {
+    const std::int64_t count = queries.rows * plan.problem.k;
+    DeviceBuffer<unsigned> found(size(count), stream);
+    Workspace workspace(stream, size(plan.workspace_bytes));
+    const auto run = [&](const PointStore<F>& points) {
+      triangle_.search(
+          plan, points, base_, distances, found.data(), workspace, [](std::int64_t) {}, report);
+    };
+    if (is_base(queries)) {
+      run(base_);
+    } else {
+      const PointStore<F> points = store_of(queries, metric_, false, true, stream);
+      Event ready;
+      ready.record(stream);
+      ready.wait_on(own_);
+      const PointCheck<F> check(points, metric_, check_finite_, own_);
+      run(points);
+      check.refuse_faults("query");
+    }
+    widen_ids(found.data(), count, ids, stream);
+  }
+
+  bool is_base(const MatrixView<F>& queries) const {
+    const PointRows<F> base = base_.exact(0, base_.count()).rows;
+    return queries.data == base.data && queries.rows == base.count && queries.row_stride == base.stride;
+  }
+
   // The points are there once the caller's stream comes to it.
   static PointStore<F> make_base(const MatrixView<F>& base, const Metric& metric, cudaStream_t stream,
                                  cudaStream_t own) {
@@ -84,6 +114,7 @@ class LyingIndex final : public PointerIndex<F> {
   PointStore<F> base_;
   mutable KeptHalfs halfs_;
   mutable RungMemory memory_;
+  mutable KeptTriangle<F> triangle_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cuda/backend/backend.hpp"
 #include "cuda/backend/rungs.hpp"
 #include "cuda/backend/staging.hpp"
+#include "cuda/backend/triangle.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/search/candidates.hpp"
 #include "cuda/search/integer_span.hpp"
@@ -173,6 +174,7 @@ class HostIndex final : public DeviceIndex<T> {
 
   void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress, std::int64_t* ids,
               DistanceOf<T>* distances, SearchReport& report) const override {
+    if (plan.method == Method::triangle) return search_triangle(queries, plan, progress, ids, distances, report);
     const Stream stream;
     PointStore<F> points(queries.rows, queries.cols, metric_, addends_, stream);
     Staging staging(staging_shape(bytes_of(queries)), stream);
@@ -193,6 +195,36 @@ class HostIndex final : public DeviceIndex<T> {
   }
 
  private:
+  void search_triangle(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
+                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const {
+    if (!store_)
+      throw Error(ErrorCode::out_of_memory, "method triangle keeps the base on the device; the budget of " +
+                                                std::to_string(plan.budget_bytes) + " bytes has no room for it");
+    const Stream stream;
+    Staging staging(staging_shape(bytes_of(queries)), stream);
+    std::optional<PointStore<F>> points;
+    if (!is_base(queries)) {
+      points.emplace(queries.rows, queries.cols, metric_, false, stream);
+      staging.upload(queries, points->rows());
+      points->prepare(queries.rows);
+    }
+    const std::int64_t count = queries.rows * plan.problem.k;
+    DeviceBuffer<F> keys(static_cast<std::size_t>(count), stream);
+    DeviceBuffer<unsigned> found(static_cast<std::size_t>(count), stream);
+    DeviceBuffer<std::int64_t> wide(static_cast<std::size_t>(count), stream);
+    Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
+    triangle_.search(plan, points ? *points : *store_, *store_, keys.data(), found.data(), workspace,
+                     queries_done(progress, plan, stream), report);
+    widen_ids(found.data(), count, wide.data(), stream);
+    staging.download(keys.data(), count, distances);
+    staging.download(wide.data(), count, ids);
+  }
+
+  bool is_base(const MatrixView<T>& queries) const {
+    return queries.data == base_.data && queries.rows == base_.rows && queries.row_stride == base_.row_stride &&
+           queries.col_stride == base_.col_stride;
+  }
+
   double span_with(const PointStore<F>& queries, cudaStream_t stream) const {
     if (sizeof(T) == 1) return span_;
     return common_span(span_, queries.exact(0, queries.count()).rows, queries.dims(), stream);
@@ -219,6 +251,18 @@ class HostIndex final : public DeviceIndex<T> {
     };
   }
 
+  // The same for searches that take some queries after the other.
+  static std::function<void(std::int64_t)> queries_done(const ProgressCallback& progress, const Plan& plan,
+                                                        cudaStream_t stream) {
+    if (!progress) return [](std::int64_t) {};
+    const std::int64_t total = plan.problem.queries * plan.problem.base_rows;
+    return [&progress, &plan, stream, total, done = std::int64_t{0}](std::int64_t queries) mutable {
+      KITH_CUDA(cudaStreamSynchronize(stream));
+      done += queries * plan.problem.base_rows;
+      if (!progress({done, total})) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
+    };
+  }
+
   MatrixView<T> base_;
   Metric metric_;
   bool addends_;
@@ -227,6 +271,7 @@ class HostIndex final : public DeviceIndex<T> {
   std::optional<PointStore<F>> store_;
   mutable KeptHalfs halfs_;
   mutable RungMemory memory_;
+  mutable KeptTriangle<F> triangle_;
 };
 
 }  // namespace

@@ -1,0 +1,33 @@
+// triangle.hpp: what an index keeps for method triangle, and from a plan to its search and report.
+#pragma once
+
+#include "cuda/triangle/triangle_search.hpp"
+#include "kith/plan.hpp"
+
+namespace kith::KITH_BACKEND {
+
+// Of one base that is on the device as a whole. Thread-safe.
+template <class F>
+class KeptTriangle {
+ public:
+  // Queries that are the base are the same store. Keys and ids as triangle_search() has them.
+  void search(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, F* keys, unsigned* ids,
+              Workspace& workspace, const std::function<void(std::int64_t)>& between, SearchReport& report) {
+    const Space<F> space(plan.metric, base.dims());
+    std::vector<TriangleStatistics::Step> steps;
+    const Clusters<F>& clusters =
+        clusters_.get(space, base.working(0, base.count()), landmarks_of(plan.triangle.base_landmarks, base.count()),
+                      static_cast<std::size_t>(plan.workspace_bytes / 4), steps);
+    const TriangleWork work{plan.metric, plan.problem.k, plan.triangle, plan.select};
+    const TriangleSets<F> sets{queries, base, clusters, &queries == &base};
+    if (!plan.statistics) return triangle_search(work, sets, keys, ids, workspace, between, nullptr);
+    report.triangle.emplace();
+    report.triangle->steps = std::move(steps);
+    triangle_search(work, sets, keys, ids, workspace, between, &*report.triangle);
+  }
+
+ private:
+  KeptClusters<F> clusters_;
+};
+
+}  // namespace kith::KITH_BACKEND

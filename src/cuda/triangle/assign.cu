@@ -1,0 +1,149 @@
+// Few dimensions: centres go through shared memory, a thread keeps two points in registers and takes the minimum as it
+// goes: no score is stored. A centre costs two points 1 load of 16 bytes a four coordinates, and two operations and a
+// half a coordinate each. Others: a matrix of scores in registers' tiles, then the minimum of each row.
+#include "cuda/triangle/assign.hpp"
+
+#include <algorithm>
+
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/shared.cuh"
+#include "cuda/triangle/lengths.cuh"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+struct AssignTuning {
+  static constexpr unsigned kThreads = 256;
+  static constexpr unsigned kEach = 2;              // points of a thread
+  static constexpr unsigned kShared = 4096;         // coordinates of centres in shared memory
+  static constexpr std::int64_t kScores = 1 << 26;  // that are stored at a time
+  static constexpr unsigned kWarps = kThreads / kWarp;
+};
+using Tuning = AssignTuning;
+
+template <class F, unsigned kWidth>
+__global__ void __launch_bounds__(Tuning::kThreads)
+    nearest_kernel(PointRows<F> points, unsigned dims, const F* centers, unsigned count, unsigned* clusters) {
+  constexpr unsigned kTile = Tuning::kShared / kWidth;
+  KITH_SHARED(Pack<F>, tile, Tuning::kShared / Pack<F>::kSize);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * Tuning::kThreads * Tuning::kEach + threadIdx.x;
+  F mine[Tuning::kEach][kWidth];
+  F nearest[Tuning::kEach];
+  unsigned where[Tuning::kEach];
+  KITH_UNROLL
+  for (unsigned e = 0; e < Tuning::kEach; ++e) {
+    const std::int64_t row = min(first + e * Tuning::kThreads, points.count - 1);
+    KITH_UNROLL
+    for (unsigned c = 0; c < kWidth; ++c) mine[e][c] = c < dims ? points.data[row * points.stride + c] : F{0};
+    nearest[e] = std::numeric_limits<F>::infinity();
+    where[e] = 0;
+  }
+  for (unsigned begin = 0; begin < count; begin += kTile) {
+    const unsigned now = min(kTile, count - begin);
+    const auto* from = reinterpret_cast<const Pack<F>*>(centers + static_cast<std::int64_t>(begin) * kWidth);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < now * kWidth / Pack<F>::kSize; i += Tuning::kThreads) tile[i] = from[i];
+    __syncthreads();
+#pragma unroll 4
+    for (unsigned center = 0; center < now; ++center) {
+      F sums[Tuning::kEach] = {};
+      KITH_UNROLL
+      for (unsigned p = 0; p < kWidth / Pack<F>::kSize; ++p) {
+        const Pack<F> of = tile[center * (kWidth / Pack<F>::kSize) + p];
+        KITH_UNROLL
+        for (unsigned i = 0; i < Pack<F>::kSize; ++i) {
+          KITH_UNROLL
+          for (unsigned e = 0; e < Tuning::kEach; ++e)
+            sums[e] = SquaredForm<F>{}.combine(sums[e], mine[e][p * Pack<F>::kSize + i], of.elements[i]);
+        }
+      }
+      KITH_UNROLL
+      for (unsigned e = 0; e < Tuning::kEach; ++e) {
+        if (!(sums[e] < nearest[e])) continue;
+        nearest[e] = sums[e];
+        where[e] = begin + center;
+      }
+    }
+  }
+  KITH_UNROLL
+  for (unsigned e = 0; e < Tuning::kEach; ++e)
+    if (first + e * Tuning::kThreads < points.count) clusters[first + e * Tuning::kThreads] = where[e];
+}
+
+// Warp a row.
+template <class F>
+__global__ void __launch_bounds__(Tuning::kThreads)
+    smallest_kernel(const F* scores, std::int64_t stride, std::int64_t rows, unsigned count, unsigned* clusters) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * Tuning::kWarps + warp_id();
+  if (row >= rows) return;
+  F nearest = std::numeric_limits<F>::infinity();
+  unsigned where = 0;
+  for (unsigned c = lane_id(); c < count; c += kWarp) {
+    const F score = scores[row * stride + c];
+    if (!(score < nearest)) continue;
+    nearest = score;
+    where = c;
+  }
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const F score = __shfl_xor_sync(kFullMask, nearest, step);
+    const unsigned there = __shfl_xor_sync(kFullMask, where, step);
+    if (!(score < nearest || (score == nearest && there < where))) continue;
+    nearest = score;
+    where = there;
+  }
+  if (lane_id() == 0) clusters[row] = where;
+}
+
+template <unsigned kWidth, class F>
+void assign_in_registers(const Space<F>& space, const PointRows<F>& points, const F* centers, std::int64_t count,
+                         unsigned* clusters, cudaStream_t stream) {
+  launch("nearest", nearest_kernel<F, kWidth>,
+         {.blocks = ceil_div(points.count, Tuning::kThreads * Tuning::kEach), .threads = Tuning::kThreads}, stream,
+         points, space.dims, centers, static_cast<unsigned>(count), clusters);
+}
+
+template <class F>
+void assign_by_scores(const Space<F>& space, const PointRows<F>& points, const F* centers, std::int64_t count,
+                      unsigned* clusters, std::size_t budget, Workspace& scratch) {
+  const std::int64_t stride = ceil_div(count, kRowAlignment) * kRowAlignment;
+  const auto affordable = static_cast<std::int64_t>(budget / sizeof(F));
+  const std::int64_t most = budget == 0 ? Tuning::kScores : std::min(Tuning::kScores, affordable);
+  const std::int64_t tile = std::clamp<std::int64_t>(most / stride, 1, points.count);
+  for (std::int64_t first = 0; first < points.count; first += tile) {
+    scratch.reset();
+    const std::int64_t rows = std::min(tile, points.count - first);
+    F* scores = scratch.take<F>(static_cast<std::size_t>(tile * stride));
+    register_tiled_scores(ScoreCall<F>{{points.data + first * points.stride, rows, points.stride},
+                                       {centers, count, space.width},
+                                       space.dims,
+                                       space.form,
+                                       space.metric.p,
+                                       nullptr,
+                                       scores,
+                                       stride,
+                                       scratch});
+    launch("smallest", smallest_kernel<F>, {.blocks = ceil_div(rows, Tuning::kWarps), .threads = Tuning::kThreads},
+           scratch.stream(), scores, stride, rows, static_cast<unsigned>(count), clusters + first);
+  }
+}
+
+}  // namespace
+
+template <class F>
+void assign_points(const Space<F>& space, const PointRows<F>& points, const F* centers, std::int64_t count,
+                   unsigned* clusters, std::size_t budget, Workspace& scratch) {
+  if (space.is_squared() && space.width == 4)
+    return assign_in_registers<4>(space, points, centers, count, clusters, scratch.stream());
+  if (space.is_squared() && space.width == 8)
+    return assign_in_registers<8>(space, points, centers, count, clusters, scratch.stream());
+  assign_by_scores(space, points, centers, count, clusters, budget, scratch);
+}
+
+#define KITH_INSTANTIATE(F)                                                                                         \
+  template void assign_points(const Space<F>&, const PointRows<F>&, const F*, std::int64_t, unsigned*, std::size_t, \
+                              Workspace&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND

@@ -1,0 +1,199 @@
+#include "cuda/triangle/triangle_search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "cuda/runtime/platform.cuh"
+#include "cuda/runtime/properties.hpp"
+#include "cuda/select/limit.hpp"
+#include "cuda/triangle/landmarks.hpp"
+#include "cuda/triangle/windows.hpp"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+std::size_t size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+// Warps that share a query: as many as it takes to keep the multiprocessors busy.
+unsigned windows_warps(const TriangleTuning& tuning, std::int64_t queries) {
+  constexpr std::int64_t kWarpsEach = 24;  // of a multiprocessor
+  if (tuning.threads_per_query > 0)
+    return std::bit_ceil(static_cast<unsigned>(ceil_div(tuning.threads_per_query, kWarp)));
+  const std::int64_t wanted = processor_count() * kWarpsEach / std::max<std::int64_t>(queries, 1);
+  return std::bit_floor(static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMostWindowsWarps)));
+}
+
+template <class F>
+KeySource<F> source_of(const TriangleWork& work, const Space<F>& space, const PointStore<F>& queries,
+                       const PointStore<F>& base, std::int64_t first_query, std::int64_t query_count) {
+  KeySource<F> source;
+  source.metric = work.metric;
+  source.form = core::form_of(work.metric);
+  source.directions = space.directions;
+  source.dims = space.dims;
+  source.queries = queries.exact(first_query, query_count);
+  source.base = base.exact(0, base.count());
+  return source;
+}
+
+template <class F>
+class Search {
+ public:
+  Search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids, Workspace& workspace,
+         TriangleStatistics* statistics)
+      : work_(work),
+        sets_(sets),
+        space_(work.metric, sets.base.dims()),
+        keys_(keys),
+        ids_(ids),
+        workspace_(workspace),
+        statistics_(statistics) {
+    // Before anything is enqueued.
+    require_within("method triangle, form windows", "threads_per_query", work.tuning.threads_per_query, 0,
+                   kMostWindowsWarps * kWarp);
+    if (statistics_ == nullptr) return;
+    times_ = std::make_unique<StepTimes>(workspace.stream());
+    mark_ = times_->mark();
+    counters_ = DeviceBuffer<TriangleCounters>(kCounterSlots, workspace.stream());
+    KITH_CUDA(cudaMemsetAsync(counters_.data(), 0, kCounterSlots * sizeof(TriangleCounters), workspace.stream()));
+  }
+
+  void run(const std::function<void(std::int64_t)>& between) {
+    if (sets_.same) {
+      search_clusters(sets_.clusters, 0, between);
+    } else {
+      const std::int64_t all = sets_.queries.count();
+      const std::int64_t most = queries_at_once();
+      for (std::int64_t first = 0; first < all; first += most) {
+        const std::int64_t count = std::min(most, all - first);
+        workspace_.clear();
+        const Clusters<F> clusters(space_, sets_.queries.working(first, count),
+                                   landmarks_of(work_.tuning.query_landmarks, count), workspace_.stream(),
+                                   workspace_.budget() / 4, mark_);
+        query_clusters_ += clusters.count();
+        search_clusters(clusters, first, between);
+      }
+    }
+    if (statistics_ != nullptr) report();
+  }
+
+ private:
+  // Queries in clusters take half of the budget, level 1 and what follows the other.
+  std::int64_t queries_at_once() const {
+    if (workspace_.budget() == 0) return sets_.queries.count();
+    const std::int64_t bytes = Clusters<F>::point_bytes(space_) + Clusters<F>::scratch_bytes();
+    return std::clamp<std::int64_t>(half_budget() / bytes, 1, sets_.queries.count());
+  }
+  std::int64_t half_budget() const { return static_cast<std::int64_t>(workspace_.budget() / 2); }
+
+  // Queries `first` … of the whole set are those of the clusters.
+  void search_clusters(const Clusters<F>& queries, std::int64_t first,
+                       const std::function<void(std::int64_t)>& between) {
+    const std::int64_t row = Level1::row_bytes(sets_.clusters.count());
+    const std::int64_t most = workspace_.budget() == 0
+                                  ? queries.count()
+                                  : std::clamp<std::int64_t>(half_budget() / 2 / row, 1, queries.count());
+    const std::vector<unsigned> offsets = part_offsets(queries, most);
+    for (std::int64_t begin = 0, part = 0; begin < queries.count(); begin += most, ++part) {
+      workspace_.reset();
+      const std::int64_t clusters = std::min(most, queries.count() - begin);
+      Level2<F> level2{space_,
+                       queries.view(),
+                       sets_.clusters.view(),
+                       source_of(work_, space_, sets_.queries, sets_.base, first, queries.points()),
+                       {},
+                       offsets[size(part)],
+                       offsets[size(part + 1)] - offsets[size(part)],
+                       static_cast<unsigned>(work_.k),
+                       keys_ + first * work_.k,
+                       ids_ + first * work_.k,
+                       counters_.data()};
+      level2.level1 = filter_clusters(space_, level2.queries, level2.base, level2.k, static_cast<unsigned>(begin),
+                                      static_cast<unsigned>(clusters), counters_.data(), workspace_);
+      if (mark_) mark_("level 1");
+      search_queries(level2);
+      if (mark_) mark_("level 2");
+      between(level2.count);
+    }
+  }
+
+  // Where the parts of `most` clusters begin; known without asking where there is only one.
+  std::vector<unsigned> part_offsets(const Clusters<F>& queries, std::int64_t most) const {
+    if (most >= queries.count()) return {0, static_cast<unsigned>(queries.points())};
+    std::vector<unsigned> all(size(queries.count() + 1));
+    KITH_CUDA(cudaMemcpyAsync(all.data(), queries.view().offsets, all.size() * sizeof(unsigned), cudaMemcpyDeviceToHost,
+                              workspace_.stream()));
+    KITH_CUDA(cudaStreamSynchronize(workspace_.stream()));
+    std::vector<unsigned> offsets;
+    for (std::int64_t c = 0; c < queries.count(); c += most) offsets.push_back(all[size(c)]);
+    offsets.push_back(all.back());
+    return offsets;
+  }
+
+  void search_queries(const Level2<F>& level2) {
+    if (level2.count == 0) return;
+    cudaStream_t stream = workspace_.stream();
+    if (level2.k <= kLargestWindowsList)
+      return search_windows(level2, windows_warps(work_.tuning, level2.count), stream);
+    search_survivors<F>(
+        level2,
+        [stream](const Level2<F>& part, const Survivors<F>& survivors) { store_windows(part, survivors, stream); },
+        work_.select, workspace_.budget() / 4, stream);
+  }
+
+  void report() {
+    std::vector<TriangleCounters> counters(kCounterSlots);
+    KITH_CUDA(cudaMemcpyAsync(counters.data(), counters_.data(), counters.size() * sizeof(TriangleCounters),
+                              cudaMemcpyDeviceToHost, workspace_.stream()));
+    KITH_CUDA(cudaStreamSynchronize(workspace_.stream()));
+    TriangleStatistics& out = *statistics_;
+    out.query_clusters = sets_.same ? sets_.clusters.count() : query_clusters_;
+    out.base_clusters = sets_.clusters.count();
+    out.pairs = sets_.queries.count() * sets_.base.count();
+    for (const TriangleCounters& part : counters) {
+      out.pairs_level_1 += static_cast<std::int64_t>(part.pairs_level_1);
+      out.cluster_pairs_left += static_cast<std::int64_t>(part.cluster_pairs_left);
+      out.clusters_visited += static_cast<std::int64_t>(part.clusters_visited);
+      out.center_distances += static_cast<std::int64_t>(part.center_distances);
+      out.distances += static_cast<std::int64_t>(part.distances);
+    }
+    for (const TriangleStatistics::Step& step : times_->steps()) StepTimes::add_step(out.steps, step);
+  }
+
+  const TriangleWork& work_;
+  const TriangleSets<F>& sets_;
+  Space<F> space_;
+  F* keys_;
+  unsigned* ids_;
+  Workspace& workspace_;
+  TriangleStatistics* statistics_;
+  std::unique_ptr<StepTimes> times_;
+  StepMark mark_;
+  DeviceBuffer<TriangleCounters> counters_;
+  std::int64_t query_clusters_ = 0;
+};
+
+}  // namespace
+
+std::int64_t landmarks_of(std::int64_t asked, std::int64_t points) {
+  return std::min(asked > 0 ? asked : default_landmarks(points), points);
+}
+
+template <class F>
+void triangle_search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids,
+                     Workspace& workspace, const std::function<void(std::int64_t)>& between,
+                     TriangleStatistics* statistics) {
+  Search<F>(work, sets, keys, ids, workspace, statistics).run(between);
+}
+
+#define KITH_INSTANTIATE(F)                                                                             \
+  template void triangle_search(const TriangleWork&, const TriangleSets<F>&, F*, unsigned*, Workspace&, \
+                                const std::function<void(std::int64_t)>&, TriangleStatistics*);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND

@@ -1,0 +1,23 @@
+// windows.hpp: level 2 as a warp does it well. A warp, or several, takes a query. Its lanes test 32 clusters at a time;
+// of each that is left they take the stretch that the reach leaves, 32 members at a time: lengths, then scores, then
+// keys of what may be among the k best. Queries of a cluster go to neighbouring warps, which find each other's members
+// in the cache.
+#pragma once
+
+#include "cuda/triangle/survivors.hpp"
+
+namespace kith::KITH_BACKEND {
+
+// The k best are in a warp's registers.
+constexpr unsigned kLargestWindowsList = 1024;
+constexpr unsigned kMostWindowsWarps = 8;
+
+// k ≤ kLargestWindowsList; `warps`, that share a query, is a power of two up to kMostWindowsWarps.
+template <class F>
+void search_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream);
+
+// What lies within the reach that level 1 and the clusters' sizes give. For any k.
+template <class F>
+void store_windows(const Level2<F>& work, const Survivors<F>& survivors, cudaStream_t stream);
+
+}  // namespace kith::KITH_BACKEND

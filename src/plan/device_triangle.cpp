@@ -1,0 +1,100 @@
+#include "plan/device_triangle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kith/error.hpp"
+#include "plan/triangle_costs.hpp"
+
+namespace kith::plan {
+namespace {
+
+// Of the paper's adaptive scheme; what its formulas ask of a device are those of the ones that this was built for.
+struct Adaptive {
+  static constexpr std::int64_t kPartialFrom = 8;          // k / dims above it: partial filtering
+  static constexpr std::int64_t kSharedBytes = 228 << 10;  // of a multiprocessor
+  static constexpr std::int64_t kThreads = 2048;           // that it runs at once
+  static constexpr std::int64_t kRegisters = 255;          // of a thread
+  static constexpr double kConflicts = 0.25;               // r: of all threads that fit, so many are of use
+};
+
+constexpr std::int64_t kFewestLandmarks = 16;
+constexpr std::int64_t kWorkspaceLeast = std::int64_t{1} << 16;
+
+std::int64_t element_bytes(const Problem& problem) {
+  return problem.dtype == DType::float64 ? 8 : 4;
+}
+
+std::int64_t landmarks(std::int64_t asked, std::int64_t points) {
+  const auto usual = static_cast<std::int64_t>(3 * std::sqrt(static_cast<double>(points)));
+  return std::clamp<std::int64_t>(asked > 0 ? asked : usual, 1, points);
+}
+
+// A padded row, its length, number and cluster; while clusters are made, keys that are sorted beside them.
+std::int64_t cluster_bytes(const Problem& problem) {
+  const std::int64_t width = (problem.dims + 3) / 4 * 4;
+  return width * element_bytes(problem) + 16;
+}
+constexpr std::int64_t kSortBytes = 41;
+
+// Level 1 has a row of this size for each query cluster, at least one.
+std::int64_t row_bytes(std::int64_t base_landmarks) {
+  return base_landmarks * 12 + 64;
+}
+
+}  // namespace
+
+TriangleTuning adapt_paper(const TriangleTuning& asked, const Problem& problem, int processors) {
+  TriangleTuning tuning = asked;
+  if (tuning.filter == "auto") tuning.filter = problem.k > Adaptive::kPartialFrom * problem.dims ? "partial" : "full";
+  if (tuning.placement == "auto") {
+    // A neighbour is a key with its number.
+    const std::int64_t bytes = problem.k * 2 * element_bytes(problem);
+    const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
+    const std::int64_t registers = Adaptive::kRegisters * 4;
+    tuning.placement = bytes <= shared ? "shared" : bytes < registers ? "registers" : "global";
+  }
+  if (tuning.threads_per_query == 0) {
+    const double threads = Adaptive::kConflicts * static_cast<double>(Adaptive::kThreads * processors);
+    tuning.threads_per_query =
+        std::max(1, static_cast<int>(threads / static_cast<double>(std::max<std::int64_t>(problem.queries, 1))));
+  }
+  return tuning;
+}
+
+void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts& facts, double point_bytes,
+                          bool resident) {
+  const Problem& problem = plan.problem;
+  plan.method = Method::triangle;
+  plan.distance = "direct";
+  plan.select = "auto";
+  plan.statistics = options.statistics;
+  plan.triangle = options.triangle;
+  if (plan.triangle.form == "auto") plan.triangle.form = "windows";
+  if (plan.triangle.form == "paper") plan.triangle = adapt_paper(plan.triangle, problem, facts.processors);
+  plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows);
+  plan.base_tile = problem.base_rows;
+  plan.candidates = problem.k;
+
+  const double n = static_cast<double>(problem.base_rows);
+  const double base = n * (point_bytes + static_cast<double>(cluster_bytes(problem) + kSortBytes));
+  const double left = static_cast<double>(plan.budget_bytes) - base;
+  if (!resident || left < static_cast<double>(kWorkspaceLeast))
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("a memory budget of {} bytes is too small for method triangle: {} points of {} dimensions "
+                            "may take half of it, and need {:.0f} bytes with their clusters",
+                            plan.budget_bytes, problem.base_rows, problem.dims, base));
+  plan.workspace_bytes = static_cast<std::int64_t>(left / 2);
+  while (options.triangle.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestLandmarks &&
+         row_bytes(plan.triangle.base_landmarks) > plan.workspace_bytes / 4)
+    plan.triangle.base_landmarks /= 2;
+  plan.query_block =
+      std::clamp<std::int64_t>(plan.workspace_bytes / 2 / (cluster_bytes(problem) + kSortBytes), 1, problem.queries);
+  plan.triangle.query_landmarks = landmarks(options.triangle.query_landmarks, plan.query_block);
+  plan.seconds = triangle_seconds(problem, plan.triangle, kUsualShare.points, facts.profile);
+  plan.reason = "method triangle asked for by name";
+}
+
+}  // namespace kith::plan
