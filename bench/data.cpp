@@ -1,10 +1,13 @@
 #include "data.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <random>
 #include <vector>
 
 #include "cli/generator.hpp"
+#include "kith/io.hpp"
 
 namespace kith::bench {
 namespace {
@@ -34,8 +37,45 @@ void pull_into_clusters(Matrix<T>& points) {
           static_cast<T>(centres(i % kClusters, c) + kClusterRadius * (2 * static_cast<double>(points(i, c)) - 1));
 }
 
+// A cluster is a colour with a spread of its own and one of two kinds, which is the last coordinate; every point has
+// one of them, rounded to whole numbers.
+template <Element T>
+Matrix<T> coloured_points(std::uint64_t seed, std::int64_t rows, std::int64_t dims) {
+  std::mt19937_64 centre_random(kCentreSeed);
+  std::uniform_real_distribution<double> level(0, 256);
+  std::uniform_real_distribution<double> spread(0.3, 2);
+  Matrix<double> centres(kColours, dims + 1);
+  for (std::int64_t i = 0; i < kColours; ++i) {
+    for (std::int64_t c = 0; c + 1 < dims; ++c) centres(i, c) = level(centre_random);
+    centres(i, dims - 1) = static_cast<double>(1 + i % 2);
+    centres(i, dims) = spread(centre_random);
+  }
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> noise;
+  Matrix<T> points(rows, dims);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto colour = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(kColours));
+    points(r, dims - 1) = static_cast<T>(centres(colour, dims - 1));
+    for (std::int64_t c = 0; c + 1 < dims; ++c)
+      points(r, c) = static_cast<T>(
+          std::clamp(std::round(centres(colour, c) + noise(random) * centres(colour, dims)), 0.0, 255.0));
+  }
+  return points;
+}
+
+template <Element T>
+Matrix<T> points_of_file(const RowSpec& row) {
+  const io::Array array = io::load(row.file).converted(io::element_type_of<T>());
+  const MatrixView<T> all = array.view<T>();
+  Matrix<T> points(row.base_rows, row.dims);
+  for (std::int64_t r = 0; r < points.rows(); ++r)
+    for (std::int64_t c = 0; c < points.cols(); ++c) points(r, c) = all(r * all.rows / points.rows(), c);
+  return points;
+}
+
 template <Element T>
 Matrix<T> make_points(DataKind data, std::uint64_t seed, std::int64_t rows, std::int64_t dims, int threads) {
+  if (data == DataKind::colours) return coloured_points<T>(seed, rows, dims);
   Matrix<T> points = uniform_points<T>(seed, rows, dims, threads);
   if (data == DataKind::clustered) pull_into_clusters(points);
   return points;
@@ -48,6 +88,10 @@ Problem<T> make_problem(const RowSpec& row, int threads) {
   Problem<T> problem;
   problem.row = row;
   problem.threads = threads;
+  if (row.data == DataKind::file) {
+    problem.base = points_of_file<T>(row);
+    return problem;
+  }
   problem.base = make_points<T>(row.data, kBaseSeed, row.base_rows, row.dims, threads);
   if (!row.self) problem.own_queries = make_points<T>(row.data, kQuerySeed, row.queries, row.dims, threads);
   return problem;

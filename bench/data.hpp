@@ -19,6 +19,9 @@ inline constexpr std::uint64_t kCentreSeed = 3;
 inline constexpr std::int64_t kClusters = 100;
 inline constexpr double kClusterRadius = 1e-4;
 
+// Colours: this many clusters.
+inline constexpr std::int64_t kColours = 400;
+
 // What a row works on.
 template <Element T>
 struct Problem {

@@ -12,6 +12,7 @@
 #include "environment.hpp"
 #include "harness.hpp"
 #include "json.hpp"
+#include "kith/io.hpp"
 #include "program.hpp"
 #include "suites/suites.hpp"
 #include "table.hpp"
@@ -22,6 +23,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> suites = {"search"};
   std::string filter;
+  std::string points;  // a file in place of generated colours
   std::string json_path;
   int threads = 0;  // 0: all cores this process may use
   int rounds = 0;   // 0: kRounds, or kQuickRounds
@@ -42,12 +44,25 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("suite", arguments.suites, "What to run (default: search)")->check(CLI::IsMember(suite_names()));
   app.add_flag("--list", arguments.list, "Print the rows and leave");
   app.add_option("--filter", arguments.filter, "Only rows whose name or description contains this");
+  app.add_option("--points", arguments.points, "Points of this file in place of the colours of suite triangle")
+      ->check(CLI::ExistingFile);
   app.add_option("--repeats", arguments.rounds, fmt::format("Rounds (default: {})", kRounds))
       ->check(CLI::PositiveNumber);
   app.add_option("--threads", arguments.threads, "Threads of every contender (default: all cores)")
       ->check(CLI::PositiveNumber);
   app.add_option("--json", arguments.json_path, "Also write the results to this file");
   app.add_flag("--quick", arguments.quick, "Small problems, to test the benchmark itself");
+}
+
+// The row on points of a file, as far as it has them.
+RowSpec with_file(RowSpec row, const std::string& path) {
+  if (path.empty() || row.data != DataKind::colours) return row;
+  const io::Array points = io::load(path);
+  row.data = DataKind::file;
+  row.file = path;
+  row.base_rows = row.queries = std::min(row.base_rows, points.rows());
+  row.dims = points.cols();
+  return row;
 }
 
 std::vector<RowSpec> select_rows(const Arguments& arguments) {
@@ -58,7 +73,7 @@ std::vector<RowSpec> select_rows(const Arguments& arguments) {
     for (const RowSpec& row : suite.rows) {
       const bool matches = row.name.find(arguments.filter) != std::string::npos ||
                            describe(row).find(arguments.filter) != std::string::npos;
-      if (matches) rows.push_back(arguments.quick ? shrink(row) : row);
+      if (matches) rows.push_back(with_file(arguments.quick ? shrink(row) : row, arguments.points));
     }
   }
   return rows;

@@ -7,18 +7,27 @@
 namespace kith::bench {
 
 const char* to_string(DataKind data) {
-  return data == DataKind::uniform ? "uniform" : "clustered";
+  switch (data) {
+    case DataKind::uniform: return "uniform";
+    case DataKind::clustered: return "clustered";
+    case DataKind::colours: return "colours";
+    case DataKind::file: return "of a file";
+  }
+  return "unknown";
 }
 
 Role role_of(Kind kind) {
   switch (kind) {
     case Kind::kith:
     case Kind::kith_sqeuclidean:
-    case Kind::kith_graph: return Role::exact;
+    case Kind::kith_graph:
+    case Kind::kith_triangle:
+    case Kind::kith_brute: return Role::exact;
     case Kind::heap_baseline:
     case Kind::faiss:
     case Kind::faiss_blas:
-    case Kind::nanoflann: return Role::peer;
+    case Kind::nanoflann:
+    case Kind::nanoflann_whole: return Role::peer;
     case Kind::gemm:
     case Kind::read: return Role::ceiling;
   }

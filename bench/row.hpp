@@ -13,6 +13,8 @@ namespace kith::bench {
 enum class DataKind {
   uniform,    // independent coordinates in [0, 1]
   clustered,  // clusters far tighter than a float32 matrix product can resolve
+  colours,    // whole numbers from 0 to 255 in clusters, with many copies, as pixels have
+  file,       // rows of RowSpec::file
 };
 
 const char* to_string(DataKind data);
@@ -22,12 +24,15 @@ enum class Kind {
   kith,              // Index::search on a ready index
   kith_sqeuclidean,  // the same under sqeuclidean, for rows of another metric
   kith_graph,        // graph(): index, search and CSR in one call
+  kith_triangle,     // an index of method triangle made and searched: its clusters are timed
+  kith_brute,        // the same with method brute
   heap_baseline,     // matrix product and a binary heap per query
   faiss,
   faiss_blas,  // FAISS made to take its BLAS path, which it does not by itself for fewer than 20 queries
   nanoflann,
-  gemm,  // ceiling: one matrix product of the row's shape
-  read,  // ceiling: one read of the base
+  nanoflann_whole,  // its tree built in every run
+  gemm,             // ceiling: one matrix product of the row's shape
+  read,             // ceiling: one read of the base
 };
 
 enum class Role { exact, peer, ceiling };
@@ -51,6 +56,7 @@ struct RowSpec {
   Metric metric = MetricKind::sqeuclidean;
   DType dtype = DType::float32;
   DataKind data = DataKind::uniform;
+  std::string file;   // of DataKind::file: base_rows of its rows, spread evenly; the queries are the same
   bool self = false;  // the queries are the base points, each leaving itself out
 };
 

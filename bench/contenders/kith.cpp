@@ -22,6 +22,7 @@ Answer as_answer(std::int64_t queries, std::int64_t k, const std::vector<std::in
 }
 
 std::string describe_plan(const Plan& plan) {
+  if (plan.method == Method::triangle) return "triangle";
   return plan.distance + " + " + plan.select;
 }
 
@@ -43,6 +44,31 @@ class KithSearch final : public Contender {
  private:
   const Problem<T>& problem_;
   Index<T> index_;
+  Neighbors<DistanceOf<T>> found_;
+};
+
+// Everything from points to an answer is timed.
+template <Element T>
+class KithWhole final : public Contender {
+ public:
+  KithWhole(const Problem<T>& problem, Method method)
+      : problem_(problem), options_(options_for(problem.row.metric, problem.threads)) {
+    options_.method = method;
+  }
+
+  void run() override {
+    const std::int64_t k = problem_.row.k;
+    const Index<T> index(problem_.base.view(), options_);
+    found_ = problem_.row.self ? index.search_self(k) : index.search(problem_.own_queries.view(), k);
+  }
+  void clear() override { found_ = {}; }
+  Answer answer() const override { return as_answer(found_.queries, found_.k, found_.ids, found_.distances); }
+  Metric metric() const override { return options_.metric; }
+  std::string note() const override { return describe_plan(found_.report.plan); }
+
+ private:
+  const Problem<T>& problem_;
+  Options options_;
   Neighbors<DistanceOf<T>> found_;
 };
 
@@ -77,11 +103,19 @@ std::unique_ptr<Contender> make_kith_graph(const Problem<T>& problem) {
   return std::make_unique<KithGraph<T>>(problem);
 }
 
+template <Element T>
+std::unique_ptr<Contender> make_kith_whole(const Problem<T>& problem, Method method) {
+  return std::make_unique<KithWhole<T>>(problem, method);
+}
+
 template std::unique_ptr<Contender> make_kith(const Problem<float>&, Metric);
 template std::unique_ptr<Contender> make_kith(const Problem<double>&, Metric);
 template std::unique_ptr<Contender> make_kith(const Problem<std::uint8_t>&, Metric);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<float>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<double>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<std::uint8_t>&);
+template std::unique_ptr<Contender> make_kith_whole(const Problem<float>&, Method);
+template std::unique_ptr<Contender> make_kith_whole(const Problem<double>&, Method);
+template std::unique_ptr<Contender> make_kith_whole(const Problem<std::uint8_t>&, Method);
 
 }  // namespace kith::bench

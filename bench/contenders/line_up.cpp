@@ -12,7 +12,8 @@ std::unique_ptr<Contender> make_float(Kind kind, const Problem<float>& problem) 
     case Kind::heap_baseline: return make_heap_baseline(problem);
     case Kind::faiss: return make_faiss(problem, false);
     case Kind::faiss_blas: return make_faiss(problem, true);
-    case Kind::nanoflann: return make_nanoflann(problem);
+    case Kind::nanoflann: return make_nanoflann(problem, false);
+    case Kind::nanoflann_whole: return make_nanoflann(problem, true);
     default: return nullptr;
   }
 }
@@ -23,6 +24,8 @@ std::unique_ptr<Contender> make(Kind kind, const Problem<T>& problem) {
     case Kind::kith: return make_kith(problem, problem.row.metric);
     case Kind::kith_sqeuclidean: return make_kith(problem, MetricKind::sqeuclidean);
     case Kind::kith_graph: return make_kith_graph(problem);
+    case Kind::kith_triangle: return make_kith_whole(problem, Method::triangle);
+    case Kind::kith_brute: return make_kith_whole(problem, Method::brute);
     case Kind::gemm: return make_gemm(problem);
     case Kind::read: return make_read(problem);
     default: break;
@@ -42,10 +45,13 @@ std::string name_of(Kind kind, DType dtype) {
     case Kind::kith: return "kith";
     case Kind::kith_sqeuclidean: return "kith sqeuclidean";
     case Kind::kith_graph: return "kith graph()";
+    case Kind::kith_triangle: return "kith triangle";
+    case Kind::kith_brute: return "kith brute";
     case Kind::heap_baseline: return "gemm + heap";
     case Kind::faiss: return "faiss";
     case Kind::faiss_blas: return "faiss (BLAS path)";
     case Kind::nanoflann: return "nanoflann";
+    case Kind::nanoflann_whole: return "nanoflann, with its tree";
     case Kind::gemm: return dtype == DType::float64 ? "dgemm" : "sgemm";
     case Kind::read: return "read";
   }

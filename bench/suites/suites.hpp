@@ -15,9 +15,10 @@ struct Suite {
 };
 
 Suite search_suite();
+Suite triangle_suite();
 
 inline std::vector<Suite> all_suites() {
-  return {search_suite()};
+  return {search_suite(), triangle_suite()};
 }
 
 }  // namespace kith::bench

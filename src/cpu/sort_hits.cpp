@@ -6,37 +6,55 @@
 #include <array>
 #include <limits>
 
+#include "cpu/simd/kernels.hpp"
+
 namespace kith::cpu {
 namespace {
 
-// Below this the vector sort's set-up costs more than it saves.
-constexpr std::size_t kVectorSortFrom = 96;
+// Up to so many are sorted by their ranks.
+constexpr std::size_t kRanked = 96;
+
+// A float key and an id below 2^32 make one 64-bit integer. NaN comes after everything.
+std::uint64_t pack(const core::Hit<float>& hit, std::int64_t first) {
+  return (std::uint64_t{core::ordered_bits(hit.key)} << 32) | static_cast<std::uint64_t>(hit.id - first);
+}
+
+core::Hit<float> unpack(std::uint64_t packed, std::int64_t first) {
+  const auto bits = static_cast<std::uint32_t>(packed >> 32);
+  const bool nan = bits == std::numeric_limits<std::uint32_t>::max();
+  return {nan ? std::numeric_limits<float>::quiet_NaN() : core::from_ordered_bits(bits),
+          first + static_cast<std::int64_t>(packed & 0xFFFFFFFFU)};
+}
+
+constexpr std::uint64_t kSign = std::uint64_t{1}
+                                << 63;  // turns the order of unsigned integers into that of signed ones
+
+void sort_few(std::vector<core::Hit<float>>& hits, std::int64_t first) {
+  std::array<std::int64_t, kRanked + static_cast<std::size_t>(kSlack)> packed;
+  std::array<std::int64_t, kRanked> sorted;
+  for (std::size_t i = 0; i < hits.size(); ++i) packed[i] = static_cast<std::int64_t>(pack(hits[i], first) ^ kSign);
+  rank_sort(packed.data(), static_cast<std::int64_t>(hits.size()), sorted.data());
+  for (std::size_t i = 0; i < hits.size(); ++i) hits[i] = unpack(static_cast<std::uint64_t>(sorted[i]) ^ kSign, first);
+}
+
+void sort_many(std::vector<core::Hit<float>>& hits, std::int64_t first) {
+  std::vector<std::uint64_t> packed(hits.size());
+  for (std::size_t i = 0; i < hits.size(); ++i) packed[i] = pack(hits[i], first);
+  hwy::Sorter()(packed.data(), packed.size(), hwy::SortAscending());
+  for (std::size_t i = 0; i < hits.size(); ++i) hits[i] = unpack(packed[i], first);
+}
 
 }  // namespace
 
-// A float key and an id below 2^32 make one 64-bit integer, which compares at once and which the vector sort takes.
 void sort_hits(std::vector<core::Hit<float>>& hits) {
   if (hits.empty()) return;
   const auto by_id = [](const core::Hit<float>& a, const core::Hit<float>& b) { return a.id < b.id; };
   const auto [lowest, highest] = std::minmax_element(hits.begin(), hits.end(), by_id);
-  if (highest->id - lowest->id > std::numeric_limits<std::uint32_t>::max()) return std::sort(hits.begin(), hits.end());
   const std::int64_t first = lowest->id;
-  std::array<std::uint64_t, kVectorSortFrom> few;
-  std::vector<std::uint64_t> many(hits.size() < kVectorSortFrom ? 0 : hits.size());
-  std::uint64_t* packed = many.empty() ? few.data() : many.data();
-  for (std::size_t i = 0; i < hits.size(); ++i)
-    packed[i] = (std::uint64_t{core::ordered_bits(hits[i].key)} << 32) | static_cast<std::uint64_t>(hits[i].id - first);
-  if (many.empty()) {
-    std::sort(packed, packed + hits.size());
-  } else {
-    hwy::Sorter()(packed, hits.size(), hwy::SortAscending());
-  }
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    const auto bits = static_cast<std::uint32_t>(packed[i] >> 32);
-    const bool nan = bits == std::numeric_limits<std::uint32_t>::max();
-    hits[i] = {nan ? std::numeric_limits<float>::quiet_NaN() : core::from_ordered_bits(bits),
-               first + static_cast<std::int64_t>(packed[i] & 0xFFFFFFFFU)};
-  }
+  // The largest of all integers is not for ranks.
+  if (highest->id - first >= std::numeric_limits<std::uint32_t>::max()) return std::sort(hits.begin(), hits.end());
+  if (hits.size() <= kRanked) return sort_few(hits, first);
+  sort_many(hits, first);
 }
 
 void sort_hits(std::vector<core::Hit<double>>& hits) {

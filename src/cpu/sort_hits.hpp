@@ -1,4 +1,4 @@
-// sort_hits.hpp: hits in the order of the result, (key, id).
+// sort_hits.hpp: hits in the order of the result, (key, id). Their ids are different.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -122,6 +123,37 @@ TEST(LaneBlocks, StretchesAreScanned) {
         check_scan<float>(count, dims);
         check_scan<double>(count, dims);
       }
+  });
+}
+
+template <class F>
+void check_bound_kth(std::int64_t count, std::int64_t k) {
+  std::mt19937 random(static_cast<unsigned>(count + k));
+  std::vector<F> values(static_cast<std::size_t>(count));
+  for (F& value : values) value = static_cast<F>(random() % 1000) / 8;
+  const F bound = bound_kth(values.data(), count, k);
+  const auto at_most = [&](F limit) {
+    return std::count_if(values.begin(), values.end(), [=](F value) { return value <= limit; });
+  };
+  EXPECT_GE(at_most(bound), k);
+  if (at_most(bound) == k) return;
+  std::nth_element(values.begin(), values.begin() + (k - 1), values.end());
+  EXPECT_NEAR(static_cast<double>(bound), static_cast<double>(values[static_cast<std::size_t>(k - 1)]), 0.2);
+}
+
+TEST(LaneBlocks, TheKthIsBounded) {
+  test::on_every_target([] {
+    for (const std::int64_t count : {1, 15, 16, 33, 500})
+      for (const std::int64_t k : {std::int64_t{1}, (count + 1) / 2, count}) {
+        check_bound_kth<float>(count, k);
+        check_bound_kth<double>(count, k);
+      }
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> values = {3, infinity, std::numeric_limits<float>::quiet_NaN(), 1};
+    EXPECT_EQ(bound_kth(values.data(), 4, 2), 3);
+    EXPECT_EQ(bound_kth(values.data(), 4, 3), infinity);
+    const std::vector<float> far = {infinity, infinity};
+    EXPECT_EQ(bound_kth(far.data(), 2, 1), infinity);
   });
 }
 

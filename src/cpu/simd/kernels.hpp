@@ -85,6 +85,10 @@ std::int64_t compact(double* scores, std::uint64_t* offsets, std::int64_t count,
 std::int64_t count_at_most(const float* values, std::int64_t count, float limit);
 std::int64_t count_at_most(const double* values, std::int64_t count, double limit);
 
+// rank_sort.cpp: `count` different values, none of them the largest there is, in ascending order to `sorted`. kSlack
+// more elements of `values` may be written.
+void rank_sort(std::int64_t* values, std::int64_t count, std::int64_t* sorted);
+
 // exact_sums.cpp: core::raw_sum, bit for bit, of one query (in double, less its mean) against listed base rows.
 // means is null or holds a mean for every base row.
 template <class T>

@@ -175,6 +175,42 @@ ScanResult scan(core::Form form, double p, const F* row, const LaneBlocks<F>& po
 }
 
 template <class F>
+std::int64_t count_within(const F* values, std::int64_t count, F limit) {
+  const hn::ScalableTag<F> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto most = hn::Set(d, limit);
+  std::size_t found = 0;
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) found += hn::CountTrue(d, hn::Le(hn::LoadU(d, values + i), most));
+  if (i < count) {
+    const auto there = hn::FirstN(d, static_cast<std::size_t>(count - i));
+    found += hn::CountTrue(d, hn::And(there, hn::Le(hn::MaskedLoad(there, d, values + i), most)));
+  }
+  return static_cast<std::int64_t>(found);
+}
+
+// Halves the interval between the extremes, a few times: as near as pays.
+template <class F>
+F kth_bound(const F* values, std::int64_t count, std::int64_t k) {
+  constexpr int kHalvings = 10;
+  const F infinity = std::numeric_limits<F>::infinity();
+  F low = infinity;
+  F high = -infinity;
+  for (std::int64_t i = 0; i < count; ++i) {
+    low = values[i] < low ? values[i] : low;
+    high = values[i] > high && values[i] < infinity ? values[i] : high;
+  }
+  if (!(low < infinity) || count_within(values, count, high) < k) return infinity;
+  for (int i = 0; i < kHalvings; ++i) {
+    const F middle = low + (high - low) / 2;
+    const std::int64_t found = count_within(values, count, middle);
+    (found >= k ? high : low) = middle;
+    if (found == k) break;
+  }
+  return high;
+}
+
+template <class F>
 std::int64_t within(const F* lengths, const F* radii, std::int64_t count, F theta, OffsetOf<F>* list) {
   const BlockTag<F> d;
   const hn::RebindToUnsigned<decltype(d)> du;
@@ -225,6 +261,12 @@ ScanResult scan_f64(core::Form form, double p, const double* row, const LaneBloc
                     double* kept_scores, std::uint64_t* kept_points) {
   return scan(form, p, row, points, lengths, stretches, count, limit, kept_scores, kept_points);
 }
+float kth_f32(const float* values, std::int64_t count, std::int64_t k) {
+  return kth_bound(values, count, k);
+}
+double kth_f64(const double* values, std::int64_t count, std::int64_t k) {
+  return kth_bound(values, count, k);
+}
 std::int64_t within_f32(const float* lengths, const float* radii, std::int64_t count, float theta,
                         std::uint32_t* list) {
   return within(lengths, radii, count, theta, list);
@@ -248,6 +290,8 @@ HWY_EXPORT(nearest_f32);
 HWY_EXPORT(nearest_f64);
 HWY_EXPORT(scan_f32);
 HWY_EXPORT(scan_f64);
+HWY_EXPORT(kth_f32);
+HWY_EXPORT(kth_f64);
 HWY_EXPORT(within_f32);
 HWY_EXPORT(within_f64);
 
@@ -286,6 +330,13 @@ ScanResult scan_stretches(core::Form form, double p, const double* row, const La
                           double limit, double* kept_scores, std::uint64_t* kept_points) {
   return HWY_DYNAMIC_DISPATCH(scan_f64)(form, p, row, points, lengths, stretches, count, limit, kept_scores,
                                         kept_points);
+}
+
+float bound_kth(const float* values, std::int64_t count, std::int64_t k) {
+  return HWY_DYNAMIC_DISPATCH(kth_f32)(values, count, k);
+}
+double bound_kth(const double* values, std::int64_t count, std::int64_t k) {
+  return HWY_DYNAMIC_DISPATCH(kth_f64)(values, count, k);
 }
 
 std::int64_t list_within(const float* lengths, const float* radii, std::int64_t count, float theta,

@@ -67,6 +67,11 @@ ScanResult scan_stretches(core::Form form, double p, const double* row, const La
                           const double* lengths, const LengthStretch<double>* stretches, std::int64_t count,
                           double limit, double* kept_scores, std::uint64_t* kept_points);
 
+// A value that at least k of the given ones do not exceed: nearly the k-th smallest. Infinity where fewer than k are
+// finite. count is at least k.
+float bound_kth(const float* values, std::int64_t count, std::int64_t k);
+double bound_kth(const double* values, std::int64_t count, std::int64_t k);
+
 // Lists the i below count whose lengths[i] − radii[i] is not above theta; returns how many. NaN is listed. kSlack more
 // elements of both may be read, and of `list` be written.
 std::int64_t list_within(const float* lengths, const float* radii, std::int64_t count, float theta,

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "cpu/kth_value.hpp"
 #include "cpu/sort_hits.hpp"
 #include "cpu/triangle/length.hpp"
 
@@ -105,7 +104,7 @@ void QuerySearch<T>::scan() {
 // At least k candidates have scores up to the k-th value: no neighbour is beyond the reach of that length.
 template <Element T>
 void QuerySearch<T>::tighten() {
-  const F kth = kth_value(scores_.data(), size_, k_, k_ / 8);
+  const F kth = bound_kth(scores_.data(), size_, k_);
   lower(bounds_.reach_of_length(bounds_.above(static_cast<double>(length_of(base_.metric, kth)), 1)));
   size_ = compact(scores_.data(), members_.data(), size_, limit_);
 }
