@@ -87,9 +87,9 @@ void check_scan(std::int64_t count, std::int64_t dims) {
   const BlockedPoints<F> points(count, dims, 3);
   const BlockedPoints<F> query(1, dims, 4);
   std::vector<F> lengths(static_cast<std::size_t>(count + kSlack));
-  for (std::int64_t i = 0; i < count; ++i) lengths[static_cast<std::size_t>(i)] = static_cast<F>((i * 7) % 11);
+  for (std::int64_t i = 0; i < count; ++i) lengths[static_cast<std::size_t>(i)] = static_cast<F>(20 - 20 * i / count);
   const std::vector<LengthStretch<F>> stretches = {
-      {0, count / 3, 2, 9}, {count / 3, count / 3, 0, 100}, {count / 2, count, 0, 5}};
+      {0, count / 3, 15, 18}, {count / 3, count / 3, 0, 100}, {count / 2, count, 3, 9}};
   const F limit = static_cast<F>(60 * dims);
   std::vector<F> expected_scores;
   std::vector<OffsetOf<F>> expected;

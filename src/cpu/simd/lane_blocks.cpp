@@ -158,7 +158,10 @@ ScanResult scan(core::Form form, double p, const F* row, const LaneBlocks<F>& po
         const V length = hn::LoadU(d, lengths + at);
         const auto inside = hn::And(hn::AndNot(hn::FirstN(d, ahead), hn::FirstN(d, until)),
                                     hn::And(hn::Ge(length, low), hn::Le(length, high)));
-        if (hn::AllFalse(d, inside)) continue;
+        if (hn::AllFalse(d, inside)) {
+          if (lengths[std::max(at, stretch.first)] < stretch.low) break;
+          continue;
+        }
         result.scored += static_cast<std::int64_t>(hn::CountTrue(d, inside));
         V score[1];
         vector_scores<1>(op, row, 0, points.data + block_offset<F>(at, points.dims), points.dims, score);
@@ -194,12 +197,19 @@ template <class F>
 F kth_bound(const F* values, std::int64_t count, std::int64_t k) {
   constexpr int kHalvings = 10;
   const F infinity = std::numeric_limits<F>::infinity();
-  F low = infinity;
-  F high = -infinity;
-  for (std::int64_t i = 0; i < count; ++i) {
-    low = values[i] < low ? values[i] : low;
-    high = values[i] > high && values[i] < infinity ? values[i] : high;
+  const hn::ScalableTag<F> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  auto least = hn::Inf(d);
+  auto most = hn::Neg(hn::Inf(d));
+  for (std::int64_t i = 0; i < count; i += lanes) {
+    const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - i)));
+    const auto value = hn::MaskedLoad(there, d, values + i);
+    const auto finite = hn::And(there, hn::Lt(hn::Abs(value), hn::Inf(d)));
+    least = hn::IfThenElse(finite, hn::Min(least, value), least);
+    most = hn::IfThenElse(finite, hn::Max(most, value), most);
   }
+  F low = hn::GetLane(hn::MinOfLanes(d, least));
+  F high = hn::GetLane(hn::MaxOfLanes(d, most));
   if (!(low < infinity) || count_within(values, count, high) < k) return infinity;
   for (int i = 0; i < kHalvings; ++i) {
     const F middle = low + (high - low) / 2;

@@ -31,7 +31,8 @@ struct LaneBlocks {
   std::int64_t dims;
 };
 
-// Points [first, last) of a block layout, of which those count whose length is within [low, high]. NaN is not.
+// Points [first, last) of a block layout, of which those count whose length is within [low, high]. NaN is not. Lengths
+// fall from first to last.
 template <class F>
 struct LengthStretch {
   std::int64_t first;

@@ -17,7 +17,7 @@ constexpr std::int64_t kScanned = 256;
 constexpr std::int64_t kSettled = 8;
 
 // In larger clusters the window is looked up first.
-constexpr std::int64_t kLookedUp = 128;
+constexpr std::int64_t kLookedUp = 512;
 
 }  // namespace
 
