@@ -181,6 +181,35 @@ class Search(KithTest):
                 out = self.load("out.npz")
                 self.assert_answer(out["ids"], out["distances"])
 
+    def test_method_triangle_and_its_statistics(self):
+        for arguments in ([], ["--landmarks", "3"], ["--landmarks", "500", "--query-landmarks", "1"]):
+            with self.subTest(arguments):
+                done = self.search("--backend", "cpu", "--method", "triangle", "--stats", *arguments, "-o", "out.npz")
+                out = self.load("out.npz")
+                self.assert_answer(out["ids"], out["distances"])
+                for word in ("triangle", "clusters", "level 1", "level 2", "saved", "landmarks"):
+                    self.assertIn(word, done.stderr)
+        found = self.run_json("search", "--base", "base.npy", "--queries", "q.npy", "-k", "5", "--backend", "cpu",
+                              "--method", "triangle", "--stats")
+        counted = found["report"]["triangle"]
+        self.assertEqual(counted["pairs"], 500 * 40)
+        self.assertLessEqual(counted["distances"], counted["pairs"])
+        self.assertAlmostEqual(counted["saved"], 1 - counted["distances"] / counted["pairs"])
+        self.assertEqual(found["plan"]["method"], "triangle")
+        plain = self.run_json("search", "--base", "base.npy", "--queries", "q.npy", "-k", "5", "--method", "brute",
+                              "--backend", "cpu", "--stats")
+        self.assertNotIn("triangle", plain["report"])
+        self.assertEqual(plain["ids"], found["ids"])
+
+    def test_method_triangle_refuses_what_it_cannot_do(self):
+        arguments = ("search", "--base", "base.npy", "--queries", "q.npy", "-k", "7", "--backend", "cpu", "--method",
+                     "triangle")
+        self.fails(USAGE, *arguments, "--metric", "inner_product", says="triangle inequality")
+        self.fails(USAGE, *arguments, "--distance", "gemm", says="gemm")
+        self.fails(USAGE, *arguments, "--landmarks", "-1", says="--landmarks")
+        self.fails(USAGE, *arguments, "--triangle-form", "round", says="round")
+        self.fails(USAGE, *arguments, "--triangle-form", "paper", says="cpu")
+
     def test_every_backend_gives_the_same_answer(self):
         info = self.run_json("info")
         want = self.run_json("search", "--base", "base.npy", "--queries", "q.npy", "-k", "5", "--backend", "cpu")
