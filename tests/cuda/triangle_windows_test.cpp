@@ -107,6 +107,14 @@ TEST_F(TriangleWindows, CountsWhatItDoes) {
   EXPECT_EQ(counted.steps[3].name, "level 2");
 }
 
+TEST_F(TriangleWindows, ASampleTellsWhatIsLeft) {
+  Searched<float> clustered(make_points<float>(Kind::clustered, 900, 4, 1), MetricKind::euclidean);
+  EXPECT_LT(clustered.share(make_points<float>(Kind::clustered, 20, 4, 2), 3), 0.3);
+  EXPECT_LT(clustered.share_of_self(3), 0.3);
+  Searched<double> spread(make_points<double>(Kind::gaussian, 500, 40, 1), MetricKind::cosine);
+  EXPECT_GT(spread.share(make_points<double>(Kind::gaussian, 20, 40, 2), 5), 0.7);
+}
+
 TEST_F(TriangleWindows, RefusesMoreThreadsThanItHas) {
   Searched<float> searched(make_points<float>(Kind::gaussian, 30, 3, 1), MetricKind::euclidean);
   Wanted wanted{MetricKind::euclidean, 2, {}, 0, false};

@@ -69,6 +69,18 @@ class LyingIndex final : public PointerIndex<F> {
     add_steps(work, done, report);
   }
 
+  double triangle_share(const MatrixView<F>& queries, std::int64_t k, void* caller_stream) const override {
+    auto* stream = static_cast<cudaStream_t>(caller_stream);
+    const Space<F> space(metric_, base_.dims());
+    const PointRows<F> base = base_.working(0, base_.count());
+    if (is_base(queries)) return KITH_BACKEND::triangle_share(space, base, base, true, k, stream);
+    constexpr std::int64_t kSome = 64;
+    const std::int64_t step = std::max<std::int64_t>(1, queries.rows / kSome);
+    const MatrixView<F> some(queries.data, queries.rows / step, queries.cols, queries.row_stride * step, 1);
+    const PointStore<F> points = store_of(some, metric_, false, true, stream);
+    return KITH_BACKEND::triangle_share(space, base, points.working(0, some.rows), false, k, stream);
+  }
+
  private:
   void search_triangle(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids,
                        cudaStream_t stream, SearchReport& report) const {

@@ -194,6 +194,24 @@ class HostIndex final : public DeviceIndex<T> {
     add_steps(work, reports, report);
   }
 
+  // A few of the queries are enough: those are copied for it.
+  double triangle_share(const MatrixView<T>& queries, std::int64_t k) const override {
+    if (!store_) return 1;
+    const Stream stream;
+    const Space<F> space(metric_, base_.cols);
+    const PointRows<F> base = store_->working(0, base_.rows);
+    if (is_base(queries)) return KITH_BACKEND::triangle_share(space, base, base, true, k, stream);
+    constexpr std::int64_t kSome = 64;
+    const std::int64_t step = std::max<std::int64_t>(1, queries.rows / kSome);
+    const MatrixView<T> some(queries.data, queries.rows / step, queries.cols, queries.row_stride * step,
+                             queries.col_stride);
+    PointStore<F> points(some.rows, some.cols, metric_, false, stream);
+    Staging staging(staging_shape(bytes_of(some)), stream);
+    staging.upload(some, points.rows());
+    points.prepare(some.rows);
+    return KITH_BACKEND::triangle_share(space, base, points.working(0, some.rows), false, k, stream);
+  }
+
  private:
   void search_triangle(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
                        std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const {

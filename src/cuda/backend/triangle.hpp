@@ -1,6 +1,7 @@
 // triangle.hpp: what an index keeps for method triangle, and from a plan to its search and report.
 #pragma once
 
+#include "cuda/triangle/share.hpp"
 #include "cuda/triangle/triangle_search.hpp"
 #include "kith/plan.hpp"
 
@@ -20,10 +21,13 @@ class KeptTriangle {
                       static_cast<std::size_t>(plan.workspace_bytes / 4), steps);
     const TriangleWork work{plan.metric, plan.problem.k, plan.triangle, plan.select};
     const TriangleSets<F> sets{queries, base, clusters, &queries == &base};
-    if (!plan.statistics) return triangle_search(work, sets, keys, ids, workspace, between, nullptr);
+    if (!plan.statistics) {
+      triangle_search<F>(work, sets, keys, ids, workspace, between, nullptr);
+      return;
+    }
     report.triangle.emplace();
     report.triangle->steps = std::move(steps);
-    triangle_search(work, sets, keys, ids, workspace, between, &*report.triangle);
+    report.finalists = triangle_search(work, sets, keys, ids, workspace, between, &*report.triangle);
   }
 
  private:

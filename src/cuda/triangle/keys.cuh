@@ -70,14 +70,24 @@ __device__ __forceinline__ double striped_raw(const Metric& metric, core::Form f
   }
 }
 
+// A function of its own: eight sums that live across the calls of their terms take a kernel's registers.
+template <class F, unsigned kTeam>
+KITH_NOINLINE __device__ double any_striped_raw(const Metric& metric, core::Form form, const KeyPair<F>& pair) {
+  return striped_raw<F, kTeam, false>(metric, form, pair);
+}
+
 // The key of a pair with the point's number. With teams all lanes of the warp call.
 template <class F, unsigned kTeam, bool kSquared>
 __device__ __forceinline__ KeyOf<F> exact_key(const KeySource<F>& source, const KeyPair<F>& pair, unsigned point) {
-  const bool squares = kSquared && !source.directions;
-  const double raw = squares ? striped_raw<F, kTeam, true>(source.metric, core::Form::squared, pair)
-                             : striped_raw<F, kTeam, false>(source.metric, source.form, pair);
-  const auto value = static_cast<F>(finish_raw(source.metric, raw, pair.x_facts, pair.y_facts, source.dims));
-  return make_key(ordered_bits(value, false), point);
+  double distance = 0;
+  if constexpr (kSquared) {
+    const double raw = striped_raw<F, kTeam, true>(source.metric, core::Form::squared, pair);
+    distance = source.metric.kind == MetricKind::sqeuclidean ? raw : sqrt(raw);
+  } else {
+    const double raw = any_striped_raw<F, kTeam>(source.metric, source.form, pair);
+    distance = finish_raw(source.metric, raw, pair.x_facts, pair.y_facts, source.dims);
+  }
+  return make_key(ordered_bits(static_cast<F>(distance), false), point);
 }
 
 }  // namespace kith::KITH_BACKEND

@@ -21,8 +21,10 @@ KITH_NOINLINE __device__ inline double any_length_term(core::Form form, double p
 // The terms of lengths and of keys, in double. Fused where their order is free.
 template <bool kSquared>
 struct LengthTerms {
-  core::Form form;
-  double p;
+  using Squares = LengthTerms<true>;
+  static constexpr bool kSquares = kSquared;
+  core::Form form = core::Form::squared;
+  double p = 2;
 
   __device__ __forceinline__ double add(double sum, double x, double y) const {
     if constexpr (kSquared) {
@@ -41,8 +43,10 @@ struct LengthTerms {
 // The same in working precision, for scores.
 template <class F, bool kSquared>
 struct ScoreTerms {
-  core::Form form;
-  F p;
+  using Squares = ScoreTerms<F, true>;
+  static constexpr bool kSquares = kSquared;
+  core::Form form = core::Form::squared;
+  F p = 2;
 
   __device__ __forceinline__ F add(F sum, F x, F y) const {
     if constexpr (kSquared) return SquaredForm<F>{}.combine(sum, x, y);
@@ -78,9 +82,8 @@ __device__ __forceinline__ V join_team(const Terms& terms, V value) {
   return value;
 }
 
-// Of padded rows, 16 bytes at a time; V is what is summed up in.
 template <unsigned kTeam, class V, class F, class Terms>
-__device__ __forceinline__ V sum_between(const Terms& terms, const F* x, const F* y, unsigned width) {
+__device__ __forceinline__ V sum_of_packs(const Terms& terms, const F* x, const F* y, unsigned width) {
   using Load = Pack<F>;
   V sum = 0;
   for (unsigned c = team_lane<kTeam>() * Load::kSize; c < width; c += kTeam * Load::kSize) {
@@ -90,6 +93,16 @@ __device__ __forceinline__ V sum_between(const Terms& terms, const F* x, const F
     for (unsigned i = 0; i < Load::kSize; ++i)
       sum = terms.add(sum, static_cast<V>(a.elements[i]), static_cast<V>(b.elements[i]));
   }
+  return sum;
+}
+
+// Of padded rows, 16 bytes at a time; V is what is summed up in. Squares, where they are not known to the compiler, are
+// asked for once and not at every coordinate.
+template <unsigned kTeam, class V, class F, class Terms>
+__device__ __forceinline__ V sum_between(const Terms& terms, const F* x, const F* y, unsigned width) {
+  const V sum = !Terms::kSquares && terms.form == core::Form::squared
+                    ? sum_of_packs<kTeam, V>(typename Terms::Squares{}, x, y, width)
+                    : sum_of_packs<kTeam, V>(terms, x, y, width);
   return join_team<kTeam>(terms, sum);
 }
 

@@ -11,6 +11,7 @@
 #include "cuda/select/append.cuh"
 #include "cuda/select/key.cuh"
 #include "cuda/triangle/lengths.cuh"
+#include "cuda/triangle/pair_lengths.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -22,18 +23,6 @@ struct Level1Tuning {
   static constexpr unsigned long long kClose = 1ULL << 42U;
 };
 using Tuning = Level1Tuning;
-
-// Team a pair of clusters.
-template <class F, bool kSquared, unsigned kTeam>
-__global__ void __launch_bounds__(Tuning::kThreads)
-    center_lengths_kernel(const __grid_constant__ Space<F> space, const F* queries, const F* base, std::int64_t pairs,
-                          unsigned stride, double* lengths) {
-  const std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * (Tuning::kThreads / kTeam) + threadIdx.x / kTeam;
-  const std::int64_t mine = min(pair, pairs - 1);
-  const double raw = sum_between<kTeam, double>(length_terms<kSquared>(space), queries + mine / stride * space.width,
-                                                base + mine % stride * space.width, space.width);
-  if (pair < pairs && team_lane<kTeam>() == 0) lengths[pair] = length_of<kSquared>(space.metric, raw);
-}
 
 // Values that are not negative are in the order of their bits.
 __device__ __forceinline__ unsigned long long bits_of(double value) {
@@ -216,12 +205,8 @@ Level1 filter_clusters(const Space<F>& space, const ClusterView<F>& queries, con
   out.clusters = workspace.take<unsigned>(static_cast<std::size_t>(pairs));
   out.counts = workspace.take<unsigned>(count);
   out.reaches = workspace.take<double>(count);
-  with_space(space, [&](auto squared, auto team) {
-    launch("center_lengths", center_lengths_kernel<F, squared.value, team.value>,
-           {.blocks = ceil_div(pairs, Tuning::kThreads / team.value), .threads = Tuning::kThreads}, workspace.stream(),
-           space, queries.centers + static_cast<std::int64_t>(first) * space.width, base.centers, pairs, base.count,
-           out.centers);
-  });
+  pair_lengths(space, queries.centers + static_cast<std::int64_t>(first) * space.width, count, base.centers, base.count,
+               out.centers, workspace.stream());
   launch("filter_clusters", filter_clusters_kernel<F>, {.blocks = count, .threads = Tuning::kThreads},
          workspace.stream(), space, queries, base, k, out, counters);
   return out;

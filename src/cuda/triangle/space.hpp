@@ -3,6 +3,8 @@
 // padded with zeros, which no sum notices, to whole vectors of 16 bytes.
 #pragma once
 
+#include <type_traits>
+
 #include "core/triangle_bounds.hpp"
 #include "cuda/distance/exact_keys.hpp"
 
@@ -34,17 +36,19 @@ struct Space {
   unsigned width;  // of padded rows
 
   bool is_squared() const { return form == core::Form::squared; }
+  // So that keys are those of padded rows too.
+  bool is_plain() const { return is_squared() && !directions; }
   bool in_teams() const { return dims > kLaneDims; }
 };
 
-// body(squared, team): whether lengths are roots of squares, and how many lanes share a point, as constants.
+// body(squared, team): whether lengths and keys are made of squares, and how many lanes share a point, as constants.
 template <class F, class Body>
 void with_space(const Space<F>& space, Body body) {
   const auto with_team = [&](auto squared) {
     if (space.in_teams()) return body(squared, std::integral_constant<unsigned, kTeamLanes>{});
     body(squared, std::integral_constant<unsigned, 1>{});
   };
-  if (space.is_squared()) return with_team(std::true_type{});
+  if (space.is_plain()) return with_team(std::true_type{});
   with_team(std::false_type{});
 }
 

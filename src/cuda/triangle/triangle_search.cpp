@@ -61,7 +61,8 @@ class Search {
     KITH_CUDA(cudaMemsetAsync(counters_.data(), 0, kCounterSlots * sizeof(TriangleCounters), workspace.stream()));
   }
 
-  void run(const std::function<void(std::int64_t)>& between) {
+  // Gives the number of exact keys, where they were counted.
+  std::int64_t run(const std::function<void(std::int64_t)>& between) {
     if (sets_.same) {
       search_clusters(sets_.clusters, 0, between);
     } else {
@@ -78,6 +79,7 @@ class Search {
       }
     }
     if (statistics_ != nullptr) report();
+    return finalists_;
   }
 
  private:
@@ -159,6 +161,7 @@ class Search {
       out.clusters_visited += static_cast<std::int64_t>(part.clusters_visited);
       out.center_distances += static_cast<std::int64_t>(part.center_distances);
       out.distances += static_cast<std::int64_t>(part.distances);
+      finalists_ += static_cast<std::int64_t>(part.keys);
     }
     for (const TriangleStatistics::Step& step : times_->steps()) StepTimes::add_step(out.steps, step);
   }
@@ -174,6 +177,7 @@ class Search {
   StepMark mark_;
   DeviceBuffer<TriangleCounters> counters_;
   std::int64_t query_clusters_ = 0;
+  std::int64_t finalists_ = 0;
 };
 
 }  // namespace
@@ -183,15 +187,15 @@ std::int64_t landmarks_of(std::int64_t asked, std::int64_t points) {
 }
 
 template <class F>
-void triangle_search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids,
-                     Workspace& workspace, const std::function<void(std::int64_t)>& between,
-                     TriangleStatistics* statistics) {
-  Search<F>(work, sets, keys, ids, workspace, statistics).run(between);
+std::int64_t triangle_search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids,
+                             Workspace& workspace, const std::function<void(std::int64_t)>& between,
+                             TriangleStatistics* statistics) {
+  return Search<F>(work, sets, keys, ids, workspace, statistics).run(between);
 }
 
-#define KITH_INSTANTIATE(F)                                                                             \
-  template void triangle_search(const TriangleWork&, const TriangleSets<F>&, F*, unsigned*, Workspace&, \
-                                const std::function<void(std::int64_t)>&, TriangleStatistics*);
+#define KITH_INSTANTIATE(F)                                                                                     \
+  template std::int64_t triangle_search(const TriangleWork&, const TriangleSets<F>&, F*, unsigned*, Workspace&, \
+                                        const std::function<void(std::int64_t)>&, TriangleStatistics*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE

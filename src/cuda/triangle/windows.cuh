@@ -23,26 +23,29 @@ class ListSink {
   using Key = typename WarpQueuesOf::Key;
   static constexpr bool kTightens = true;
 
-  __device__ explicit ListSink(unsigned k) : queues_(k) {}
+  __device__ explicit ListSink(unsigned k) : queues_(k), enough_(k / kShare + 1) {}
 
   __device__ __forceinline__ void offer(bool offering, const Key& key) {
-    pending_ = pending_ || (offering && key < queues_.threshold());
+    if (offering && key < queues_.threshold()) ++pending_;
     queues_.offer(offering, key, false);
   }
-  // Newcomers wait in thread queues; the sooner they count, the less is looked at afterwards.
+  // Newcomers wait in thread queues; the sooner they count, the less is looked at afterwards, but a merge is dear.
   __device__ __forceinline__ void settle() {
-    if (__any_sync(kFullMask, pending_ ? 1 : 0) != 0) finish();
+    if (__reduce_add_sync(kFullMask, pending_) >= enough_) finish();
   }
   __device__ __forceinline__ void finish() {
     queues_.offer(false, last_key<Key>(), true);
-    pending_ = false;
+    pending_ = 0;
   }
   __device__ __forceinline__ const Key& threshold() const { return queues_.threshold(); }
   __device__ WarpQueuesOf& queues() { return queues_; }
 
  private:
+  static constexpr unsigned kShare = 8;  // of the list that newcomers are worth a merge
+
   WarpQueuesOf queues_;
-  bool pending_ = false;  // this lane has offered something
+  unsigned pending_ = 0;  // newcomers of this lane since the last merge
+  unsigned enough_;
 };
 
 // All that is offered, in a row of memory.
@@ -103,18 +106,14 @@ class WindowsSearch {
         sink_(sink),
         shared_(shared),
         position_(position),
-        x_(work.queries.rows + static_cast<std::int64_t>(position) * work.space.width),
-        own_length_(work.queries.lengths[position]) {
-    const unsigned row = work.queries.clusters[position] - work.level1.first;
-    reach_ = work.level1.reaches[row];
-    count_ = work.level1.counts[row];
-    clusters_ = work.level1.clusters + static_cast<std::int64_t>(row) * work.level1.stride;
-    centers_ = work.level1.centers + static_cast<std::int64_t>(row) * work.level1.stride;
-    limit_ = score_limit(work.space, reach_);
-  }
+        row_(work.queries.clusters[position] - work.level1.first),
+        reach_(work.level1.reaches[row_]),
+        limit_(score_limit(work.space, reach_)) {}
 
   __device__ void run(unsigned share, unsigned shares) {
-    for (unsigned first = 0; first < count_; first += kWarp * shares) take_batch(first + lane_id() * shares + share);
+    const unsigned count = work_.level1.counts[row_];
+    for (unsigned first = 0; first < count; first += kWarp * shares)
+      take_batch(first + lane_id() * shares + share, count);
   }
 
   __device__ void count_work() const {
@@ -134,8 +133,16 @@ class WindowsSearch {
     limit_ = score_limit(work_.space, reach);
   }
 
-  // The reach as far as all that is known tells.
-  __device__ void renew_reach() {
+  // Found anew where they are wanted: registers are scarce.
+  __device__ __forceinline__ const F* x() const {
+    return work_.queries.rows + static_cast<std::int64_t>(position_) * work_.space.width;
+  }
+  __device__ __forceinline__ std::int64_t first_place() const {
+    return static_cast<std::int64_t>(row_) * work_.level1.stride;
+  }
+
+  // The reach as far as all that is known tells; whether that is less than before.
+  __device__ bool renew_reach() {
     double reach = reach_;
     if constexpr (Sink::kTightens) {
       if (sink_.threshold() < kth_) {
@@ -146,7 +153,9 @@ class WindowsSearch {
       }
       reach = shared_.lowest(reach);
     }
-    if (reach < reach_) set_reach(reach);
+    if (!(reach < reach_)) return false;
+    set_reach(reach);
+    return true;
   }
 
   // The length between the query and the centre of this lane's cluster, where it is `wanted`.
@@ -158,14 +167,15 @@ class WindowsSearch {
     double raw = 0;
     if constexpr (kTeam == 1) {
       if (wanted)
-        raw = sum_between<1, double>(terms, x_, work_.base.centers + static_cast<std::int64_t>(cluster) * width, width);
+        raw =
+            sum_between<1, double>(terms, x(), work_.base.centers + static_cast<std::int64_t>(cluster) * width, width);
     } else {
       while (left != 0) {
         const unsigned bits = own_bits(left);
         const unsigned from = bits != 0 ? lowest_bit(bits) : lowest_bit(left);
         const unsigned mine = __shfl_sync(kFullMask, cluster, static_cast<int>(from));
         const double found =
-            sum_between<kTeam, double>(terms, x_, work_.base.centers + static_cast<std::int64_t>(mine) * width, width);
+            sum_between<kTeam, double>(terms, x(), work_.base.centers + static_cast<std::int64_t>(mine) * width, width);
         for (unsigned team = 0; team < kTeams && left != 0; ++team, left &= left - 1) {
           const double of_team = __shfl_sync(kFullMask, found, static_cast<int>(team * kTeam));
           if (lane_id() == lowest_bit(left)) raw = of_team;
@@ -182,15 +192,16 @@ class WindowsSearch {
   }
 
   // Every lane has a candidate, if there are so many.
-  __device__ void take_batch(unsigned candidate) {
-    const bool inside = candidate < count_;
-    const unsigned cluster = inside ? clusters_[candidate] : 0;
+  __device__ void take_batch(unsigned candidate, unsigned count) {
+    const bool inside = candidate < count;
+    const unsigned cluster = inside ? work_.level1.clusters[first_place() + candidate] : 0;
     const double radius = work_.base.radii[cluster];
     const unsigned begin = work_.base.offsets[cluster];
     const unsigned end = work_.base.offsets[cluster + 1];
     const auto& bounds = work_.space.bounds;
     renew_reach();
-    bool near = inside && !bounds.apart(centers_[cluster], own_length_, radius, reach_);
+    bool near = inside && !bounds.apart(work_.level1.centers[first_place() + cluster], work_.queries.lengths[position_],
+                                        radius, reach_);
     const double a = center_length(cluster, near);
     tighten(near && end - begin >= work_.k, a, end);
     near = near && !bounds.apart(a, 0, radius, reach_);
@@ -223,7 +234,6 @@ class WindowsSearch {
     if (bounds.apart(a, 0, radius, reach_)) return;
     ++visited_;
     core::LengthWindow window = bounds.window(a, radius, reach_);
-    double known = reach_;
     for (unsigned at = stretch.begin; at < stretch.end; at += kWarp) {
       if (is_settled(at, stretch.end)) break;
       const unsigned i = at + lane_id();
@@ -234,10 +244,7 @@ class WindowsSearch {
       if (within == 0) continue;
       distances_ += static_cast<unsigned>(__popc(within));
       take_members(at, within);
-      renew_reach();
-      if (!(reach_ < known)) continue;
-      known = reach_;
-      window = bounds.window(a, radius, reach_);
+      if (renew_reach()) window = bounds.window(a, radius, reach_);
     }
     sink_.settle();
   }
@@ -269,7 +276,7 @@ class WindowsSearch {
     const F* y = work_.base.rows + static_cast<std::int64_t>(i) * work_.space.width;
     F score = 0;
     if (kTeam > 1 || wanted)
-      score = sum_between<kTeam, F>(score_terms<kSquared>(work_.space), x_, y, work_.space.width);
+      score = sum_between<kTeam, F>(score_terms<kSquared>(work_.space), x(), y, work_.space.width);
     const bool close = wanted && !(score > limit_);
     const unsigned all_close = __ballot_sync(kFullMask, close && speaks ? 1 : 0);
     if (all_close == 0) return;
@@ -277,8 +284,8 @@ class WindowsSearch {
     Key key = last_key<Key>();
     if (kTeam > 1 || close) {
       const unsigned id = work_.base.ids[i];
-      KeyPair<F> pair{x_, y, work_.space.width, {}, {}};
-      if (work_.source.directions) pair = directions_pair(work_.source, work_.queries.ids[position_], id);
+      KeyPair<F> pair{x(), y, work_.space.width, {}, {}};
+      if (!kSquared && work_.source.directions) pair = directions_pair(work_.source, work_.queries.ids[position_], id);
       key = exact_key<F, kTeam, kSquared>(work_.source, pair, id);
     }
     sink_.offer(close && speaks, key);
@@ -288,14 +295,10 @@ class WindowsSearch {
   Sink& sink_;
   SharedReach shared_;
   unsigned position_;
-  const F* x_;
-  double own_length_;
+  unsigned row_;  // of level 1
   double reach_;
   F limit_;
   Key kth_ = last_key<Key>();
-  unsigned count_;
-  const unsigned* clusters_;
-  const double* centers_;
   unsigned visited_ = 0;
   unsigned center_lengths_ = 0;
   unsigned distances_ = 0;
