@@ -15,9 +15,9 @@ namespace {
 // Chen et al. have 3 √n. Here a distance to a centre costs as much as one to a point, and 2 √n was faster.
 constexpr double kLandmarksPerRoot = 2;
 constexpr std::int64_t kFewestQueries = 256;
-constexpr std::int64_t kFewestLandmarks = 16;
+constexpr std::int64_t kFewestCpuLandmarks = 16;
 
-std::int64_t landmarks(std::int64_t asked, std::int64_t rows) {
+std::int64_t cpu_landmarks(std::int64_t asked, std::int64_t rows) {
   if (asked > 0) return std::min(asked, rows);
   const auto usual = static_cast<std::int64_t>(std::ceil(kLandmarksPerRoot * std::sqrt(static_cast<double>(rows))));
   return std::clamp<std::int64_t>(usual, 1, rows);
@@ -26,14 +26,14 @@ std::int64_t landmarks(std::int64_t asked, std::int64_t rows) {
 // Halves what may be smaller until it fits: queries at a time, then landmarks that nobody asked for.
 void fit_triangle(Plan& plan, const TriangleTuning& asked) {
   const auto update = [&] {
-    plan.triangle.query_landmarks = std::min(landmarks(asked.query_landmarks, plan.query_block), plan.query_block);
+    plan.triangle.query_landmarks = std::min(cpu_landmarks(asked.query_landmarks, plan.query_block), plan.query_block);
     plan.workspace_bytes = cpu::triangle_bytes(plan);
     return plan.workspace_bytes <= plan.budget_bytes;
   };
   while (!update()) {
     if (plan.query_block > kFewestQueries) {
       plan.query_block = (plan.query_block + 1) / 2;
-    } else if (asked.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestLandmarks) {
+    } else if (asked.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestCpuLandmarks) {
       plan.triangle.base_landmarks /= 2;
     } else if (plan.threads > 1) {
       plan.threads /= 2;
@@ -68,7 +68,7 @@ Plan plan_cpu_triangle(const Problem& problem, const Options& options, const Cpu
   plan.statistics = options.statistics;
   plan.triangle = options.triangle;
   plan.triangle.form = "windows";
-  plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows);
+  plan.triangle.base_landmarks = cpu_landmarks(options.triangle.base_landmarks, problem.base_rows);
   plan.query_block = problem.queries;
   plan.base_tile = problem.base_rows;
   plan.candidates = problem.k;
