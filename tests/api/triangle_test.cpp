@@ -148,6 +148,12 @@ TEST_P(Triangle, ManyCopiesOfFewPoints) {
   for (const std::int64_t k : {1, 7, 100}) EXPECT_TRUE(finds_the_truth(sample, k, options()));
 }
 
+TEST_P(Triangle, OneLargeClusterOfCopies) {
+  const auto few = [](auto r, auto c) { return (r * 7 % 5 == 0 ? 1 : 0) + c; };
+  const Sample<float> sample{matrix_of<float>(9000, 2, few), matrix_of<float>(3, 2, few)};
+  for (const std::int64_t k : {1, 30, 2000}) EXPECT_TRUE(finds_the_truth(sample, k, options({}, 1)));
+}
+
 TEST_P(Triangle, PointsOnALine) {
   const Sample<float> sample{matrix_of<float>(500, 5, [](auto r, auto c) { return r * (1 + c); }),
                              matrix_of<float>(30, 5, [](auto r, auto c) { return 17 * r * (1 + c) + 1; })};

@@ -16,6 +16,8 @@ constexpr std::int64_t kScanned = 256;
 // Collected beyond so many times k, candidates are settled by their keys: scores cannot part ties.
 constexpr std::int64_t kSettled = 8;
 
+// A longer stretch is scanned in parts, so that buffers stay small.
+constexpr std::int64_t kLongest = 4096;
 // In larger clusters the window is looked up first.
 constexpr std::int64_t kLookedUp = 512;
 
@@ -77,8 +79,12 @@ void QuerySearch<T>::add_stretch(const CandidateClusters<F>& candidates, std::in
     last = std::partition_point(from, lengths + last, [=](F each) { return each >= low; }) - lengths;
     first = from - lengths;
   }
-  stretches_.push_back({first, last, low, high});
-  waiting_ += last - first;
+  for (; first < last; first += kLongest) {
+    const std::int64_t end = std::min(last, first + kLongest);
+    stretches_.push_back({first, end, low, high});
+    waiting_ += end - first;
+    if (waiting_ >= kScanned) scan();
+  }
 }
 
 template <Element T>
@@ -113,20 +119,28 @@ void QuerySearch<T>::tighten() {
 template <Element T>
 void QuerySearch<T>::settle() {
   const Metric& metric = base_.metric;
-  const auto count = static_cast<std::size_t>(size_);
-  ids_.resize(std::max(ids_.size(), count));
+  // Once k copies of the query are there, only a smaller id can do better.
+  const bool only_earlier = static_cast<std::int64_t>(hits_.size()) == k_ && hits_.back().key <= 0;
+  ids_.resize(std::max(ids_.size(), static_cast<std::size_t>(size_)));
   raw_.resize(ids_.size());
-  for (std::size_t i = 0; i < count; ++i) ids_[i] = clusters_.ids[static_cast<std::size_t>(members_[i])];
+  std::size_t count = 0;
+  for (std::int64_t i = 0; i < size_; ++i) {
+    const std::int64_t id = clusters_.ids[static_cast<std::size_t>(members_[static_cast<std::size_t>(i)])];
+    if (!only_earlier || id < hits_.back().id) ids_[count++] = id;
+  }
+  size_ = 0;
+  if (count == 0) return;
+  const auto finalists = static_cast<std::int64_t>(count);
   exact_query(queries_, query_, exact_row_.data());
-  exact_sums(core::form_of(metric), metric.p, exact_row_.data(), base_.exact_base(), ids_.data(), size_, raw_.data());
+  exact_sums(core::form_of(metric), metric.p, exact_row_.data(), base_.exact_base(), ids_.data(), finalists,
+             raw_.data());
   const core::RowFacts facts = queries_.facts(query_);
   for (std::size_t i = 0; i < count; ++i) {
     const double value = core::finish(metric, raw_[i], facts, base_.facts(ids_[i]), base_.view.cols);
     hits_.push_back({static_cast<F>(value), ids_[i]});
   }
   sort_hits(hits_);
-  counts_.finalists += size_;
-  size_ = 0;
+  counts_.finalists += finalists;
   if (static_cast<std::int64_t>(hits_.size()) < k_) return;
   hits_.resize(static_cast<std::size_t>(k_));
   lower(bounds_.reach(hits_.back().key));
@@ -153,7 +167,6 @@ auto QuerySearch<T>::run(std::int64_t query, const CandidateClusters<F>& candida
     const auto candidate = static_cast<std::int64_t>(within_[static_cast<std::size_t>(i)]);
     if (candidate == nearest) continue;
     add_stretch(candidates, candidate);
-    if (waiting_ >= kScanned) scan();
   }
   scan();
   if (size_ > k_) tighten();
@@ -162,9 +175,10 @@ auto QuerySearch<T>::run(std::int64_t query, const CandidateClusters<F>& candida
 }
 
 template <Element T>
-std::int64_t QuerySearch<T>::bytes(std::int64_t clusters, std::int64_t largest_cluster, std::int64_t dims,
-                                   std::int64_t k, std::int64_t element) {
-  const std::int64_t collected = (kSettled + 1) * k + 2 * kScanned + largest_cluster + kSlack;
+std::int64_t QuerySearch<T>::bytes(std::int64_t rows, std::int64_t clusters, std::int64_t dims, std::int64_t k,
+                                   std::int64_t element) {
+  const std::int64_t most = (kSettled + 1) * k + 2 * kScanned + kLongest;
+  const std::int64_t collected = 3 * std::min(most, rows + k) / 2 + 2 * kSlack;
   return collected * (3 * element + 8 + 8 + 16) + clusters * (element + 16) + dims * (element + 8);
 }
 

@@ -36,8 +36,8 @@ class QuerySearch {
 
   const QueryCounts& counts() const { return counts_; }
 
-  // Without what ties may add.
-  static std::int64_t bytes(std::int64_t clusters, std::int64_t largest_cluster, std::int64_t dims, std::int64_t k,
+  // Of a search in so many rows and clusters.
+  static std::int64_t bytes(std::int64_t rows, std::int64_t clusters, std::int64_t dims, std::int64_t k,
                             std::int64_t element);
 
  private:

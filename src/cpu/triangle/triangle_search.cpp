@@ -200,9 +200,8 @@ std::int64_t triangle_bytes(const Plan& plan) {
   const Problem& p = plan.problem;
   const std::int64_t element = p.dtype == DType::float64 ? 8 : 4;
   const std::int64_t clusters = plan.triangle.base_landmarks;
-  const std::int64_t usual_cluster = 4 * (p.base_rows / std::max<std::int64_t>(clusters, 1) + 1);
   const std::int64_t worker = CandidateClusters<float>::bytes(clusters, p.dims, p.k, element) +
-                              QuerySearch<float>::bytes(clusters, usual_cluster, p.dims, p.k, element);
+                              QuerySearch<float>::bytes(p.base_rows, clusters, p.dims, p.k, element);
   return cluster_bytes(p.base_rows, p.dims, clusters, element, true) +
          cluster_bytes(plan.query_block, p.dims, plan.triangle.query_landmarks, element, false) + worker * plan.threads;
 }
