@@ -8,7 +8,7 @@ std::optional<GridPoint> grid_point(const std::vector<Measurement>& contenders) 
   GridPoint point;
   for (const Measurement& one : contenders) {
     if (one.status != Status::timed) continue;
-    const std::string stage = one.plan.method == Method::fused ? "fused" : one.plan.distance;
+    const std::string stage = describe(one.plan);
     if (one.contender == "auto") {
       point.problem = one.problem;
       point.choice = stage;

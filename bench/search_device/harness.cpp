@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <utility>
 
+#include "api/device_choice.hpp"
 #include "kith/error.hpp"
 #include "plan/device_planner.hpp"
 #include "search_device/points.hpp"
@@ -88,6 +90,7 @@ Measurement Harness::planned(const Problem& problem, const Contender& contender)
   options.method = contender.method;
   options.distance = contender.distance;
   options.select = contender.select;
+  options.triangle = contender.triangle;
   try {
     measurement.plan =
         plan::plan_device({problem.base_rows, problem.queries, problem.dims, problem.answers(), DType::float32},
@@ -172,11 +175,47 @@ bool Harness::warm_up(Runner& runner, const Answer& answer, const Checker& check
   return true;
 }
 
-std::vector<Measurement> Harness::run(const Problem& problem, const std::vector<Contender>& contenders) {
-  const Points base(problem.base_rows, problem.dims, problem.data, kBaseSeed, stream_);
-  const Points others =
-      problem.self ? Points() : Points(problem.queries, problem.dims, problem.data, kQuerySeed, stream_);
-  const MatrixView<float> queries = problem.self ? base.view() : others.view();
+// One run of a contender.
+std::function<void()> Harness::search_of(const Contender& contender, const SearchedPoints& points,
+                                         Measurement& measurement) {
+  return [this, points, &measurement, chooses = contender.name == "auto"] {
+    std::unique_ptr<PointerIndex<float>> made;
+    if (limits_.fresh) made = cuda::make_pointer_index(points.base, measurement.problem.metric, true, stream_);
+    const PointerIndex<float>& index = limits_.fresh ? *made : *points.index;
+    const std::int64_t k = points.answer.k;
+    if (chooses) {
+      Options options;
+      options.metric = measurement.problem.metric;
+      measurement.plan =
+          api::plan_on_device({points.base.rows, points.queries.rows, points.base.cols, k, DType::float32}, options,
+                              Backend::cuda, facts_, [&] { return index.triangle_share(points.queries, k, stream_); });
+    }
+    measurement.report = {};
+    index.search(points.queries, measurement.plan, points.answer.distances, points.answer.ids, stream_,
+                 measurement.report);
+  };
+}
+
+// Counting takes time, so what was timed did not.
+void Harness::count_work(const Runner& runner) {
+  Measurement& measurement = *runner.measurement;
+  if (measurement.contender == "auto" || measurement.plan.method != Method::triangle) return;
+  measurement.plan.statistics = true;
+  runner.search();
+}
+
+std::vector<Measurement> Harness::run(const Problem& wanted, const std::vector<Contender>& contenders) {
+  const Points base = wanted.data == Data::file
+                          ? Points(wanted.file, stream_)
+                          : Points(wanted.base_rows, wanted.dims, wanted.data, kBaseSeed, stream_);
+  Problem problem = wanted;
+  if (wanted.data == Data::file) {
+    problem.queries = problem.base_rows = base.view().rows;
+    problem.dims = base.view().cols;
+  }
+  const bool of_base = problem.self || problem.queries_are_base;
+  const Points others = of_base ? Points() : Points(problem.queries, problem.dims, problem.data, kQuerySeed, stream_);
+  const MatrixView<float> queries = of_base ? base.view().rows_from(0, problem.queries) : others.view();
   const std::int64_t k = problem.answers();
   cuda::DeviceBuffer<float> distances(static_cast<std::size_t>(queries.rows * k), stream_);
   cuda::DeviceBuffer<std::int64_t> ids(distances.size(), stream_);
@@ -192,13 +231,11 @@ std::vector<Measurement> Harness::run(const Problem& problem, const std::vector<
   for (const Contender& contender : contenders) measurements.push_back(planned(problem, contender));
   std::vector<Runner> runners;
   unsigned long long fingerprint = 0;
-  for (Measurement& measurement : measurements) {
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    Measurement& measurement = measurements[i];
     measurement.index_ms = index_ms.count();
     if (measurement.status != Status::timed) continue;
-    Runner runner{&measurement, [this, &measurement, &index, &queries, &answer] {
-                    measurement.report = {};
-                    index->search(queries, measurement.plan, answer.distances, answer.ids, stream_, measurement.report);
-                  }};
+    Runner runner{&measurement, search_of(contenders[i], {base.view(), queries, index.get(), answer}, measurement)};
     if (warm_up(runner, answer, checker, fingerprint)) runners.push_back(std::move(runner));
   }
   for (int round = 0; round < limits_.rounds; ++round) {
@@ -215,6 +252,7 @@ std::vector<Measurement> Harness::run(const Problem& problem, const std::vector<
       measurement.reason = "another answer than in the first run";
     }
   }
+  for (const Runner& runner : runners) count_work(runner);
   return measurements;
 }
 

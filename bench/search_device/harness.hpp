@@ -3,8 +3,9 @@
 // A contender is a plan: the planner's own, with whatever the contender forces. The first run is checked (check.hpp);
 // later runs must give the same answer. Each round runs every contender once, in a shuffled order. Before each run the
 // answer is made void and the L2 cache is filled with something else. Times are from one event to another around the
-// call of a search on an index that is ready: all it does on the device, and its waits. The device's memory pool keeps
-// what is given back, so that only first runs allocate.
+// call of a search on an index that is ready, or that is made for it: all it does on the device, and its waits. The
+// planner's choice is made in that time, as the library makes it, for it may look at the points. The device's memory
+// pool keeps what is given back, so that only first runs allocate.
 #pragma once
 
 #include <functional>
@@ -32,6 +33,7 @@ struct Limits {
   double skip_ms = 10000;   // one that is predicted to take longer is left out
   std::int64_t check_rows = 64;
   bool quick = false;
+  bool fresh = false;  // every run makes its index
 };
 
 struct CeilingResult {
@@ -69,6 +71,14 @@ struct StageMeasurement {
   double median_ms() const { return select_bench::median(samples_ms); }
 };
 
+// What all contenders of a problem work on.
+struct SearchedPoints {
+  MatrixView<float> base;
+  MatrixView<float> queries;
+  const PointerIndex<float>* index = nullptr;
+  Answer answer;
+};
+
 class Harness {
  public:
   explicit Harness(const Limits& limits);
@@ -90,6 +100,8 @@ class Harness {
   double time(const std::function<void()>& run);
   int rounds_of(double ms) const;
   Measurement planned(const Problem& problem, const Contender& contender) const;
+  std::function<void()> search_of(const Contender& contender, const SearchedPoints& points, Measurement& measurement);
+  void count_work(const Runner& runner);
   double run_search(const Runner& runner, const Answer& answer, std::int64_t queries);
   bool warm_up(Runner& runner, const Answer& answer, const Checker& checker, unsigned long long& fingerprint);
 

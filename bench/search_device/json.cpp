@@ -26,12 +26,28 @@ Json plan_json(const Plan& plan) {
           {"profile", plan.profile}};
 }
 
+Json triangle_json(const TriangleStatistics& counted) {
+  Json json = {{"saved", counted.saved()},
+               {"query_clusters", counted.query_clusters},
+               {"base_clusters", counted.base_clusters},
+               {"pairs_level_1", counted.pairs_level_1},
+               {"cluster_pairs_left", counted.cluster_pairs_left},
+               {"clusters_visited", counted.clusters_visited},
+               {"center_distances", counted.center_distances},
+               {"distances", counted.distances}};
+  json["steps"] = Json::array();
+  for (const TriangleStatistics::Step& step : counted.steps)
+    json["steps"].push_back({{"name", step.name}, {"ms", step.seconds * 1e3}});
+  return json;
+}
+
 Json measurement_json(const Measurement& measurement, const Run& run) {
   const Problem& problem = measurement.problem;
   Json json = {{"queries", problem.queries},     {"base_rows", problem.base_rows},
                {"dims", problem.dims},           {"k", problem.k},
                {"self", problem.self},           {"metric", kith::to_string(problem.metric)},
                {"data", to_string(problem.data)}};
+  if (!problem.name.empty()) json["name"] = problem.name;
   if (!measurement.figure.empty()) json["figure"] = measurement.figure;
   json["contender"] = measurement.contender;
   json["status"] = select_bench::to_string(measurement.status);
@@ -50,6 +66,7 @@ Json measurement_json(const Measurement& measurement, const Run& run) {
     json["steps"] = Json::array();
     for (const SearchStep& step : measurement.report.steps)
       json["steps"].push_back({{"distance", step.distance}, {"queries", step.queries}});
+    if (measurement.report.triangle) json["triangle"] = triangle_json(*measurement.report.triangle);
     json["rows_checked"] = measurement.rows_checked;
     json["samples_ms"] = measurement.samples_ms;
   }

@@ -42,6 +42,8 @@ struct GivenLimits {
 struct Arguments {
   std::string suite = "must";
   std::vector<std::string> data = {"gaussian"};
+  std::string points;
+  std::string contender;
   std::string filter;
   std::string stages = "auto";
   std::string json_path;
@@ -62,6 +64,9 @@ void define(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--data", arguments.data, "What the points of must are like (default: gaussian); several may be given")
       ->check(CLI::IsMember(data_names()));
+  app.add_option("--points", arguments.points, "A file of points (fbin) for suite triangle to search as well")
+      ->check(CLI::ExistingFile);
+  app.add_option("--contender", arguments.contender, "Only contenders of this name");
   app.add_option("--filter", arguments.filter, "Only problems whose description contains this");
   app.add_option("--stages", arguments.stages, "auto: the planner's choice; all: every distance stage besides")
       ->check(CLI::IsMember({"auto", "all"}))
@@ -93,10 +98,15 @@ void define(CLI::App& app, Arguments& arguments) {
 Suite wanted_suite(const Arguments& arguments) {
   std::vector<Data> data;
   for (const std::string& name : arguments.data) data.push_back(parse_data(name));
-  Suite suite = make_suite(arguments.suite, data, arguments.quick);
+  Suite suite = make_suite(arguments.suite, data, arguments.points, arguments.quick);
   const auto unwanted = [&](const auto& one) { return describe(one).find(arguments.filter) == std::string::npos; };
   std::erase_if(suite.cases, unwanted);
   std::erase_if(suite.stage_cases, unwanted);
+  for (Case& one : suite.cases)
+    std::erase_if(one.contenders, [&](const Contender& contender) {
+      return !arguments.contender.empty() && contender.name != arguments.contender;
+    });
+  suite.limits.fresh = suite.fresh;
   suite.all_stages = suite.all_stages || arguments.stages == "all";
   arguments.limits.replace(suite.limits);
   return suite;
@@ -136,6 +146,8 @@ void print(const Measurement& measurement) {
     return;
   }
   fmt::print("{:10.4f} ms  {} runs  {}", measurement.median_ms(), measurement.samples_ms.size(), steps_of(measurement));
+  if (measurement.report.triangle) fmt::print("{:.2f} % saved", 100 * measurement.report.triangle->saved());
+  if (measurement.contender == "auto") fmt::print(" ({})", describe(measurement.plan));
   if (measurement.problem.bar_ms > 0 && measurement.contender == "auto")
     fmt::print("  {} ≤ {:g} ms", measurement.meets_bar() ? "ok" : "MISSED", measurement.problem.bar_ms);
   fmt::print("\n");
@@ -156,7 +168,7 @@ void run_case(const Case& one, bool all_stages, Harness& harness, Run& run) {
     measurement.figure = one.figure;
     print(measurement);
   }
-  if (run.suite == "grid") {
+  if (run.suite == "grid" || one.figure == "Table IV") {
     if (const auto point = grid_point(measurements)) {
       fmt::print("{:<52} {} is {:.2f} of the best, {}\n", describe(point->problem), point->choice, point->ratio(),
                  point->best);
@@ -170,7 +182,7 @@ void run_case(const Case& one, bool all_stages, Harness& harness, Run& run) {
 void print_conclusions(const Run& run) {
   for (const Figure& figure : make_figures(run.measurements, run.stages, run.ceilings))
     fmt::print("\n{}", to_string(figure));
-  if (run.suite == "grid") fmt::print("\n{}\n", to_string(judge(run.grid)));
+  if (!run.grid.empty()) fmt::print("\n{}\n", to_string(judge(run.grid)));
 }
 
 int measure_streaming(const Arguments& arguments, const select_bench::DeviceFacts& device) {

@@ -1,5 +1,10 @@
 #include "search_device/points.hpp"
 
+#include <cstdint>
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
 
@@ -9,7 +14,7 @@ namespace {
 constexpr unsigned kThreads = 256;
 
 // What different random numbers are for.
-enum Use : unsigned { kCentre = 1U << 16, kChoice = 2U << 16, kMap = 3U << 16, kLatent = 4U << 16 };
+enum Use : unsigned { kCentre = 1U << 16, kChoice = 2U << 16, kMap = 3U << 16, kLatent = 4U << 16, kSpread = 5U << 16 };
 
 struct Recipe {
   std::int64_t rows;
@@ -52,6 +57,20 @@ __device__ float on_manifold(const Recipe& recipe, std::int64_t row, std::int64_
   return sinf(0.3F * sum);
 }
 
+// Small clusters are many, and tight ones few points apart; most of a point lies in four directions of its cluster.
+__device__ float in_table(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr float kClusters = 300;
+  constexpr int kLatents = 4;
+  const float place = uniform(row, recipe.seed + kChoice);
+  const auto cluster = static_cast<std::int64_t>(kClusters * place * place);
+  const float spread = exp2f(-5 * uniform(cluster, kSpread));
+  float sum = 0.02F * gaussian(row * recipe.dims + c, recipe.seed);
+  for (int j = 0; j < kLatents; ++j)
+    sum += gaussian((cluster * kLatents + j) * recipe.dims + c, kMap) *
+           gaussian(row * kLatents + j, recipe.seed + kLatent);
+  return 10 * gaussian(cluster * recipe.dims + c, kCentre) + spread * sum;
+}
+
 __global__ void fill_kernel(Recipe recipe, float* values) {
   const std::int64_t count = recipe.rows * recipe.dims;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
@@ -63,6 +82,8 @@ __global__ void fill_kernel(Recipe recipe, float* values) {
       case Data::clustered: values[i] = clustered(recipe, row, c); break;
       case Data::manifold: values[i] = on_manifold(recipe, row, c); break;
       case Data::uniform: values[i] = uniform(i, recipe.seed); break;
+      case Data::table: values[i] = in_table(recipe, row, c); break;
+      case Data::file: break;
     }
   }
 }
@@ -77,6 +98,21 @@ void fill(const Recipe& recipe, float* values, cudaStream_t stream) {
 Points::Points(std::int64_t rows, std::int64_t dims, Data data, unsigned seed, cudaStream_t stream)
     : rows_(rows), dims_(dims), values_(static_cast<std::size_t>(rows * dims), stream) {
   fill({rows, dims, data, seed}, values_.data(), stream);
+}
+
+Points::Points(const std::string& file, cudaStream_t stream) {
+  std::ifstream in(file, std::ios::binary);
+  std::uint32_t shape[2] = {};
+  in.read(reinterpret_cast<char*>(shape), sizeof(shape));
+  std::vector<float> values(static_cast<std::size_t>(shape[0]) * shape[1]);
+  in.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
+  if (!in || values.empty()) throw std::runtime_error(file + " is no file of points (fbin)");
+  rows_ = shape[0];
+  dims_ = shape[1];
+  values_ = cuda::DeviceBuffer<float>(values.size(), stream);
+  KITH_CUDA(
+      cudaMemcpyAsync(values_.data(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice, stream));
+  KITH_CUDA(cudaStreamSynchronize(stream));
 }
 
 void fill_gaussian(float* values, std::size_t count, cudaStream_t stream) {

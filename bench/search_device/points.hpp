@@ -1,6 +1,8 @@
 // points.hpp: base and queries, made where they are needed.
 #pragma once
 
+#include <string>
+
 #include "cuda/runtime/memory.hpp"
 #include "kith/matrix.hpp"
 #include "search_device/problem.hpp"
@@ -13,6 +15,8 @@ class Points {
  public:
   Points() = default;
   Points(std::int64_t rows, std::int64_t dims, Data data, unsigned seed, cudaStream_t stream);
+  // Those of a file (fbin). Throws std::runtime_error where it cannot be read.
+  Points(const std::string& file, cudaStream_t stream);
 
   MatrixView<float> view() const { return {values_.data(), rows_, dims_}; }
 

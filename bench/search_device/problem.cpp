@@ -7,7 +7,7 @@
 namespace kith::search_bench {
 namespace {
 
-constexpr Data kData[] = {Data::gaussian, Data::clustered, Data::manifold, Data::uniform};
+constexpr Data kData[] = {Data::gaussian, Data::clustered, Data::manifold, Data::uniform, Data::table};
 
 }  // namespace
 
@@ -17,6 +17,8 @@ const char* to_string(Data data) {
     case Data::clustered: return "clustered";
     case Data::manifold: return "manifold";
     case Data::uniform: return "uniform";
+    case Data::table: return "table";
+    case Data::file: return "file";
   }
   return "";
 }
@@ -39,7 +41,14 @@ std::string describe(const Problem& problem) {
                                 : fmt::format("{} × {} × {}", problem.queries, problem.base_rows, problem.dims);
   const std::string metric =
       problem.metric.kind == MetricKind::sqeuclidean ? "" : ", " + kith::to_string(problem.metric);
-  return fmt::format("{}, k {}{}, {}", shape, problem.k, metric, to_string(problem.data));
+  const std::string what = problem.name.empty() ? "" : problem.name + " ";
+  return fmt::format("{}{}, k {}{}, {}", what, shape, problem.k, metric, to_string(problem.data));
+}
+
+std::string describe(const Plan& plan) {
+  if (plan.method == Method::fused) return "fused";
+  if (plan.method == Method::triangle) return "triangle";
+  return plan.distance;
 }
 
 Problem shrunk(Problem problem) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kith/options.hpp"
+#include "kith/plan.hpp"
 
 namespace kith::search_bench {
 
@@ -14,6 +14,8 @@ enum class Data {
   clustered,  // 500 clusters, spread 0.1 around centres with coordinates of about 10
   manifold,   // smooth functions of 8 coordinates
   uniform,    // in the unit cube
+  table,  // as the columns of a table: 300 clusters of uneven sizes and spreads, each in a few directions of its own
+  file,   // Problem::file
 };
 
 const char* to_string(Data data);
@@ -29,6 +31,9 @@ struct Problem {
   double bar_ms = 0;                        // at most, on an H200; 0: nothing is asked
   bool self = false;                        // all-kNN: queries are the base, and the answer has the point itself too
   Data data = Data::gaussian;
+  bool queries_are_base = false;  // its first points; the answer has the point itself, as one of k
+  std::string name = {};          // of a set of points; empty: what it is like says enough
+  std::string file = {};          // fbin
 
   // What the search is asked for.
   std::int64_t answers() const { return self ? k + 1 : k; }
@@ -44,7 +49,11 @@ struct Contender {
   Method method = Method::automatic;
   std::string distance = "auto";
   std::string select = "auto";
+  TriangleTuning triangle = {};
 };
+
+// How a search was done: a method without stages, or its distance stage.
+std::string describe(const Plan& plan);
 
 // The same kinds of work, a thousandth of it, without a bar.
 Problem shrunk(Problem problem);

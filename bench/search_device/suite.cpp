@@ -21,11 +21,14 @@ void shrink(Suite& suite) {
 }  // namespace
 
 std::vector<std::string> suite_names() {
-  return {"must", "grid", "figures"};
+  return {"must", "grid", "figures", "triangle"};
 }
 
-Suite make_suite(const std::string& name, const std::vector<Data>& data, bool quick) {
-  Suite suite = name == "grid" ? grid_suite() : name == "figures" ? figures_suite() : must_suite(data);
+Suite make_suite(const std::string& name, const std::vector<Data>& data, const std::string& file, bool quick) {
+  Suite suite = name == "grid"       ? grid_suite()
+                : name == "figures"  ? figures_suite()
+                : name == "triangle" ? triangle_suite(file)
+                                     : must_suite(data);
   if (quick) shrink(suite);
   return suite;
 }

@@ -30,17 +30,21 @@ struct Suite {
   std::string what;
   Limits limits;
   bool all_stages = false;
+  bool fresh = false;  // what is timed is the making of an index too
   std::vector<Case> cases;
   std::vector<StageCase> stage_cases;
 };
 
 // must      the shapes a search has to be good at, with bars for well-spread points
 // grid      how near the planner's choice is to the best of all stages, over the whole range of shapes
+// triangle  method triangle against the others, on sets shaped as those of Chen et al.: their Tables III to V and
+//           Figures 10 to 12
 // figures   what Hanák's chapter 5 compares: figures 5.1, 5.8, 5.9 and 5.12, on today's sizes
 std::vector<std::string> suite_names();
 
 // `data` is for `must`; the others say what theirs is. `quick`: small problems that only show that all works.
-Suite make_suite(const std::string& name, const std::vector<Data>& data, bool quick);
+// `file`: points for `triangle` to use beside its own; may be empty.
+Suite make_suite(const std::string& name, const std::vector<Data>& data, const std::string& file, bool quick);
 
 std::string describe(const Case& one);
 std::string describe(const StageCase& one);
@@ -49,5 +53,6 @@ std::string describe(const StageCase& one);
 Suite must_suite(const std::vector<Data>& data);
 Suite grid_suite();
 Suite figures_suite();
+Suite triangle_suite(const std::string& file);
 
 }  // namespace kith::search_bench

@@ -1,28 +1,16 @@
 #include "api/device_choice.hpp"
 
-#include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "kith/error.hpp"
 #include "plan/device_planner.hpp"
 #include "plan/triangle_costs.hpp"
 
 namespace kith::api {
-namespace {
-
-bool has_method(Backend backend, Method method) {
-  const std::vector<std::string> names = method_names(backend);
-  return std::find(names.begin(), names.end(), to_string(method)) != names.end();
-}
-
-}  // namespace
-
 Plan plan_on_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts,
                     const std::function<double()>& triangle_share) {
   Plan brute = plan::plan_device(problem, options, backend, facts);
-  if (!plan::may_choose_triangle(options) || !has_method(backend, Method::triangle)) return brute;
+  if (!plan::may_choose_triangle(options)) return brute;
   Options with_triangle = options;
   with_triangle.method = Method::triangle;
   try {

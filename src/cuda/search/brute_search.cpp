@@ -6,6 +6,7 @@
 #include "cuda/search/candidates.hpp"
 #include "cuda/search/fused_candidates.hpp"
 #include "cuda/search/half_certificate.hpp"
+#include "cuda/search/two_lanes.hpp"
 #include "cuda/select/select.hpp"
 #include "kith/error.hpp"
 
@@ -89,25 +90,22 @@ struct Ladder {
 template <class F>
 class RungSearch {
  public:
-  RungSearch(const BruteWork& work, const Rung& rung, const Ladder<F>& ladder, Workspace& workspace)
-      : work_(work), rung_(rung), ladder_(ladder), workspace_(workspace), query_tile_(work.query_tile) {}
+  // Tiles that are worth it take turns on `lanes`, which are made for the first of them.
+  RungSearch(const BruteWork& work, const Rung& rung, const Ladder<F>& ladder, Workspace& workspace,
+             std::optional<TwoLanes>& lanes)
+      : work_(work),
+        rung_(rung),
+        ladder_(ladder),
+        workspace_(&workspace),
+        lanes_(lanes),
+        query_tile_(work.query_tile) {}
 
   // All queries against one tile of the base.
   void take(const BaseTile<F>& base, const std::function<void()>& between) {
-    for (std::int64_t first = 0; first < ladder_.queries.count();) {
-      const std::int64_t count = std::min(query_tile_, ladder_.queries.count() - first);
-      workspace_.reset();
-      try {
-        take_tile(base, first, count);
-      } catch (const Error& error) {
-        if (error.code() != ErrorCode::out_of_memory || count == 1) throw;
-        query_tile_ = count / 2;
-        workspace_.clear();
-        continue;
-      }
-      first += count;
-      between();
-    }
+    if (ladder_.queries.count() <= query_tile_ || query_tile_ * base.count < work_.lane_pairs)
+      take_tiles(base, between);
+    else
+      take_turns(base, between);
     ladder_.lists.count = joined(width_of(base));
   }
 
@@ -119,6 +117,39 @@ class RungSearch {
     std::int64_t* places;
   };
 
+  void take_turns(const BaseTile<F>& base, const std::function<void()>& between) {
+    Workspace& own = *workspace_;
+    if (!lanes_) lanes_.emplace(own.budget());
+    own.clear();
+    lanes_->follow(own.stream());
+    workspace_ = &lanes_->next();
+    take_tiles(base, [&] {
+      lanes_->tile_is_enqueued();
+      between();
+      workspace_ = &lanes_->next();
+    });
+    lanes_->lead(own.stream());
+    workspace_ = &own;
+  }
+
+  // tile_done() follows each.
+  void take_tiles(const BaseTile<F>& base, const std::function<void()>& tile_done) {
+    for (std::int64_t first = 0; first < ladder_.queries.count();) {
+      const std::int64_t count = std::min(query_tile_, ladder_.queries.count() - first);
+      workspace_->reset();
+      try {
+        take_tile(base, first, count);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory || count == 1) throw;
+        query_tile_ = count / 2;
+        workspace_->clear();
+        continue;
+      }
+      first += count;
+      tile_done();
+    }
+  }
+
   bool exact() const { return rung_.stage == DistanceStage::keys; }
   std::int64_t width_of(const BaseTile<F>& base) const {
     return std::min(exact() ? work_.k : work_.candidates, base.count);
@@ -126,9 +157,9 @@ class RungSearch {
   std::int64_t joined(std::int64_t width) const { return std::min(work_.k, ladder_.lists.count + width); }
 
   Best select(const Rows<F>& rows, std::int64_t k) {
-    Best best{workspace_.take<F>(size(rows.rows * k)), workspace_.take<std::int64_t>(size(rows.rows * k))};
+    Best best{workspace_->take<F>(size(rows.rows * k)), workspace_->take<std::int64_t>(size(rows.rows * k))};
     const Output<F> output{best.values, best.places, static_cast<unsigned>(k), TopkOutput::sorted, rows};
-    select_rows(SelectCall<F>{rows, output, tuning_, workspace_}, work_.select);
+    select_rows(SelectCall<F>{rows, output, tuning_, *workspace_}, work_.select);
     return best;
   }
 
@@ -136,12 +167,12 @@ class RungSearch {
   void take_tile(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
     const std::int64_t width = width_of(base);
     const KeyCall<F> keys{ladder_.queries.exact(first, count), base.store->exact(base.first, base.count),
-                          base.store->dims(), work_.metric, workspace_.stream()};
+                          base.store->dims(), work_.metric, workspace_->stream()};
     TileCandidates<F> candidates;
     candidates.count = width;
     candidates.first_id = static_cast<unsigned>(base.first_id);
     if (exact()) {
-      F* matrix = workspace_.take<F>(size(count * stride_of(base)));
+      F* matrix = workspace_->take<F>(size(count * stride_of(base)));
       all_keys(keys, matrix, stride_of(base));
       const Best best = select(rows_of(matrix, count, base.count, stride_of(base)), width);
       if (ladder_.lists.count == 0 && base.first_id == 0) {  // they are the lists
@@ -154,10 +185,10 @@ class RungSearch {
     } else {
       const Best best =
           uses_halfs(rung_.stage) ? best_half_scores(base, first, count) : best_scores(base, first, count);
-      if (width < base.count) note_left_out(best.values, width, count, ladder_.left_out + first, workspace_.stream());
-      unsigned* places = workspace_.take<unsigned>(size(count * width));
-      F* found = workspace_.take<F>(size(count * width));
-      narrow_places(best.places, count * width, places, workspace_.stream());
+      if (width < base.count) note_left_out(best.values, width, count, ladder_.left_out + first, workspace_->stream());
+      unsigned* places = workspace_->take<unsigned>(size(count * width));
+      F* found = workspace_->take<F>(size(count * width));
+      narrow_places(best.places, count * width, places, workspace_->stream());
       candidate_keys(keys, places, width, found);
       candidates.keys = found;
       candidates.places = best.places;
@@ -189,12 +220,12 @@ class RungSearch {
                       rung_.expanded ? base.store->addends(base.first) : nullptr,
                       nullptr,
                       stride_of(base),
-                      workspace_};
+                      *workspace_};
     if (rung_.stage == DistanceStage::fused) {
       const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
       return {best.scores, best.places};
     }
-    call.scores = workspace_.take<F>(size(count * stride_of(base)));
+    call.scores = workspace_->take<F>(size(count * stride_of(base)));
     compute_scores(rung_.stage, call);
     return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
   }
@@ -208,12 +239,12 @@ class RungSearch {
                          base.halfs->addends(base.first),
                          nullptr,
                          stride_of(base),
-                         workspace_};
+                         *workspace_};
       if (rung_.stage == DistanceStage::fused_half) {
         const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
         return {best.scores, best.places};
       }
-      call.scores = workspace_.take<F>(size(count * stride_of(base)));
+      call.scores = workspace_->take<F>(size(count * stride_of(base)));
       half_gemm_scores(call);
       return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
     } else {
@@ -231,15 +262,15 @@ class RungSearch {
   void keep(const Best& best, std::int64_t first, std::int64_t count, std::int64_t width) {
     RunningLists<F> lists = lists_from(first);
     lists.count = width;
-    keep_lists(best.values, best.places, count, lists, workspace_.stream());
+    keep_lists(best.values, best.places, count, lists, workspace_->stream());
   }
 
   void join(const TileCandidates<F>& candidates, std::int64_t first, std::int64_t count) {
     const RunningLists<F> lists = lists_from(first);
     const std::int64_t width = lists.count + candidates.count;
-    F* keys = workspace_.take<F>(size(count * width));
-    unsigned* ids = workspace_.take<unsigned>(size(count * width));
-    join_lists(lists, candidates, count, keys, ids, workspace_.stream());
+    F* keys = workspace_->take<F>(size(count * width));
+    unsigned* ids = workspace_->take<unsigned>(size(count * width));
+    join_lists(lists, candidates, count, keys, ids, workspace_->stream());
     Rows<F> rows = rows_of(keys, count, width, width);
     rows.ids = ids;
     rows.id_stride = width;
@@ -250,7 +281,8 @@ class RungSearch {
   const BruteWork& work_;
   Rung rung_;
   Ladder<F> ladder_;
-  Workspace& workspace_;
+  Workspace* workspace_;  // of the tile at hand
+  std::optional<TwoLanes>& lanes_;
   SelectTuning tuning_;
   std::int64_t query_tile_;
   std::int64_t keys_ = 0;
@@ -320,7 +352,7 @@ class Climb {
       halfs_->prepare(as_floats(queries.working(0, count)), frame);
     }
     RungSearch<F> search(work_, rung, {queries, {keys, ids, work_.k, 0}, left_out_.data(), halfs_ ? &*halfs_ : nullptr},
-                         workspace_);
+                         workspace_, lanes_);
     take_tiles(search);
     failed_count_ = 0;
     if (rung.stage != DistanceStage::keys) look_for_failures(rung, queries, keys);
@@ -369,6 +401,7 @@ class Climb {
   std::optional<HalfStore> halfs_;  // of the rung's queries
   DeviceBuffer<unsigned> failed_;
   std::int64_t failed_count_ = 0;
+  std::optional<TwoLanes> lanes_;
 };
 
 }  // namespace

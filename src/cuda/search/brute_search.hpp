@@ -41,10 +41,11 @@ struct BruteWork {
   std::string select = "auto";
   std::vector<Rung> rungs;  // the last one is `keys`
   std::int64_t query_tile = 1;
-  std::int64_t base_tile = 1;  // at most what the source hands out
-  double span = 0;             // as core::ScoreBounds has it
-  bool tries = true;           // rungs on some queries first; for long searches only
-  bool remembers = true;       // which rungs queries failed before
+  std::int64_t base_tile = 1;                       // at most what the source hands out
+  std::int64_t lane_pairs = std::int64_t{1} << 26;  // tiles of fewer do not overlap
+  double span = 0;                                  // as core::ScoreBounds has it
+  bool tries = true;                                // rungs on some queries first; for long searches only
+  bool remembers = true;                            // which rungs queries failed before
 };
 
 // What an index learns from its searches: the rungs that most queries failed, which later searches leave out. They find
@@ -95,8 +96,9 @@ struct RungReport {
   std::int64_t keys = 0;
 };
 
-// Everything is enqueued on the workspace's stream; after each rung but the last the host waits to learn who failed.
-// `between` is called between tiles. Keys and ids (32 bits) of the neighbours go to queries.count() × k places each.
+// Everything is enqueued on the workspace's stream, or, for large tiles, on two others between two points of it; after
+// each rung but the last the host waits to learn who failed. `between` is called between tiles. Keys and ids (32 bits)
+// of the neighbours go to queries.count() × k places each.
 template <class F>
 std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
                                      unsigned* ids, Workspace& workspace, const std::function<void()>& between);

@@ -1,0 +1,126 @@
+// Chen et al. (Sweet KNN): their nine sets as shapes (Table III), filled with clusters, and uniform points beside them,
+// which have nothing to rule out. Queries are the base, as theirs are. What is timed is everything, clusters included.
+#include <algorithm>
+
+#include "search_device/suite.hpp"
+
+namespace kith::search_bench {
+namespace {
+
+struct Set {
+  const char* name;
+  std::int64_t points;
+  std::int64_t dims;
+  Data data = Data::table;
+};
+
+constexpr Set kSets[] = {{"3DNet", 434874, 4},
+                         {"kegg", 65554, 29},
+                         {"keggD", 53414, 24},
+                         {"ipums", 256932, 61},
+                         {"skin", 245057, 4},
+                         {"arcene", 100, 10000},
+                         {"kdd", 4000000, 42},
+                         {"dor", 1950, 100000},
+                         {"blog", 60021, 281},
+                         {"uniform", 100000, 3, Data::uniform},
+                         {"uniform", 100000, 16, Data::uniform},
+                         {"uniform", 100000, 64, Data::uniform},
+                         {"gaussian", 1000000, 32, Data::gaussian}};
+
+// Of the largest set a tenth are queries.
+constexpr std::int64_t kMostQueries = 400000;
+
+Problem problem_of(const Set& set, std::int64_t k) {
+  Problem problem{std::min(set.points, kMostQueries), set.points, set.dims, k};
+  if (set.data == Data::gaussian) problem.queries = 10000;
+  problem.data = set.data;
+  problem.name = set.name;
+  problem.queries_are_base = true;
+  return problem;
+}
+
+TriangleTuning form(const char* name) {
+  TriangleTuning tuning;
+  tuning.form = name;
+  return tuning;
+}
+
+TriangleTuning with_landmarks(std::int64_t count) {
+  TriangleTuning tuning;
+  tuning.base_landmarks = tuning.query_landmarks = count;
+  return tuning;
+}
+
+Contender windows(const std::string& name = "windows", const TriangleTuning& tuning = form("windows")) {
+  return {name, Method::triangle, "auto", "auto", tuning};
+}
+
+Contender paper(const std::string& name = "paper", TriangleTuning tuning = {}) {
+  tuning.form = "paper";
+  return {name, Method::triangle, "auto", "auto", tuning};
+}
+
+const Contender kAuto;
+const Contender kFused{"fused", Method::fused, "auto", "auto"};
+const Contender kTwoStage{"two-stage", Method::two_stage, "auto", "auto"};
+
+void add_sets(Suite& suite, const std::string& file) {
+  const std::vector<Contender> all = {kAuto, windows(), paper(), kFused, kTwoStage};
+  for (const Set& set : kSets) suite.cases.push_back({problem_of(set, 20), all, "Table IV"});
+  if (file.empty()) return;
+  Problem problem{0, 0, 0, 20};  // the file says how many
+  problem.data = Data::file;
+  problem.queries_are_base = true;
+  problem.name = problem.file = file;
+  suite.cases.push_back({problem, all, "Table IV"});
+}
+
+// Threads whose queries are of one cluster, or not; the bound tightened as neighbours are found, or not.
+void add_forms(Suite& suite) {
+  TriangleTuning scattered;
+  scattered.remapped = false;
+  TriangleTuning full;
+  full.filter = "full";
+  TriangleTuning partial;
+  partial.filter = "partial";
+  for (const int i : {0, 1, 4, 8})
+    suite.cases.push_back({problem_of(kSets[i], 20), {paper(), paper("not remapped", scattered)}, "Table IV, forms"});
+  for (const int i : {1, 2, 4})
+    suite.cases.push_back(
+        {problem_of(kSets[i], 512), {paper("full", full), paper("partial", partial), windows(), kAuto}, "Table V"});
+}
+
+void add_sweeps(Suite& suite) {
+  for (const int i : {0, 1, 3, 4, 8})
+    for (const std::int64_t k : {1, 8, 20, 64, 512})
+      suite.cases.push_back({problem_of(kSets[i], k), {kAuto, windows(), kFused}, "10"});
+  for (const int i : {1, 2, 8}) {
+    std::vector<Contender> contenders;
+    for (const std::int64_t count : {100, 200, 400, 800, 1600, 3200})
+      contenders.push_back(windows(std::to_string(count), with_landmarks(count)));
+    suite.cases.push_back({problem_of(kSets[i], 20), contenders, "11"});
+  }
+  for (const int i : {5, 7}) {
+    std::vector<Contender> contenders;
+    for (const int threads : {32, 64, 128, 256, 512, 1024}) {
+      TriangleTuning tuning = form("windows");
+      tuning.threads_per_query = threads;
+      contenders.push_back(windows(std::to_string(threads) + " threads", tuning));
+    }
+    suite.cases.push_back({problem_of(kSets[i], 20), contenders, "12"});
+  }
+}
+
+}  // namespace
+
+Suite triangle_suite(const std::string& file) {
+  Suite suite{"triangle", "method triangle, as Chen et al. measure theirs", {}, false, true, {}, {}};
+  suite.limits = {.rounds = 5, .budget_ms = 300, .slow_ms = 1000, .skip_ms = 3000, .check_rows = 16};
+  add_sets(suite, file);
+  add_forms(suite);
+  add_sweeps(suite);
+  return suite;
+}
+
+}  // namespace kith::search_bench

@@ -1,0 +1,54 @@
+// two_lanes.hpp: two streams that tiles of queries take in turn, so that the best of one are selected, which is
+// reading, while the scores of the next are computed.
+#pragma once
+
+#include <array>
+
+#include "cuda/runtime/stream.hpp"
+#include "cuda/runtime/workspace.hpp"
+
+namespace kith::KITH_BACKEND {
+
+class TwoLanes {
+ public:
+  // Each lane may use half of the budget.
+  explicit TwoLanes(std::size_t budget) : lanes_{Lane(budget / 2), Lane(budget / 2)} {}
+  TwoLanes(const TwoLanes&) = delete;
+  TwoLanes& operator=(const TwoLanes&) = delete;
+  // What the lanes work on may go when they do.
+  ~TwoLanes() {
+    for (Lane& lane : lanes_) cudaStreamSynchronize(lane.stream);
+  }
+
+  // Both start when the stream comes to this.
+  void follow(cudaStream_t stream) {
+    begun_.record(stream);
+    for (Lane& lane : lanes_) begun_.wait_on(lane.stream);
+  }
+  // The other lane, once its last tile is done: two tiles are on their way, no more.
+  Workspace& next() {
+    turn_ = 1 - turn_;
+    lanes_[turn_].done.synchronize();
+    return lanes_[turn_].workspace;
+  }
+  void tile_is_enqueued() { lanes_[turn_].done.record(lanes_[turn_].stream); }
+  // The stream goes on when both are done.
+  void lead(cudaStream_t stream) {
+    for (Lane& lane : lanes_) lane.done.wait_on(stream);
+  }
+
+ private:
+  struct Lane {
+    explicit Lane(std::size_t budget) : workspace(stream, budget) {}
+
+    Stream stream;
+    Workspace workspace;
+    Event done;
+  };
+
+  std::array<Lane, 2> lanes_;
+  std::size_t turn_ = 0;
+  Event begun_;
+};
+
+}  // namespace kith::KITH_BACKEND

@@ -1,0 +1,96 @@
+// Tiles of queries that take turns on two streams: the answer of tiles on one, in every order of the streams' work, and
+// a search that is stopped half-way leaves nothing running.
+#include <stdexcept>
+
+#include "cuda/backend/rungs.hpp"
+#include "device_test.hpp"
+#include "support/random.hpp"
+
+namespace kith::test {
+namespace {
+
+using TwoLanes = DeviceTest;
+
+constexpr std::int64_t kLaneRows = 150;
+constexpr std::int64_t kLaneQueries = 24;
+constexpr std::int64_t kLaneDims = 20;
+constexpr std::int64_t kLaneK = 5;
+
+struct LaneAnswer {
+  std::vector<float> keys;
+  std::vector<unsigned> ids;
+
+  bool operator==(const LaneAnswer&) const = default;
+};
+
+class LaneSearch {
+ public:
+  LaneSearch()
+      : base_(kLaneRows, kLaneDims, metric_, true, stream_), queries_(kLaneQueries, kLaneDims, metric_, true, stream_) {
+    Random random(3);
+    fill(base_, kLaneRows, random);
+    fill(queries_, kLaneQueries, random);
+  }
+
+  LaneAnswer run(
+      device::DistanceStage stage, bool expanded, std::int64_t lane_pairs,
+      const std::function<void()>& between = [] {}) {
+    device::BruteWork work;
+    work.metric = metric_;
+    work.k = kLaneK;
+    work.candidates = kLaneK + 6;
+    work.rungs = {{stage, expanded}, {device::DistanceStage::keys, false}};
+    work.query_tile = 7;
+    work.base_tile = 90;
+    work.lane_pairs = lane_pairs;
+    device::KeptHalfs halfs;
+    device::RungMemory memory;
+    device::ResidentBase<float> base(base_, halfs, memory);
+    device::Workspace workspace(stream_);
+    DeviceArray<float> keys(std::vector<float>(kLaneQueries * kLaneK, -1), stream_);
+    DeviceArray<unsigned> ids(std::vector<unsigned>(kLaneQueries * kLaneK, 99), stream_);
+    device::brute_search(work, queries_, base, keys.data(), ids.data(), workspace, between);
+    return {keys.values(), ids.values()};
+  }
+
+ private:
+  void fill(device::PointStore<float>& store, std::int64_t rows, Random& random) {
+    std::vector<float> values(static_cast<std::size_t>(rows * kLaneDims));
+    for (float& value : values) value = static_cast<float>(random.gaussian());
+    KITH_CUDA(
+        cudaMemcpyAsync(store.rows(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice, stream_));
+    stream_.synchronize();
+    store.prepare(rows);
+  }
+
+  const Metric metric_ = MetricKind::euclidean;
+  device::Stream stream_;
+  device::PointStore<float> base_;
+  device::PointStore<float> queries_;
+};
+
+constexpr std::int64_t kNoLanes = std::int64_t{1} << 60;
+
+TEST_F(TwoLanes, GiveTheSameAnswer) {
+  LaneSearch search;
+  const LaneAnswer wanted = search.run(device::DistanceStage::keys, false, kNoLanes);
+  for_each_schedule([&] {
+    EXPECT_EQ(search.run(device::DistanceStage::keys, false, 1), wanted);
+    EXPECT_EQ(search.run(device::DistanceStage::register_tiled, true, 1), wanted);
+    EXPECT_EQ(search.run(device::DistanceStage::half, true, 1), wanted);
+    EXPECT_EQ(search.run(device::DistanceStage::fused, false, 1), wanted);
+  });
+}
+
+TEST_F(TwoLanes, StopWithTheSearch) {
+  LaneSearch search;
+  int tiles = 0;
+  const auto stop = [&] {
+    if (++tiles == 3) throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(search.run(device::DistanceStage::register_tiled, true, 1, stop), std::runtime_error);
+  EXPECT_EQ(tiles, 3);
+}
+
+}  // namespace
+}  // namespace kith::test
