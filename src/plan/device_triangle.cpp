@@ -18,6 +18,8 @@ struct Adaptive {
   static constexpr std::int64_t kThreads = 2048;           // that it runs at once
   static constexpr std::int64_t kRegisters = 255;          // of a thread
   static constexpr double kConflicts = 0.25;               // r: of all threads that fit, so many are of use
+  static constexpr std::int64_t kRegisterList = 64;        // longest that kernels have names for all slots of
+  static constexpr int kMostThreads = 1024;                // of a query
 };
 
 constexpr std::int64_t kFewestLandmarks = 16;
@@ -54,12 +56,13 @@ TriangleTuning adapt_paper(const TriangleTuning& asked, const Problem& problem, 
     const std::int64_t bytes = problem.k * 2 * element_bytes(problem);
     const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
     const std::int64_t registers = Adaptive::kRegisters * 4;
-    tuning.placement = bytes <= shared ? "shared" : bytes < registers ? "registers" : "global";
+    const bool in_registers = bytes < registers && problem.k <= Adaptive::kRegisterList;
+    tuning.placement = bytes <= shared ? "shared" : in_registers ? "registers" : "global";
   }
   if (tuning.threads_per_query == 0) {
     const double threads = Adaptive::kConflicts * static_cast<double>(Adaptive::kThreads * processors);
-    tuning.threads_per_query =
-        std::max(1, static_cast<int>(threads / static_cast<double>(std::max<std::int64_t>(problem.queries, 1))));
+    const double each = threads / static_cast<double>(std::max<std::int64_t>(problem.queries, 1));
+    tuning.threads_per_query = std::clamp(static_cast<int>(each), 1, Adaptive::kMostThreads);
   }
   return tuning;
 }

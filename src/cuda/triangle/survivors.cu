@@ -11,8 +11,6 @@ namespace kith::KITH_BACKEND {
 namespace {
 
 constexpr unsigned kThreads = 256;
-// Rows end with places of these numbers, which no point has, and of NaN, which comes last.
-constexpr unsigned kPaddingId = 0x80000000U;
 
 std::size_t size(std::int64_t count) {
   return static_cast<std::size_t>(count);
@@ -49,10 +47,11 @@ unsigned largest_count(const unsigned* counts, std::int64_t queries, cudaStream_
   return found;
 }
 
-// The k best of each row, to where the query belongs.
+}  // namespace
+
 template <class F>
-void select_best(const Level2<F>& work, const Survivors<F>& survivors, const std::string& select,
-                 Workspace& workspace) {
+void select_survivors(const Level2<F>& work, const Survivors<F>& survivors, const std::string& select,
+                      Workspace& workspace) {
   Rows<F> rows;
   rows.values = survivors.keys;
   rows.ids = survivors.ids;
@@ -71,8 +70,6 @@ void select_best(const Level2<F>& work, const Survivors<F>& survivors, const std
   scatter_rows(keys, numbers, work.count, work.k, work.keys, workspace.stream());
   scatter_rows(ids, numbers, work.count, work.k, work.ids, workspace.stream());
 }
-
-}  // namespace
 
 template <class F>
 void search_survivors(const Level2<F>& work, const StoreSurvivors<F>& store, const std::string& select,
@@ -97,11 +94,12 @@ void search_survivors(const Level2<F>& work, const StoreSurvivors<F>& store, con
                            workspace.take<unsigned>(size(tile * room)), room};
     store(part, survivors);
     launch("pad_survivors", pad_survivors_kernel<F>, shape_for(part.count * room), stream, survivors, part.count);
-    select_best(part, survivors, select, workspace);
+    select_survivors(part, survivors, select, workspace);
   }
 }
 
 #define KITH_INSTANTIATE(F)                                                                                   \
+  template void select_survivors(const Level2<F>&, const Survivors<F>&, const std::string&, Workspace&);      \
   template void search_survivors(const Level2<F>&, const StoreSurvivors<F>&, const std::string&, std::size_t, \
                                  cudaStream_t);
 KITH_INSTANTIATE(float)

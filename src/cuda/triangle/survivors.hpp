@@ -18,6 +18,14 @@ struct Survivors {
   std::int64_t room = 0;
 };
 
+// Rows end with places of these numbers and on, which no point has, and of NaN, which comes last.
+constexpr unsigned kPaddingId = 0x80000000U;
+
+// The k best of each row, which are there in any case, to where their query belongs.
+template <class F>
+void select_survivors(const Level2<F>& work, const Survivors<F>& survivors, const std::string& select,
+                      Workspace& workspace);
+
 // Enqueues the work and leaves the survivors of its queries.
 template <class F>
 using StoreSurvivors = std::function<void(const Level2<F>&, const Survivors<F>&)>;

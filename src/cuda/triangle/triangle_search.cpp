@@ -8,6 +8,7 @@
 #include "cuda/runtime/properties.hpp"
 #include "cuda/select/limit.hpp"
 #include "cuda/triangle/landmarks.hpp"
+#include "cuda/triangle/paper.hpp"
 #include "cuda/triangle/windows.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -52,8 +53,11 @@ class Search {
         workspace_(workspace),
         statistics_(statistics) {
     // Before anything is enqueued.
-    require_within("method triangle, form windows", "threads_per_query", work.tuning.threads_per_query, 0,
-                   kMostWindowsWarps * kWarp);
+    if (in_paper_form())
+      paper_ = paper_shape(work.tuning, work.k, 2 * sizeof(F), sets.base.count(), sets.clusters.count());
+    else
+      require_within("method triangle, form windows", "threads_per_query", work.tuning.threads_per_query, 0,
+                     kMostWindowsWarps * kWarp);
     if (statistics_ == nullptr) return;
     times_ = std::make_unique<StepTimes>(workspace.stream());
     mark_ = times_->mark();
@@ -83,6 +87,8 @@ class Search {
   }
 
  private:
+  bool in_paper_form() const { return work_.tuning.form == "paper"; }
+
   // Queries in clusters take half of the budget, level 1 and what follows the other.
   std::int64_t queries_at_once() const {
     if (workspace_.budget() == 0) return sets_.queries.count();
@@ -116,7 +122,7 @@ class Search {
       level2.level1 = filter_clusters(space_, level2.queries, level2.base, level2.k, static_cast<unsigned>(begin),
                                       static_cast<unsigned>(clusters), counters_.data(), workspace_);
       if (mark_) mark_("level 1");
-      search_queries(level2);
+      search_queries(level2, queries.points());
       if (mark_) mark_("level 2");
       between(level2.count);
     }
@@ -135,9 +141,11 @@ class Search {
     return offsets;
   }
 
-  void search_queries(const Level2<F>& level2) {
+  void search_queries(const Level2<F>& level2, std::int64_t all_queries) {
     if (level2.count == 0) return;
     cudaStream_t stream = workspace_.stream();
+    if (in_paper_form())
+      return search_paper(level2, all_queries, paper_, work_.select, workspace_.budget() / 4, stream);
     if (level2.k <= kLargestWindowsList)
       return search_windows(level2, windows_warps(work_.tuning, level2.count), stream);
     search_survivors<F>(
@@ -175,6 +183,7 @@ class Search {
   TriangleStatistics* statistics_;
   std::unique_ptr<StepTimes> times_;
   StepMark mark_;
+  PaperShape paper_;
   DeviceBuffer<TriangleCounters> counters_;
   std::int64_t query_clusters_ = 0;
   std::int64_t finalists_ = 0;
