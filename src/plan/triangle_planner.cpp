@@ -23,7 +23,7 @@ std::int64_t cpu_landmarks(std::int64_t asked, std::int64_t rows) {
   return std::clamp<std::int64_t>(usual, 1, rows);
 }
 
-// Halves what may be smaller until it fits: queries at a time, then landmarks that nobody asked for.
+// Halves what may be smaller until it fits: queries at a time, then landmarks that nobody asked for, then threads.
 void fit_triangle(Plan& plan, const TriangleTuning& asked) {
   const auto update = [&] {
     plan.triangle.query_landmarks = std::min(cpu_landmarks(asked.query_landmarks, plan.query_block), plan.query_block);
@@ -31,11 +31,10 @@ void fit_triangle(Plan& plan, const TriangleTuning& asked) {
     return plan.workspace_bytes <= plan.budget_bytes;
   };
   while (!update()) {
-    if (plan.query_block > kFewestQueries) {
-      plan.query_block = (plan.query_block + 1) / 2;
-    } else if (asked.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestCpuLandmarks) {
+    const bool few_queries = plan.query_block <= kFewestQueries;
+    if (few_queries && asked.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestCpuLandmarks) {
       plan.triangle.base_landmarks /= 2;
-    } else if (plan.threads > 1) {
+    } else if (few_queries && plan.threads > 1) {
       plan.threads /= 2;
     } else if (plan.query_block > 1) {
       plan.query_block = (plan.query_block + 1) / 2;
