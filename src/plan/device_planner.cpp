@@ -23,10 +23,6 @@ constexpr std::int64_t kHalfQueries = 32;  // with fewer, others read the points
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
 
-std::int64_t element_bytes(const Problem& problem) {
-  return problem.dtype == DType::float64 ? 8 : 4;
-}
-
 FusedWish fused_wish(const Problem& problem, const Options& options) {
   if (options.method == Method::fused) return FusedWish::yes;
   // A sample of fewer points is most of them.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kith/error.hpp"
+#include "plan/device_costs.hpp"
 #include "plan/triangle_costs.hpp"
 
 namespace kith::plan {
@@ -24,10 +25,6 @@ struct Adaptive {
 
 constexpr std::int64_t kFewestLandmarks = 16;
 constexpr std::int64_t kWorkspaceLeast = std::int64_t{1} << 16;
-
-std::int64_t element_bytes(const Problem& problem) {
-  return problem.dtype == DType::float64 ? 8 : 4;
-}
 
 std::int64_t landmarks(std::int64_t asked, std::int64_t points) {
   const auto usual = static_cast<std::int64_t>(3 * std::sqrt(static_cast<double>(points)));
