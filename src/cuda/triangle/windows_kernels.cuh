@@ -29,14 +29,15 @@ __device__ void join_warps(Queues& queues, unsigned k, unsigned warps) {
   }
 }
 
-// Blocks of a multiprocessor: registers are worth less than warps that hide each other's waits, but for long lists.
-template <class Queues>
-constexpr unsigned kWindowsBlocks = sizeof(Queues) <= 64    ? 3
-                                    : sizeof(Queues) <= 160 ? 2
-                                                            : 1;
+// Blocks of a multiprocessor: warps that hide each other's waits are worth more than registers, but for long lists and
+// for metrics whose functions are called.
+template <class Queues, bool kSquared>
+constexpr unsigned kWindowsBlocks = kSquared && sizeof(Queues) <= 64 ? 3
+                                    : sizeof(Queues) <= 160          ? 2
+                                                                     : 1;
 
 template <class F, class Queues, bool kSquared, unsigned kTeam>
-__global__ void __launch_bounds__(kWindowsThreads, kWindowsBlocks<Queues>)
+__global__ void __launch_bounds__(kWindowsThreads, kWindowsBlocks<Queues, kSquared>)
     windows_kernel(const __grid_constant__ Level2<F> work, unsigned warps) {
   using Network = typename Queues::Network;
   KITH_SHARED(unsigned long long, reaches, kWindowsThreads / kWarp);

@@ -1,0 +1,88 @@
+// Plans of method triangle on a device.
+#include "plan/device_triangle.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kith/error.hpp"
+#include "plan/device_planner.hpp"
+
+namespace kith {
+namespace {
+
+DeviceFacts large_device() {
+  DeviceFacts facts;
+  facts.free_memory = std::int64_t{100} << 30;
+  facts.processors = 132;
+  return facts;
+}
+
+Options asks_for_triangle(const char* form) {
+  Options options;
+  options.method = Method::triangle;
+  options.triangle.form = form;
+  return options;
+}
+
+Plan plan_for(const Problem& problem, const Options& options, const DeviceFacts& facts = large_device()) {
+  return plan::plan_device(problem, options, Backend::cuda, facts);
+}
+
+TEST(DeviceTriangle, DecidesWhatWasLeftOpen) {
+  const Plan plan = plan_for({245057, 245057, 4, 20}, asks_for_triangle("auto"));
+  EXPECT_EQ(plan.method, Method::triangle);
+  EXPECT_EQ(plan.triangle.form, "windows");
+  EXPECT_EQ(plan.triangle.base_landmarks, 1485);  // 3 √n
+  EXPECT_EQ(plan.triangle.query_landmarks, 1485);
+  EXPECT_EQ(plan.query_block, 245057);
+  EXPECT_GT(plan.seconds, 0);
+  EXPECT_LE(plan.workspace_bytes, plan.budget_bytes);
+}
+
+TEST(DeviceTriangle, KeepsWhatWasAskedForAsFarAsThereArePoints) {
+  Options options = asks_for_triangle("windows");
+  options.triangle.base_landmarks = 500;
+  options.triangle.query_landmarks = 7;
+  const Plan plan = plan_for({200, 50, 3, 5}, options);
+  EXPECT_EQ(plan.triangle.base_landmarks, 200);
+  EXPECT_EQ(plan.triangle.query_landmarks, 7);
+}
+
+// Chen et al., figure 8: more than 8 neighbours a dimension make the filter partial.
+TEST(DeviceTriangle, FilterFollowsKAndDimensions) {
+  EXPECT_EQ(plan_for({10000, 10000, 4, 32}, asks_for_triangle("paper")).triangle.filter, "full");
+  EXPECT_EQ(plan_for({10000, 10000, 4, 33}, asks_for_triangle("paper")).triangle.filter, "partial");
+}
+
+// Lists of up to 114 bytes lie in shared memory, longer ones in registers as far as these go.
+TEST(DeviceTriangle, PlacementFollowsTheSizeOfAList) {
+  const auto placement = [](std::int64_t k) {
+    return plan_for({10000, 10000, 1000, k}, asks_for_triangle("paper")).triangle.placement;
+  };
+  EXPECT_EQ(placement(14), "shared");
+  EXPECT_EQ(placement(15), "registers");
+  EXPECT_EQ(placement(64), "registers");
+  EXPECT_EQ(placement(65), "global");
+}
+
+// A quarter of 132 · 2048 threads, however few queries there are.
+TEST(DeviceTriangle, ThreadsFollowTheNumberOfQueries) {
+  const auto threads = [](std::int64_t queries) {
+    return plan_for({100000, queries, 10, 5}, asks_for_triangle("paper")).triangle.threads_per_query;
+  };
+  EXPECT_EQ(threads(100000), 1);
+  EXPECT_EQ(threads(1000), 67);
+  EXPECT_EQ(threads(1), 1024);
+}
+
+TEST(DeviceTriangle, SmallBudgetsTakeFewerQueriesAtATimeOrAreRefused) {
+  Options options = asks_for_triangle("windows");
+  options.memory_budget = 4 << 20;
+  const Plan plan = plan_for({20000, 1000000, 4, 5}, options);
+  EXPECT_LT(plan.query_block, 1000000);
+  EXPECT_LT(plan.workspace_bytes, 4 << 20);
+  options.memory_budget = 1 << 20;
+  EXPECT_THROW(plan_for({20000, 1000000, 4, 5}, options), Error);
+}
+
+}  // namespace
+}  // namespace kith
