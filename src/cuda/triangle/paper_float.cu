@@ -2,9 +2,6 @@
 
 namespace kith::KITH_BACKEND {
 
-template <>
-void run_paper(const PaperWork<float>& work, unsigned threads, cudaStream_t stream) {
-  launch_paper(work, threads, stream);
-}
+template void run_paper(const PaperWork<float>&, unsigned, cudaStream_t);
 
 }  // namespace kith::KITH_BACKEND

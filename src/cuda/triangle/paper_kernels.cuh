@@ -231,9 +231,9 @@ void launch_paper_list(const PaperWork<F>& work, const Shape& shape, cudaStream_
   launch("paper", paper_kernel<F, List, false>, shape, stream, work);
 }
 
-// `threads` of a block, no more than kPaperThreads; lists in shared memory lie in its dynamic part.
+// Lists in shared memory lie in a block's dynamic part.
 template <class F>
-void launch_paper(const PaperWork<F>& work, unsigned threads, cudaStream_t stream) {
+void run_paper(const PaperWork<F>& work, unsigned threads, cudaStream_t stream) {
   using Key = KeyOf<F>;
   const unsigned k = work.level2.k;
   Shape shape{.blocks = ceil_div(work.level2.count * work.shape.threads, threads), .threads = threads};

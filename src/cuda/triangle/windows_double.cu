@@ -2,14 +2,7 @@
 
 namespace kith::KITH_BACKEND {
 
-template <>
-void search_windows(const Level2<double>& work, unsigned warps, cudaStream_t stream) {
-  launch_any_windows(work, warps, stream);
-}
-
-template <>
-void store_windows(const Level2<double>& work, const Survivors<double>& survivors, cudaStream_t stream) {
-  launch_store_windows(work, survivors, stream);
-}
+template void search_windows(const Level2<double>&, unsigned, cudaStream_t);
+template void store_windows(const Level2<double>&, const Survivors<double>&, cudaStream_t);
 
 }  // namespace kith::KITH_BACKEND

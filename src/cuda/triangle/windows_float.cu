@@ -2,14 +2,7 @@
 
 namespace kith::KITH_BACKEND {
 
-template <>
-void search_windows(const Level2<float>& work, unsigned warps, cudaStream_t stream) {
-  launch_any_windows(work, warps, stream);
-}
-
-template <>
-void store_windows(const Level2<float>& work, const Survivors<float>& survivors, cudaStream_t stream) {
-  launch_store_windows(work, survivors, stream);
-}
+template void search_windows(const Level2<float>&, unsigned, cudaStream_t);
+template void store_windows(const Level2<float>&, const Survivors<float>&, cudaStream_t);
 
 }  // namespace kith::KITH_BACKEND

@@ -92,7 +92,7 @@ void launch_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream) 
 }
 
 template <class F>
-void launch_any_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream) {
+void search_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream) {
   using Key = KeyOf<F>;
   if (work.k <= 32) return launch_windows<F, WarpQueues<Key, 1, 2>>(work, warps, stream);
   if (work.k <= 128) return launch_windows<F, WarpQueues<Key, 4, 3>>(work, warps, stream);
@@ -100,7 +100,7 @@ void launch_any_windows(const Level2<F>& work, unsigned warps, cudaStream_t stre
 }
 
 template <class F>
-void launch_store_windows(const Level2<F>& work, const Survivors<F>& survivors, cudaStream_t stream) {
+void store_windows(const Level2<F>& work, const Survivors<F>& survivors, cudaStream_t stream) {
   with_space(work.space, [&](auto squared, auto team) {
     launch("store_windows", store_windows_kernel<F, squared.value, team.value>,
            {.blocks = ceil_div(work.count, kWindowsThreads / kWarp), .threads = kWindowsThreads}, stream, work,
