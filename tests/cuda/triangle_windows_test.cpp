@@ -72,7 +72,7 @@ TEST_F(TriangleWindows, LargeK) {
   for (const std::int64_t k : {33, 129, 1024, 1025, 1300})
     searched.search(make_points<float>(Kind::ties, 3, 3, 2), {MetricKind::manhattan, k, {}, 0, false});
   Searched<double> wide(make_points<double>(Kind::gaussian, 1100, 34, 1), MetricKind::cosine);
-  for (const std::int64_t k : {200, 1050})
+  for (const std::int64_t k : {200, 257, 1050})
     wide.search(make_points<double>(Kind::gaussian, 2, 34, 2), {MetricKind::cosine, k, {}, 0, false});
 }
 

@@ -146,7 +146,7 @@ class Search {
     cudaStream_t stream = workspace_.stream();
     if (in_paper_form())
       return search_paper(level2, all_queries, paper_, work_.select, workspace_.budget() / 4, stream);
-    if (level2.k <= kLargestWindowsList)
+    if (level2.k <= kLargestWindowsList<F>)
       return search_windows(level2, windows_warps(work_.tuning, level2.count), stream);
     search_survivors<F>(
         level2,

@@ -8,11 +8,12 @@
 
 namespace kith::KITH_BACKEND {
 
-// The k best are in a warp's registers.
-constexpr unsigned kLargestWindowsList = 1024;
+// The k best are in a warp's registers, which keys of doubles fill sooner.
+template <class F>
+constexpr unsigned kLargestWindowsList = sizeof(F) == 4 ? 1024 : 256;
 constexpr unsigned kMostWindowsWarps = 8;
 
-// k ≤ kLargestWindowsList; `warps`, that share a query, is a power of two up to kMostWindowsWarps.
+// k ≤ kLargestWindowsList<F>; `warps`, that share a query, is a power of two up to kMostWindowsWarps.
 template <class F>
 void search_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream);
 

@@ -96,7 +96,7 @@ void search_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream) 
   using Key = KeyOf<F>;
   if (work.k <= 32) return launch_windows<F, WarpQueues<Key, 1, 2>>(work, warps, stream);
   if (work.k <= 128) return launch_windows<F, WarpQueues<Key, 4, 3>>(work, warps, stream);
-  launch_windows<F, WarpQueues<Key, kLargestWindowsList / kWarp, 8>>(work, warps, stream);
+  launch_windows<F, WarpQueues<Key, kLargestWindowsList<F> / kWarp, 8>>(work, warps, stream);
 }
 
 template <class F>
