@@ -71,10 +71,10 @@ std::string to_string(const Figure& figure) {
     text += fmt::format("{:<44}", row.shape);
     for (const std::string& contender : figure.contenders) {
       const auto value = row.values.find(contender);
-      const std::string shown = value == row.values.end() ? "–" : fmt::format("{:.2f}", value->second);
+      const std::string shown = value == row.values.end() ? "–" : fmt::format("{:.4g}", value->second);
       text += fmt::format("  {:>{}}", shown, width(contender));
     }
-    text += fmt::format("  {:10.2f}\n", row.ceiling);
+    text += fmt::format("  {:10.4g}\n", row.ceiling);
   }
   return text;
 }

@@ -186,9 +186,10 @@ std::function<void()> Harness::search_of(const Contender& contender, const Searc
     if (chooses) {
       Options options;
       options.metric = measurement.problem.metric;
-      measurement.plan =
-          api::plan_on_device({points.base.rows, points.queries.rows, points.base.cols, k, DType::float32}, options,
-                              Backend::cuda, facts_, [&] { return index.triangle_share(points.queries, k, stream_); });
+      measurement.plan = api::plan_on_device(
+          {points.base.rows, points.queries.rows, points.base.cols, k, DType::float32}, options, Backend::cuda, facts_,
+          {[&] { return index.triangle_share(points.queries, k, stream_); },
+           [&](const Plan& plan) { return index.holds(points.queries, plan, stream_); }});
     }
     measurement.report = {};
     index.search(points.queries, measurement.plan, points.answer.distances, points.answer.ids, stream_,
@@ -236,7 +237,10 @@ std::vector<Measurement> Harness::run(const Problem& wanted, const std::vector<C
     measurement.index_ms = index_ms.count();
     if (measurement.status != Status::timed) continue;
     Runner runner{&measurement, search_of(contenders[i], {base.view(), queries, index.get(), answer}, measurement)};
-    if (warm_up(runner, answer, checker, fingerprint)) runners.push_back(std::move(runner));
+    if (warm_up(runner, answer, checker, fingerprint))
+      runners.push_back(std::move(runner));
+    else if (measurement.first_run)
+      count_work(runner);
   }
   for (int round = 0; round < limits_.rounds; ++round) {
     std::shuffle(runners.begin(), runners.end(), random_);

@@ -107,7 +107,8 @@ SearchReport Index<T>::search(const T* device_queries, std::int64_t rows, std::i
     SearchReport report;
     const Problem problem{state_->base.rows, rows, dims(), k, dtype_of<T>()};
     report.plan = api::plan_on_device(problem, options(), Backend::cuda, state_->facts,
-                                      [&] { return state_->index->triangle_share(queries, k, stream); });
+                                      {[&] { return state_->index->triangle_share(queries, k, stream); },
+                                       [&](const Plan& plan) { return state_->index->holds(queries, plan, stream); }});
     state_->index->search(queries, report.plan, device_distances_out, device_ids_out, stream, report);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

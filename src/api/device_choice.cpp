@@ -1,5 +1,6 @@
 #include "api/device_choice.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "kith/error.hpp"
@@ -7,8 +8,20 @@
 #include "plan/triangle_costs.hpp"
 
 namespace kith::api {
+namespace {
+
+// Seconds of the plan should its halfs not do.
+double without_halfs(const Plan& brute) {
+  if (brute.distance != "half") return brute.seconds;
+  const auto other = std::find_if(brute.alternatives.begin(), brute.alternatives.end(),
+                                  [](const auto& stage) { return stage.distance == "register-tiled"; });
+  return other == brute.alternatives.end() ? brute.seconds : std::max(brute.seconds, other->seconds);
+}
+
+}  // namespace
+
 Plan plan_on_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts,
-                    const std::function<double()>& triangle_share) {
+                    const DataQuestions& ask) {
   Plan brute = plan::plan_device(problem, options, backend, facts);
   if (!plan::may_choose_triangle(options)) return brute;
   Options with_triangle = options;
@@ -18,10 +31,11 @@ Plan plan_on_device(const Problem& problem, const Options& options, Backend back
     const auto seconds = [&](double share) {
       return plan::triangle_seconds(problem, triangle.triangle, share, facts.profile);
     };
-    const double most = plan::kTriangleMargin * brute.seconds;
-    if (seconds(0) > most) return brute;
-    const double share = triangle_share();
-    if (seconds(share) > most) return brute;
+    const double worst = plan::kTriangleMargin * without_halfs(brute);
+    if (seconds(0) > worst) return brute;
+    const double share = ask.triangle_share();
+    if (seconds(share) > worst) return brute;
+    if (seconds(share) > plan::kTriangleMargin * brute.seconds && ask.holds(brute)) return brute;
     triangle.seconds = seconds(share);
     triangle.reason = plan::reason_of_share(share);
     triangle.alternatives = std::move(brute.alternatives);

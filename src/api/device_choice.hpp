@@ -8,9 +8,16 @@
 
 namespace kith::api {
 
-// plan_device(), or method triangle where the share of distances that it would compute promises to be faster.
-// triangle_share() is called only where a small one would decide.
+// What the planner may ask of the data, both from a few of the queries.
+struct DataQuestions {
+  std::function<double()> triangle_share;  // of distances that method triangle would compute
+  std::function<bool(const Plan&)> holds;  // whether queries pass the first rung of this plan
+};
+
+// plan_device(), or method triangle where the share of distances that it would compute promises to be faster. Points
+// that the triangle inequality tells apart may lie too close together for halfs, whose plan is then slower than it
+// looks. Questions are asked only where the answer decides.
 Plan plan_on_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts,
-                    const std::function<double()>& triangle_share);
+                    const DataQuestions& ask);
 
 }  // namespace kith::api

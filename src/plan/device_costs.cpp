@@ -12,7 +12,8 @@ namespace {
 constexpr double kKeyDepth = 128;      // coordinates that keys take at a time
 constexpr double kDirectQueries = 4;   // that share a pass over the base
 constexpr double kTiledSide = 32;      // queries of a tile, and coordinates of a slice
-constexpr double kTileQueries = 128;   // of tiles in registers
+constexpr double kTileSide = 128;      // queries, and points, of tiles in registers
+constexpr double kBusyTiles = 160;     // fewer leave processors idle
 constexpr double kGemmQueries = 64;    // and
 constexpr double kGemmDims = 32;       // coordinates that a matrix product takes at least
 constexpr double kStoring = 0.45;      // of a score's cost, which a kernel hides behind its arithmetic
@@ -60,7 +61,7 @@ class Model {
     double pair = costs_.fused_pair + d_ * steps(form_, expanded_) * costs_.register_tiled;
     if (stage == "half")
       pair = costs_.fused_half_pair + d_ * costs_.fused_halfs * (d_ > kHalfResident ? kHalfStreamed : 1);
-    return kFusedStart * costs_.start + finalists_ + tiled_pairs(kTileQueries) * pair + candidates;
+    return kFusedStart * costs_.start + finalists_ + register_tiles() * pair + candidates;
   }
 
  private:
@@ -69,7 +70,7 @@ class Model {
     if (stage == "gemm") return std::max(reading(), gemm_steps * costs_.multiply) + scores;
     if (stage == "half") return std::max(reading() / 2, gemm_steps * costs_.multiply_halfs) + scores;
     if (stage == "register-tiled") {
-      const double sums = tiled_pairs(kTileQueries) * d_ * steps(form_, expanded_) * costs_.register_tiled;
+      const double sums = register_tiles() * d_ * steps(form_, expanded_) * costs_.register_tiled;
       return std::max(sums, kStoring * scores) + (1 - kStoring) * scores;
     }
     if (stage == "tiled") return tiled_pairs(kTiledSide) * std::max(d_, kTiledSide) * costs_.tiled + scores;
@@ -79,6 +80,11 @@ class Model {
   }
 
   double pairs() const { return q_ * n_ * width_; }
+  // Pairs of whole tiles, however few there are.
+  double register_tiles() const {
+    const double tiles = std::ceil(q_ / kTileSide) * std::ceil(n_ / kTileSide);
+    return std::max(tiles, kBusyTiles) * kTileSide * kTileSide * width_;
+  }
   // Whole tiles of queries, however few there are.
   double tiled_pairs(double side) const { return std::max(q_, side) * n_ * width_; }
   // Of the base, once.

@@ -50,9 +50,18 @@ double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, do
   const auto base_clusters = static_cast<double>(tuning.base_landmarks);
   const auto query_clusters = static_cast<double>(tuning.query_landmarks);
   const double assigned = n * base_clusters + q * query_clusters + query_clusters * base_clusters;
-  constexpr double kStarts = 8;  // kernels one after the other, some waited for
-  return assigned * (2 * d * profile.register_tiled + profile.fused_pair) + q * n * share * (d + 8) * profile.direct +
-         q * k * profile.finalist + kStarts * profile.start;
+  // As measured, in units of the stage whose memory accesses are alike: what a query costs by itself, a point of a
+  // stretch, and one that gets a key and a place among the neighbours.
+  constexpr double kStarts = 6;  // kernels one after the other, some waited for
+  constexpr double kAssign = 2.8;
+  constexpr double kQuery = 34000;
+  constexpr double kPoint = 115;
+  constexpr double kStep = 6.3;
+  constexpr double kFound = 850;
+  constexpr double kFoundStep = 85;
+  const double query = kQuery + n * share * (kPoint + kStep * d) + k * (kFound + kFoundStep * d);
+  return assigned * (kAssign * d * profile.register_tiled + profile.fused_pair) + q * query * profile.direct +
+         kStarts * profile.start;
 }
 
 std::string reason_of_share(double share) {

@@ -1,6 +1,9 @@
 // Chen et al. (Sweet KNN): their nine sets as shapes (Table III), filled with clusters, and uniform points beside them,
 // which have nothing to rule out. Queries are the base, as theirs are. What is timed is everything, clusters included.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "search_device/suite.hpp"
 
@@ -95,21 +98,24 @@ void add_sweeps(Suite& suite) {
   for (const int i : {0, 1, 3, 4, 8})
     for (const std::int64_t k : {1, 8, 20, 64, 512})
       suite.cases.push_back({problem_of(kSets[i], k), {kAuto, windows(), kFused}, "10"});
-  for (const int i : {1, 2, 8}) {
+  for (const int i : {0, 1, 2, 3, 4, 8}) {
     std::vector<Contender> contenders;
-    for (const std::int64_t count : {100, 200, 400, 800, 1600, 3200})
-      contenders.push_back(windows(std::to_string(count), with_landmarks(count)));
+    for (const double factor : {0.5, 1.0, 2.0, 3.0, 6.0, 12.0}) {
+      const double count = factor * std::sqrt(static_cast<double>(kSets[i].points));
+      contenders.push_back(windows(fmt::format("{:g} √n", factor), with_landmarks(static_cast<std::int64_t>(count))));
+    }
     suite.cases.push_back({problem_of(kSets[i], 20), contenders, "11"});
   }
-  for (const int i : {5, 7}) {
-    std::vector<Contender> contenders;
-    for (const int threads : {32, 64, 128, 256, 512, 1024}) {
-      TriangleTuning tuning = form("windows");
+  for (const int threads : {1, 4, 16, 64, 256, 1024})
+    for (const int i : {5, 7}) {
+      TriangleTuning tuning;
       tuning.threads_per_query = threads;
-      contenders.push_back(windows(std::to_string(threads) + " threads", tuning));
+      std::vector<Contender> contenders = {paper("paper", tuning)};
+      if (threads >= 32 && threads <= 256) contenders.push_back(windows("windows", tuning));
+      Problem problem = problem_of(kSets[i], 20);
+      problem.name += fmt::format(", {} threads a query,", threads);
+      suite.cases.push_back({problem, contenders, "12"});
     }
-    suite.cases.push_back({problem_of(kSets[i], 20), contenders, "12"});
-  }
 }
 
 }  // namespace

@@ -67,6 +67,9 @@ class DeviceIndex {
   // The share of distances, from 0 to 1, that method triangle would compute, from a sample of both; 1 where that is not
   // known.
   virtual double triangle_share(const MatrixView<T>& /*queries*/, std::int64_t /*k*/) const { return 1; }
+  // Whether a few of the queries can be answered as the plan, which has no method triangle, begins; if not, later
+  // searches know.
+  virtual bool holds(const MatrixView<T>& queries, const Plan& plan) const = 0;
 };
 
 // A base that lies on a device, searched on the caller's stream (a cudaStream_t). Thread-safe; the base must outlive
@@ -82,6 +85,7 @@ class PointerIndex {
   virtual double triangle_share(const MatrixView<F>& /*queries*/, std::int64_t /*k*/, void* /*stream*/) const {
     return 1;
   }
+  virtual bool holds(const MatrixView<F>& queries, const Plan& plan, void* stream) const = 0;
 };
 
 }  // namespace kith

@@ -74,11 +74,16 @@ class LyingIndex final : public PointerIndex<F> {
     const Space<F> space(metric_, base_.dims());
     const PointRows<F> base = base_.working(0, base_.count());
     if (is_base(queries)) return KITH_BACKEND::triangle_share(space, base, base, true, k, stream);
-    constexpr std::int64_t kSome = 64;
-    const std::int64_t step = std::max<std::int64_t>(1, queries.rows / kSome);
-    const MatrixView<F> some(queries.data, queries.rows / step, queries.cols, queries.row_stride * step, 1);
-    const PointStore<F> points = store_of(some, metric_, false, true, stream);
-    return KITH_BACKEND::triangle_share(space, base, points.working(0, some.rows), false, k, stream);
+    const PointStore<F> some = store_of(some_rows(queries), metric_, false, true, stream);
+    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, k, stream);
+  }
+
+  bool holds(const MatrixView<F>& queries, const Plan& plan, void* caller_stream) const override {
+    auto* stream = static_cast<cudaStream_t>(caller_stream);
+    const PointStore<F> some = store_of(some_rows(queries), metric_, needs_addends(metric_), false, stream);
+    Workspace workspace(stream, size(plan.workspace_bytes));
+    ResidentBase<F> base(base_, halfs_, memory_);
+    return first_rung_holds(work_of(plan, 0), some, base, workspace);
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "cuda/backend/rungs.hpp"
 
+#include <limits>
+
 namespace kith::KITH_BACKEND {
 namespace {
 
@@ -41,14 +43,23 @@ DistanceStage unrounded_stage(const Plan& plan) {
   return stored ? DistanceStage::register_tiled : DistanceStage::fused;
 }
 
+double predicted(const Plan& plan, const std::string& stage) {
+  if (plan.distance == stage) return plan.seconds;
+  for (const Plan::Alternative& other : plan.alternatives)
+    if (other.distance == stage) return other.seconds;
+  return std::numeric_limits<double>::infinity();
+}
+
 // Halfs that cannot tell neighbours apart are followed by products of unrounded points where these cost little more,
-// products by differences, whose error is relative, and these by keys.
+// products by differences, whose error is relative, and these by keys; by keys at once where these cost far less, as
+// they do for few points of many dimensions.
 std::vector<Rung> ladder(const Plan& plan) {
   const DistanceStage first = first_stage(plan);
   const bool squares = core::form_of(plan.metric) == core::Form::squared;
+  const bool keys_next = 4 * predicted(plan, "keys") < predicted(plan, "register-tiled");
   std::vector<Rung> rungs = {{first, plan.expanded}};
-  if (first == DistanceStage::fused_half) rungs.push_back({unrounded_stage(plan), squares});
-  if (plan.expanded || first == DistanceStage::half) rungs.push_back({unrounded_stage(plan), false});
+  if (first == DistanceStage::fused_half && !keys_next) rungs.push_back({unrounded_stage(plan), squares});
+  if ((plan.expanded || first == DistanceStage::half) && !keys_next) rungs.push_back({unrounded_stage(plan), false});
   if (first != DistanceStage::keys) rungs.push_back({DistanceStage::keys, false});
   return rungs;
 }

@@ -14,6 +14,14 @@ BruteWork work_of(const Plan& plan, double span);
 // Adds what was done on each rung.
 void add_steps(const BruteWork& work, const std::vector<RungReport>& done, SearchReport& report);
 
+// A few queries, spread over all, by which the others are judged.
+template <class T>
+MatrixView<T> some_rows(const MatrixView<T>& queries) {
+  constexpr std::int64_t kSome = 64;
+  const std::int64_t step = std::max<std::int64_t>(1, queries.rows / kSome);
+  return {queries.data, queries.rows / step, queries.cols, queries.row_stride * step, queries.col_stride};
+}
+
 // A base that is on the device as a whole.
 template <class F>
 class ResidentBase final : public BaseSource<F> {

@@ -201,18 +201,33 @@ class HostIndex final : public DeviceIndex<T> {
     const Space<F> space(metric_, base_.cols);
     const PointRows<F> base = store_->working(0, base_.rows);
     if (is_base(queries)) return KITH_BACKEND::triangle_share(space, base, base, true, k, stream);
-    constexpr std::int64_t kSome = 64;
-    const std::int64_t step = std::max<std::int64_t>(1, queries.rows / kSome);
-    const MatrixView<T> some(queries.data, queries.rows / step, queries.cols, queries.row_stride * step,
-                             queries.col_stride);
-    PointStore<F> points(some.rows, some.cols, metric_, false, stream);
-    Staging staging(staging_shape(bytes_of(some)), stream);
-    staging.upload(some, points.rows());
-    points.prepare(some.rows);
-    return KITH_BACKEND::triangle_share(space, base, points.working(0, some.rows), false, k, stream);
+    const PointStore<F> some = some_of(queries, false, stream);
+    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, k, stream);
+  }
+
+  bool holds(const MatrixView<T>& queries, const Plan& plan) const override {
+    const Stream stream;
+    const PointStore<F> some = some_of(queries, addends_, stream);
+    Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
+    const BruteWork work = work_of(plan, 0);
+    if (store_) {
+      ResidentBase<F> resident(*store_, halfs_, memory_);
+      return first_rung_holds(work, some, resident, workspace);
+    }
+    StreamedBase<T> streamed(base_, metric_, addends_, work.base_tile, memory_, stream);
+    return first_rung_holds(work, some, streamed, workspace);
   }
 
  private:
+  PointStore<F> some_of(const MatrixView<T>& queries, bool addends, cudaStream_t stream) const {
+    const MatrixView<T> some = some_rows(queries);
+    PointStore<F> points(some.rows, some.cols, metric_, addends, stream);
+    Staging staging(staging_shape(bytes_of(some)), stream);
+    staging.upload(some, points.rows());
+    points.prepare(some.rows);
+    return points;
+  }
+
   void search_triangle(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
                        std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const {
     if (!store_)

@@ -316,19 +316,25 @@ class Climb {
     const DeviceBuffer<unsigned> numbers = spread_numbers(tried, queries.count(), workspace_.stream());
     const PointStore<F> some = some_of(queries, numbers.data(), tried, work_.metric, workspace_.stream());
     for (; may_fail<F>(work_, work_.rungs[rung], queries.dims()); ++rung) {
-      const RungReport trial = try_out(work_.rungs[rung], some);
-      if (2 * failed() <= tried) break;
-      base_.memory().note_failed(work_.rungs[rung]);
+      RungReport trial;
+      if (holds(work_.rungs[rung], some, trial)) break;
       reports[rung] = trial;
     }
     return rung;
+  }
+
+  // Whether most queries pass, with the first tile alone; what they find is forgotten.
+  bool holds(const Rung& rung, const PointStore<F>& queries, RungReport& trial) {
+    trial = try_out(rung, queries);
+    const bool most_fail = 2 * failed() > queries.count();
+    if (most_fail) base_.memory().note_failed(rung);
+    return !most_fail;
   }
 
   std::int64_t failed() const { return failed_count_; }
   const unsigned* failed_queries() const { return failed_.data(); }
 
  private:
-  // With the first tile alone, to learn how many fail; what they find is forgotten.
   RungReport try_out(const Rung& rung, const PointStore<F>& queries) {
     DeviceBuffer<F> keys(size(queries.count() * work_.k), workspace_.stream());
     DeviceBuffer<unsigned> ids(size(queries.count() * work_.k), workspace_.stream());
@@ -441,9 +447,18 @@ std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>&
   return reports;
 }
 
+template <class F>
+bool first_rung_holds(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, Workspace& workspace) {
+  if (base.memory().has_failed(work.rungs.front())) return false;
+  const std::function<void()> nothing = [] {};
+  RungReport trial;
+  return Climb<F>(work, base, workspace, nothing).holds(work.rungs.front(), queries, trial);
+}
+
 #define KITH_INSTANTIATE(F)                                                                                            \
   template std::vector<RungReport> brute_search(const BruteWork&, const PointStore<F>&, BaseSource<F>&, F*, unsigned*, \
-                                                Workspace&, const std::function<void()>&);
+                                                Workspace&, const std::function<void()>&);                             \
+  template bool first_rung_holds(const BruteWork&, const PointStore<F>&, BaseSource<F>&, Workspace&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE

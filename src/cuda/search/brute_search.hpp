@@ -103,4 +103,9 @@ template <class F>
 std::vector<RungReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
                                      unsigned* ids, Workspace& workspace, const std::function<void()>& between);
 
+// Whether most of these queries pass the first rung, against the first tile of the base. That they do not, the base's
+// memory notes.
+template <class F>
+bool first_rung_holds(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, Workspace& workspace);
+
 }  // namespace kith::KITH_BACKEND
