@@ -23,7 +23,8 @@ double without_halfs(const Plan& brute) {
 Plan plan_on_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts,
                     const DataQuestions& ask) {
   Plan brute = plan::plan_device(problem, options, backend, facts);
-  if (!plan::may_choose_triangle(options)) return brute;
+  const bool few = problem.queries < plan::kTriangleQueries || problem.base_rows < plan::kTrianglePoints;
+  if (few || !plan::may_choose_triangle(options)) return brute;
   Options with_triangle = options;
   with_triangle.method = Method::triangle;
   try {
@@ -32,7 +33,8 @@ Plan plan_on_device(const Problem& problem, const Options& options, Backend back
       return plan::triangle_seconds(problem, triangle.triangle, share, facts.profile);
     };
     const double worst = plan::kTriangleMargin * without_halfs(brute);
-    if (seconds(0) > worst) return brute;
+    const double probe = plan::probe_seconds(problem, triangle.triangle.base_landmarks, facts.profile);
+    if (seconds(0) > worst || probe > plan::kProbeShare * brute.seconds) return brute;
     const double share = ask.triangle_share();
     if (seconds(share) > worst) return brute;
     if (seconds(share) > plan::kTriangleMargin * brute.seconds && ask.holds(brute)) return brute;

@@ -26,8 +26,11 @@ struct Adaptive {
 constexpr std::int64_t kFewestLandmarks = 16;
 constexpr std::int64_t kWorkspaceLeast = std::int64_t{1} << 16;
 
-std::int64_t landmarks(std::int64_t asked, std::int64_t points) {
-  const auto usual = static_cast<std::int64_t>(3 * std::sqrt(static_cast<double>(points)));
+// The paper's 3 √n; where distances are dear, and queries not few, twice as many rule out more than they cost.
+std::int64_t landmarks(std::int64_t asked, std::int64_t points, const Problem& problem) {
+  constexpr std::int64_t kManyDims = 24;
+  const bool more = problem.dims >= kManyDims && 2 * problem.queries >= problem.base_rows;
+  const auto usual = static_cast<std::int64_t>((more ? 6 : 3) * std::sqrt(static_cast<double>(points)));
   return std::clamp<std::int64_t>(asked > 0 ? asked : usual, 1, points);
 }
 
@@ -74,7 +77,7 @@ void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts&
   plan.triangle = options.triangle;
   if (plan.triangle.form == "auto") plan.triangle.form = "windows";
   if (plan.triangle.form == "paper") plan.triangle = adapt_paper(plan.triangle, problem, facts.processors);
-  plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows);
+  plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows, problem);
   plan.base_tile = problem.base_rows;
   plan.candidates = problem.k;
 
@@ -92,7 +95,7 @@ void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts&
     plan.triangle.base_landmarks /= 2;
   plan.query_block =
       std::clamp<std::int64_t>(plan.workspace_bytes / 2 / (cluster_bytes(problem) + kSortBytes), 1, problem.queries);
-  plan.triangle.query_landmarks = landmarks(options.triangle.query_landmarks, plan.query_block);
+  plan.triangle.query_landmarks = landmarks(options.triangle.query_landmarks, plan.query_block, problem);
   plan.seconds = triangle_seconds(problem, plan.triangle, kUsualShare.points, facts.profile);
   plan.reason = "method triangle asked for by name";
 }

@@ -68,14 +68,32 @@ std::string reason_of_share(double share) {
   return fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * share);
 }
 
-double probe_seconds(const Problem& problem, std::int64_t landmarks, const CpuFacts& facts) {
+namespace {
+
+// Of queries, points and landmarks.
+double probe_pairs(const Problem& problem, std::int64_t landmarks) {
   const auto points = static_cast<double>(std::min(problem.base_rows, kProbePoints));
   const auto queries = static_cast<double>(std::min(problem.queries, kProbeQueries));
   const auto centers = static_cast<double>(landmarks);
-  const double pairs = points * centers + queries * (points + centers);
+  return points * centers + queries * (points + centers);
+}
+
+}  // namespace
+
+double probe_seconds(const Problem& problem, std::int64_t landmarks, const CpuFacts& facts) {
+  const auto points = static_cast<double>(std::min(problem.base_rows, kProbePoints));
+  const auto queries = static_cast<double>(std::min(problem.queries, kProbeQueries));
   const double width = problem.dtype == DType::float64 ? 2 : 1;
-  return pairs * width * cost_of(facts.center, static_cast<double>(problem.dims)) +
+  return probe_pairs(problem, landmarks) * width * cost_of(facts.center, static_cast<double>(problem.dims)) +
          queries * points * 4e-9;  // of looking for the k-th
+}
+
+// As measured: so few pairs leave the device half idle.
+double probe_seconds(const Problem& problem, std::int64_t landmarks, const DeviceProfile& profile) {
+  constexpr double kStarts = 1.6;
+  constexpr double kStep = 5;
+  return kStarts * profile.start +
+         probe_pairs(problem, landmarks) * kStep * static_cast<double>(problem.dims) * profile.register_tiled;
 }
 
 }  // namespace kith::plan

@@ -27,6 +27,9 @@ inline constexpr std::int64_t kProbePoints = 8192;
 inline constexpr std::int64_t kProbeQueries = 48;
 // A probe may cost this share of the search it is for.
 inline constexpr double kProbeShare = 0.05;
+// On a device fewer leave it idle, whatever is ruled out.
+inline constexpr std::int64_t kTriangleQueries = 256;
+inline constexpr std::int64_t kTrianglePoints = 4096;
 
 // Whether these options leave the choice of triangle to the data.
 bool may_choose_triangle(const Options& options);
@@ -38,5 +41,6 @@ double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, do
                         const DeviceProfile& profile);
 std::string reason_of_share(double share);
 double probe_seconds(const Problem& problem, std::int64_t landmarks, const CpuFacts& facts);
+double probe_seconds(const Problem& problem, std::int64_t landmarks, const DeviceProfile& profile);
 
 }  // namespace kith::plan
