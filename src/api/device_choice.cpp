@@ -1,6 +1,7 @@
 #include "api/device_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "kith/error.hpp"
@@ -33,8 +34,10 @@ Plan plan_on_device(const Problem& problem, const Options& options, Backend back
       return plan::triangle_seconds(problem, triangle.triangle, share, facts.profile);
     };
     const double worst = plan::kTriangleMargin * without_halfs(brute);
+    // Nobody knows yet whether halfs will do: the search takes something between the two.
+    const double likely = std::sqrt(brute.seconds * without_halfs(brute));
     const double probe = plan::probe_seconds(problem, triangle.triangle.base_landmarks, facts.profile);
-    if (seconds(0) > worst || probe > plan::kProbeShare * brute.seconds) return brute;
+    if (seconds(0) > worst || probe > plan::kProbeShare * likely) return brute;
     const double share = ask.triangle_share();
     if (seconds(share) > worst) return brute;
     if (seconds(share) > plan::kTriangleMargin * brute.seconds && ask.holds(brute)) return brute;
