@@ -15,7 +15,10 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "kith-bench-search";
 
 Json plan_json(const Plan& plan) {
-  return {{"method", plan.method == Method::fused ? "fused" : "two-stage"},
+  const char* method = plan.method == Method::fused      ? "fused"
+                       : plan.method == Method::triangle ? "triangle"
+                                                         : "two-stage";
+  return {{"method", method},
           {"distance", plan.distance},
           {"select", plan.select},
           {"expanded", plan.expanded},
