@@ -33,6 +33,7 @@ void build(CLI::App& app, Context& context) {
   app.require_subcommand(1);
   add_search(app, context);
   add_graph(app, context);
+  add_reduce(app, context);
   add_topk(app, context);
   add_explain(app, context);
   add_tune(app, context);

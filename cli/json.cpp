@@ -34,6 +34,9 @@ Json to_json(const Plan& plan) {
           {"candidates", plan.candidates},
           {"query_landmarks", plan.triangle.query_landmarks},
           {"base_landmarks", plan.triangle.base_landmarks},
+          {"approximate", plan.approximate},
+          {"shifts", plan.approximate ? plan.shifted_sort.shifts : 0},
+          {"window", plan.shifted_sort.window},
           {"workspace_bytes", plan.workspace_bytes},
           {"budget_bytes", plan.budget_bytes},
           {"seconds", plan.seconds},
@@ -62,6 +65,18 @@ Json to_json(const TriangleStatistics& triangle) {
 
 }  // namespace
 
+Json to_json(const DistanceRatios& ratios) {
+  Json histogram = Json::array();
+  for (const DistanceRatios::Bin& bin : ratios.histogram)
+    histogram.push_back({{"from", bin.from}, {"queries", bin.queries}});
+  return {{"mean", ratios.mean},
+          {"p99", ratios.p99},
+          {"p999", ratios.p999},
+          {"max", ratios.max},
+          {"unbounded_rows", ratios.unbounded},
+          {"histogram", histogram}};
+}
+
 Json to_json(const SearchReport& report) {
   const Problem& problem = report.plan.problem;
   const auto queries = static_cast<double>(problem.queries);
@@ -75,6 +90,10 @@ Json to_json(const SearchReport& report) {
                {"queries_per_second", queries / report.seconds},
                {"distances_per_second", distances / report.seconds}};
   if (report.triangle) json["triangle"] = to_json(*report.triangle);
+  if (report.quality)
+    json["quality"] = {{"queries", report.quality->queries},
+                       {"recall", report.quality->recall},
+                       {"distance_ratio", to_json(report.quality->ratios)}};
   return json;
 }
 

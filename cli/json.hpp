@@ -20,6 +20,7 @@ Json json_object(const std::string& command);
 
 Json to_json(const Plan& plan);
 Json to_json(const SearchReport& report);
+Json to_json(const DistanceRatios& ratios);
 
 // rows × cols values as an array of arrays.
 template <class T>

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kSearchGroup = "Search";
 constexpr const char* kTriangleGroup = "Method triangle";
+constexpr const char* kShiftedSortGroup = "Method shifted-sort";
 constexpr const char* kInputGroup = "Input";
 constexpr const char* kOutputGroup = "Output";
 
@@ -84,6 +85,27 @@ void add_triangle_options(CLI::App& command, Context& context, SearchSettings& s
       ->group(kTriangleGroup);
 }
 
+void add_shifted_sort_options(CLI::App& command, Context& context, ShiftedSortTuning& tuning) {
+  const auto choice = [&](const std::string& name, std::string& value, const std::vector<std::string>& names,
+                          const std::string& description) {
+    add_choice(
+        command, context, "--" + name, value, names, [=](const std::string& text) { require_name(name, text, names); },
+        description)
+        ->group(kShiftedSortGroup);
+  };
+  add_integer(command, "--shifts", tuning.shifts, "Orders along the curve; more find more", 1)
+      ->group(kShiftedSortGroup);
+  command.add_option("--shift", tuning.shift, "From one to the next, of a cube of side 1; 0 = 0.05, less for many")
+      ->type_name("X")
+      ->group(kShiftedSortGroup);
+  command.add_flag("--guaranteed", tuning.guaranteed, "The shifts of which a bound on the error is proved")
+      ->group(kShiftedSortGroup);
+  add_integer(command, "--window", tuning.window, "Candidates on either side in each order; 0 = k or a few more", 0)
+      ->group(kShiftedSortGroup);
+  choice("curve", tuning.curve, {"morton", "hilbert"}, "What the orders follow");
+  choice("merge", tuning.merge, {"auto", "warp", "paper"}, "How lists grow (devices)");
+}
+
 std::vector<std::string> formats_with_auto() {
   std::vector<std::string> names = io::format_names();
   names.insert(names.begin(), "auto");
@@ -111,6 +133,7 @@ Options SearchSettings::options() const {
   options.check_finite = !no_check_finite;
   options.triangle = triangle;
   options.triangle.remapped = !no_remap;
+  options.shifted_sort = shifted_sort;
   return options;
 }
 
@@ -166,6 +189,7 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
   command.add_flag("--no-check-finite", settings.no_check_finite, "Do not look for NaN and Inf in the input first")
       ->group(kSearchGroup);
   add_triangle_options(command, context, settings);
+  add_shifted_sort_options(command, context, settings.shifted_sort);
 }
 
 void add_select_method(CLI::App& command, Context& context, std::string& method) {
@@ -189,7 +213,8 @@ void add_report_options(CLI::App& command, ReportSettings& settings) {
       ->group("General");
   command
       .add_flag("--stats", settings.stats,
-                "Print what was done on stderr: time, rate, finalists, and what method triangle left out")
+                "Print what was done on stderr: time, rate, finalists, what method triangle left out, how good\n"
+                "shifted-sort is")
       ->group("General");
 }
 

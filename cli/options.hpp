@@ -25,6 +25,7 @@ struct SearchSettings {
   bool no_check_finite = false;
   TriangleTuning triangle;
   bool no_remap = false;
+  ShiftedSortTuning shifted_sort;
 
   Options options() const;
 };

@@ -22,6 +22,7 @@ bool compresses(Format format) {
 
 bool holds(Format format, Content content) {
   constexpr std::int64_t kPlyCols = 3;
+  constexpr std::int64_t kPlyColsWithNormals = 6;
   const Shape shape = content.shape;
   if (shape == Shape::unknown) return true;
   switch (format) {
@@ -30,7 +31,7 @@ bool holds(Format format, Content content) {
     case Format::json: return true;
     case Format::csv: return shape != Shape::named;
     case Format::groundtruth: return shape == Shape::neighbors;
-    case Format::ply: return shape == Shape::array && content.cols <= kPlyCols;
+    case Format::ply: return shape == Shape::array && (content.cols <= kPlyCols || content.cols == kPlyColsWithNormals);
     default: return shape == Shape::array || shape == Shape::ids;
   }
 }

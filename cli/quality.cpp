@@ -99,22 +99,6 @@ double ratio_of(double worst, double kth) {
   return worst == kth ? 1 : kth > 0 ? worst / kth : kInfinity;
 }
 
-Quality::Ratio summarise(std::vector<double> ratios) {
-  Quality::Ratio result;
-  const auto bounded = std::partition(ratios.begin(), ratios.end(), [](double r) { return std::isfinite(r); });
-  result.unbounded_rows = ratios.end() - bounded;
-  ratios.erase(bounded, ratios.end());
-  if (ratios.empty()) return result;
-  std::sort(ratios.begin(), ratios.end());
-  double sum = 0;
-  for (const double ratio : ratios) sum += ratio;
-  result.mean = sum / static_cast<double>(ratios.size());
-  // The smallest value that at least 99 % do not exceed.
-  result.p99 = ratios[(ratios.size() * 99 + 99) / 100 - 1];
-  result.max = ratios.back();
-  return result;
-}
-
 void require_truth_ids(const Truth& truth, std::int64_t rows, std::int64_t k) {
   for (std::size_t i = 0; i < truth.ids.size(); ++i) {
     if (truth.ids[i] >= 0 && truth.ids[i] < rows) continue;
@@ -149,7 +133,7 @@ Quality judge_typed(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, c
           std::max(*quality.distance_error, largest_error<DistanceOf<T>>(reported->data() + query * k, found));
     }
   }
-  if (!largest_first) quality.ratio = summarise(std::move(ratios));
+  if (!largest_first) quality.ratios = summarise_ratios(std::move(ratios));
   return quality;
 }
 

@@ -12,6 +12,7 @@
 
 #include "kith/io.hpp"
 #include "kith/options.hpp"
+#include "kith/quality.hpp"
 
 namespace kith::cli {
 
@@ -23,14 +24,7 @@ struct Quality {
   std::int64_t identical_rows = 0;  // rows with the same ids in the same order as the truth
   std::int64_t invalid_ids = 0;     // out of range
   std::int64_t repeated_ids = 0;
-  // Over the rows whose ratio is bounded; none for inner products, which may have any sign.
-  struct Ratio {
-    double mean = 1;
-    double p99 = 1;
-    double max = 1;
-    std::int64_t unbounded_rows = 0;
-  };
-  std::optional<Ratio> ratio;
+  std::optional<DistanceRatios> ratios;  // none for inner products, which may have any sign
   std::optional<double> distance_error;  // the largest |reported − recomputed|, when distances were reported
 
   double recall() const { return static_cast<double>(right) / static_cast<double>(queries * k); }

@@ -26,6 +26,13 @@ std::string describe(const SearchReport& report) {
                      format_count(distances / report.seconds), format_integer(report.finalists), steps);
 }
 
+std::string describe(const DistanceRatios& ratios) {
+  std::string text = fmt::format("distance ratio  mean {:.6f}  p99 {:.6f}  p99.9 {:.6f}  max {:.6f}\n", ratios.mean,
+                                 ratios.p99, ratios.p999, ratios.max);
+  if (ratios.unbounded > 0) text += fmt::format("unbounded ratio {} rows, not counted above\n", ratios.unbounded);
+  return ratios.max > 1 ? text + histogram_text(ratios) : text;
+}
+
 namespace {
 
 std::string describe(const TriangleStatistics& triangle) {
@@ -47,11 +54,17 @@ std::string describe(const TriangleStatistics& triangle) {
   return text + steps;
 }
 
+std::string describe(const SearchQuality& quality) {
+  return fmt::format("approximate: recall {:.6f} of {} queries that were searched exactly too\n{}", quality.recall,
+                     format_integer(quality.queries), describe(quality.ratios));
+}
+
 }  // namespace
 
 void print_report(const SearchReport& report) {
   std::string text = describe(report) + "\n";
   if (report.triangle) text += describe(*report.triangle) + "\n";
+  if (report.quality) text += describe(*report.quality);
   print_to_stderr(text);
 }
 

@@ -14,7 +14,10 @@ void print_plan(const Plan& plan);
 // "1,000 queries × 100,000 points × 64 dims, k = 10 in 85.1 ms: 11.8 k queries/s, 1.2 G distances/s, 12,345 finalists"
 std::string describe(const SearchReport& report);
 
-// The same on stderr, and what method triangle counted.
+// Mean, quantiles and, where one is above 1, the histogram.
+std::string describe(const DistanceRatios& ratios);
+
+// The same on stderr, what method triangle counted, and how good a sample of an approximate answer is.
 void print_report(const SearchReport& report);
 
 }  // namespace kith::cli

@@ -126,13 +126,7 @@ Json quality_json(const Quality& quality) {
                  {"recall", quality.recall()},         {"right", quality.right},
                  {"right_rows", quality.right_rows},   {"identical_rows", quality.identical_rows},
                  {"invalid_ids", quality.invalid_ids}, {"repeated_ids", quality.repeated_ids}};
-  object["distance_ratio"] = nullptr;
-  if (quality.ratio) {
-    object["distance_ratio"] = {{"mean", quality.ratio->mean},
-                                {"p99", quality.ratio->p99},
-                                {"max", quality.ratio->max},
-                                {"unbounded_rows", quality.ratio->unbounded_rows}};
-  }
+  object["distance_ratio"] = quality.ratios ? to_json(*quality.ratios) : Json(nullptr);
   object["distance_error"] = quality.distance_error ? Json(*quality.distance_error) : Json(nullptr);
   return object;
 }
@@ -143,13 +137,7 @@ void print_quality(const Quality& quality) {
   text += fmt::format("right rows      {} of {}, {} with the same ids in the same order\n",
                       format_integer(quality.right_rows), format_integer(quality.queries),
                       format_integer(quality.identical_rows));
-  if (quality.ratio) {
-    text += fmt::format("distance ratio  mean {:.6f}  p99 {:.6f}  max {:.6f}\n", quality.ratio->mean,
-                        quality.ratio->p99, quality.ratio->max);
-    if (quality.ratio->unbounded_rows > 0) {
-      text += fmt::format("unbounded ratio {} rows, not counted above\n", quality.ratio->unbounded_rows);
-    }
-  }
+  if (quality.ratios) text += describe(*quality.ratios);
   if (quality.invalid_ids > 0) text += fmt::format("invalid ids     {}\n", format_integer(quality.invalid_ids));
   if (quality.repeated_ids > 0) text += fmt::format("repeated ids    {}\n", format_integer(quality.repeated_ids));
   if (quality.distance_error) text += fmt::format("distance error  at most {}\n", *quality.distance_error);

@@ -1,4 +1,4 @@
-// Everything: k-nearest-neighbour search, graphs, selection.
+// Everything: k-nearest-neighbour search, graphs, reductions, selection.
 #pragma once
 
 #include "kith/cuda.hpp"
@@ -8,6 +8,8 @@
 #include "kith/metric.hpp"
 #include "kith/options.hpp"
 #include "kith/plan.hpp"
+#include "kith/quality.hpp"
+#include "kith/reduce.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
 #include "kith/tune.hpp"

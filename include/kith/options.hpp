@@ -16,7 +16,8 @@ namespace kith {
 // slow and for development.
 enum class Backend { automatic, cpu, cuda, emulated };
 
-// How neighbours are found. `automatic` lets the planner choose; `brute` looks at every point.
+// How neighbours are found. `automatic` lets the planner choose; `brute` looks at every point; `shifted_sort` is the
+// one whose neighbours are approximate, and never chosen unless asked for.
 enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort };
 
 KITH_API const char* to_string(Backend backend) noexcept;  // "auto", "cpu", "cuda", "emulated"
@@ -75,6 +76,24 @@ struct TriangleTuning {
   int threads_per_query = 0;
 };
 
+// How method `shifted-sort` works (Li et al., kANN on the GPU with Shifted Sorting). Its neighbours are approximate:
+// points that are near each other in one of several orders along a space-filling curve. 1 to 16 dimensions, k ≤ 1024 on
+// a device, metrics euclidean, sqeuclidean, manhattan and chebyshev.
+struct ShiftedSortTuning {
+  int shifts = 5;  // orders, each of points shifted once more; 1 to 64
+  // From one order to the next, where the cube that the curve fills has side 1; 0 = 0.05, less where they are many. The
+  // points are scaled to leave room for all shifts.
+  double shift = 0;
+  // Shifts of which the theory says that they find neighbours within a constant factor: 2⌈d/2⌉ + 1 of them, each a step
+  // on the points' side. `shifts` and `shift` then follow from the dimensions.
+  bool guaranteed = false;
+  std::int64_t window = 0;       // candidates on either side of a query in each order; 0 = k, or a few more for free
+  std::string curve = "morton";  // or "hilbert"
+  // On a device. "warp": a list stays with the warp of its query; "paper": lists go through memory after every shift,
+  // with k candidates on either side and k ≤ 512.
+  std::string merge = "auto";
+};
+
 struct Options {
   Metric metric = MetricKind::euclidean;
   Backend backend = Backend::automatic;
@@ -84,8 +103,9 @@ struct Options {
   int threads = 0;                 // CPU threads; 0 = all that this process may use
   std::int64_t memory_budget = 0;  // bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free
   bool check_finite = true;        // off: NaN or Inf in the input give an unspecified answer, never a crash
-  bool statistics = false;         // method triangle counts what it does, which costs some time
+  bool statistics = false;         // method triangle counts what it does, shifted-sort judges a sample; costs time
   TriangleTuning triangle;
+  ShiftedSortTuning shifted_sort;
   ProgressCallback progress;
 };
 

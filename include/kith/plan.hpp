@@ -43,6 +43,10 @@ struct Plan {
   std::int64_t candidates = 0;   // candidates kept per query before they are thinned out
   TriangleTuning triangle;       // of method triangle: what was zero or "auto" is decided
   bool statistics = false;       // that method triangle counts what it does
+
+  ShiftedSortTuning shifted_sort;  // of method shifted-sort: what was zero or "auto" is decided
+  bool approximate = false;        // neighbours may be missed
+
   std::int64_t workspace_bytes = 0;
   std::int64_t budget_bytes = 0;
   double seconds = 0;   // predicted

@@ -1,4 +1,4 @@
-// Exact k-nearest-neighbour search.
+// k-nearest-neighbour search: exact, but for method shifted-sort.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "kith/matrix.hpp"
 #include "kith/options.hpp"
 #include "kith/plan.hpp"
+#include "kith/quality.hpp"
 
 namespace kith {
 
@@ -50,6 +51,7 @@ struct SearchReport {
   std::int64_t finalists = 0;     // candidates whose distance was computed by the direct formula in double
   std::vector<SearchStep> steps;  // on a device: how many queries each rung was tried for
   std::optional<TriangleStatistics> triangle;
+  std::optional<SearchQuality> quality;  // of method shifted-sort, where Options::statistics asked for it
 };
 
 // queries × k neighbours, each row sorted by (distance, id); inner products by (−product, id).

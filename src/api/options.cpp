@@ -63,8 +63,8 @@ std::vector<std::string> simd_targets() {
 }
 
 std::vector<std::string> method_names(Backend backend) {
-  if (is_device(backend)) return {"auto", "brute", "two-stage", "fused", "triangle"};
-  return {"auto", "brute", "triangle"};
+  if (is_device(backend)) return {"auto", "brute", "two-stage", "fused", "triangle", "shifted-sort"};
+  return {"auto", "brute", "triangle", "shifted-sort"};
 }
 
 std::vector<std::string> distance_names(Backend backend) {

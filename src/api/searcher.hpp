@@ -10,15 +10,18 @@
 
 #include "api/device_choice.hpp"
 #include "api/devices.hpp"
+#include "api/sample_quality.hpp"
 #include "api/validate.hpp"
 #include "core/key.hpp"
 #include "cpu/brute_search.hpp"
+#include "cpu/morton/kept_curve.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/triangle/probe.hpp"
 #include "cpu/triangle/triangle_search.hpp"
 #include "kith/search.hpp"
 #include "plan/device_planner.hpp"
 #include "plan/planner.hpp"
+#include "plan/shifted_planner.hpp"
 #include "plan/triangle_planner.hpp"
 
 namespace kith::api {
@@ -30,6 +33,7 @@ class Searcher {
   // options.backend is one that is there.
   Searcher(MatrixView<T> base, Options options, std::int64_t queries, std::int64_t k)
       : base_(base), options_(std::move(options)), machine_(plan::cpu_facts()) {
+    if (options_.method == Method::shifted_sort) plan::check_shifted_sort(options_, base_.cols);
     if (on_device()) {
       device_facts_ = device_facts(options_.backend);
       if (queries > 0) plan_for(queries, k);  // refuses before anything is copied
@@ -44,7 +48,7 @@ class Searcher {
     const bool affordable = options_.memory_budget == 0 || base_.rows * 16 <= options_.memory_budget;
     has_norms_ = queries == 0 ? form == core::Form::dot || (form == core::Form::squared && affordable)
                               : plan::needs_norms(plan_for(queries, k));
-    if (options_.method == Method::triangle) has_norms_ = false;
+    if (options_.method == Method::triangle || options_.method == Method::shifted_sort) has_norms_ = false;
     prepared_ = prepare(base_, "base");
     // An index is made for many searches: it has its clusters before the first.
     if (queries == 0 && options_.method == Method::triangle) clusters_for(plan_for(1, 1));
@@ -67,12 +71,32 @@ class Searcher {
       report.plan = choose(prepared_queries, k);
       if (report.plan.method == Method::triangle) {
         run_triangle(prepared_queries, ids, distances, report);
+      } else if (report.plan.method == Method::shifted_sort) {
+        report.finalists = curve_.search(prepared_, prepared_queries, report.plan, options_.progress, ids, distances);
       } else {
         report.finalists =
             cpu::brute_search(prepared_, prepared_queries, report.plan, options_.progress, ids, distances);
       }
     }
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (report.plan.approximate && report.plan.statistics)
+      report.quality = sample_quality(base_, queries, k, distances, options_);
+    return report;
+  }
+
+  // Whether neighbours can be reduced where they are found.
+  bool reduces(std::int64_t queries, std::int64_t k) const {
+    if (device_ == nullptr || options_.method != Method::shifted_sort) return false;
+    return plan_for(queries, k).shifted_sort.merge == "warp";
+  }
+
+  // As DeviceIndex::reduce().
+  SearchReport reduce(MatrixView<T> queries, std::int64_t k, const core::Reduction& reduction,
+                      const MatrixView<DistanceOf<T>>& values, DistanceOf<T>* out) const {
+    prepare(queries, "query");
+    SearchReport report;
+    report.plan = plan_for(queries.rows, k);
+    device_->reduce(queries, report.plan, options_.progress, reduction, values, out);
     return report;
   }
 
@@ -181,6 +205,7 @@ class Searcher {
   cpu::PreparedRows<T> prepared_;
   mutable std::mutex clusters_mutex_;
   mutable std::unique_ptr<cpu::TriangleBase<T>> clusters_;  // of method triangle
+  mutable cpu::KeptCurve<T> curve_;                         // of method shifted-sort
   DeviceFacts device_facts_;                                // as they were before the base took its part
   std::unique_ptr<DeviceIndex<T>> device_;
 };

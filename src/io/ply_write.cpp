@@ -23,12 +23,15 @@ const char* type_name(ElementType type) {
   throw Error(ErrorCode::invalid_argument, "ply has no type for int64; convert to int32 or float64");
 }
 
+// What 1 to 3 columns are, and 6.
+constexpr const char* kProperties[] = {"x", "y", "z", "nx", "ny", "nz"};
+
 std::string header_text(const Array& array, bool text) {
   std::string header = "ply\nformat ";
   header += text ? "ascii" : "binary_little_endian";
   header += " 1.0\nelement vertex " + std::to_string(array.rows()) + "\n";
   for (std::int64_t col = 0; col < array.cols(); ++col) {
-    header += std::string("property ") + type_name(array.type()) + " " + "xyz"[col] + "\n";
+    header += std::string("property ") + type_name(array.type()) + " " + kProperties[col] + "\n";
   }
   return header + "end_header\n";
 }
@@ -52,8 +55,9 @@ void write_text(Sink& sink, const Array& array) {
 }  // namespace
 
 void write_ply(Sink& sink, const Array& array, bool text) {
-  if (array.cols() < 1 || array.cols() > 3) {
-    throw Error(ErrorCode::invalid_argument, "ply holds points of 1 to 3 columns, not " + std::to_string(array.cols()));
+  if (array.cols() != 6 && (array.cols() < 1 || array.cols() > 3)) {
+    throw Error(ErrorCode::invalid_argument,
+                "ply holds points of 1 to 3 columns, or 3 with normals of 3, not " + std::to_string(array.cols()));
   }
   sink.write(header_text(array, text));
   if (text) {

@@ -1,4 +1,4 @@
-// Points as the vertices of a PLY file: properties x, y, z, as many as there are columns.
+// Points as the vertices of a PLY file: properties x, y, z, as many as there are columns, and nx, ny, nz of six.
 #pragma once
 
 #include "kith/io.hpp"

@@ -11,6 +11,7 @@
 #include "plan/device_costs.hpp"
 #include "plan/device_triangle.hpp"
 #include "plan/products.hpp"
+#include "plan/shifted_planner.hpp"
 
 namespace kith::plan {
 namespace {
@@ -164,6 +165,7 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   if (problem.base_rows > kLongestDeviceRow)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} base points; a device takes at most {}", problem.base_rows, kLongestDeviceRow));
+  if (options.method == Method::shifted_sort) return plan_device_shifted(problem, options, backend, facts);
   Plan plan;
   plan.problem = problem;
   plan.metric = options.metric;

@@ -14,6 +14,7 @@
 #include "cpu/simd/kernels.hpp"
 #include "kith/error.hpp"
 #include "plan/products.hpp"
+#include "plan/shifted_planner.hpp"
 #include "plan/triangle_planner.hpp"
 
 namespace kith::plan {
@@ -193,6 +194,7 @@ CpuFacts cpu_facts() {
 }
 
 bool needs_norms(const Plan& plan) {
+  if (plan.method == Method::shifted_sort) return false;
   if (plan.method == Method::triangle) return false;  // cosine and correlation get theirs in any case
   return plan.expanded || core::form_of(plan.metric) == core::Form::dot;
 }
@@ -203,6 +205,7 @@ std::int64_t cpu_budget(const Options& options, const CpuFacts& facts) {
 
 Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& facts) {
   if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
+  if (options.method == Method::shifted_sort) return plan_cpu_shifted(problem, options, facts);
   const core::Form form = core::form_of(options.metric);
   Plan plan;
   plan.problem = problem;

@@ -26,6 +26,10 @@ std::string method_text(const Plan& plan) {
   if (plan.method == Method::triangle)
     return fmt::format("method    triangle, form {}: clusters and points are ruled out by the triangle inequality\n",
                        plan.triangle.form);
+  if (plan.method == Method::shifted_sort)
+    return fmt::format(
+        "method    shifted-sort, approximate: {} orders along the {} curve, {} candidates on either side\n",
+        plan.shifted_sort.shifts, plan.shifted_sort.curve, plan.shifted_sort.window);
   return fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), plan.distance,
                      plan.expanded ? " from norms and products" : "", plan.select);
 }
@@ -34,6 +38,8 @@ std::string work_text(const Plan& plan) {
   if (plan.method == Method::triangle)
     return fmt::format("clusters  {} of the points, {} of {} queries\n", plan.triangle.base_landmarks,
                        plan.triangle.query_landmarks, plan.query_block);
+  if (plan.method == Method::shifted_sort)
+    return fmt::format("batches   {} queries, {} candidates per query\n", plan.query_block, plan.candidates);
   return fmt::format("tiles     {} queries × {} points, base in {} part{}, {} candidates per query\n", plan.query_block,
                      plan.base_tile, plan.base_splits, plan.base_splits == 1 ? "" : "s", plan.candidates);
 }

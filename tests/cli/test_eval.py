@@ -25,7 +25,9 @@ class Eval(KithTest):
         self.run_kith("search", "--base", "base.npy", "--queries", "q.npy", "-k", "8", "-o", "out.npz")
         answer = self.run_json("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "out.npz")
         self.assertEqual((answer["recall"], answer["k"], answer["queries"]), (1, 8, 25))
-        self.assertEqual(answer["distance_ratio"], {"mean": 1, "p99": 1, "max": 1, "unbounded_rows": 0})
+        ratio = answer["distance_ratio"]
+        self.assertEqual([ratio[name] for name in ("mean", "p99", "p999", "max", "unbounded_rows")], [1, 1, 1, 1, 0])
+        self.assertEqual([bin["queries"] for bin in ratio["histogram"] if bin["from"] > 1], 40 * [0])
         self.assertEqual((answer["distance_error"], answer["identical_rows"], answer["truth"]), (0, 25, "computed"))
 
     def test_other_ids_at_the_same_distance_are_right(self):

@@ -153,6 +153,16 @@ TEST(Ply, RefusesCountsTheFileCannotHold) {
             bad_data("test: line 7: a list of '-1' items"));
 }
 
+TEST(Ply, WritesNormalsBesidePoints) {
+  const Folder folder;
+  const Array points = Array::from(std::vector<float>{1, 2, 3, 0, 0, 1, 4, 5, 6, 0, 1, 0}, 2, 6);
+  save(folder.file("a.ply"), points);
+  LoadOptions options;
+  options.columns = {"x", "y", "z", "nx", "ny", "nz"};
+  EXPECT_TRUE(same_array(load(folder.file("a.ply"), options), points));
+  EXPECT_EQ(load(folder.file("a.ply")).cols(), 3);
+}
+
 TEST(Ply, WritesAsciiAndBinary) {
   const Folder folder;
   const Array points = Array::from(std::vector<float>{1, 2.5, -3, 4, 5, 6}, 2, 3);
@@ -164,7 +174,7 @@ TEST(Ply, WritesAsciiAndBinary) {
   EXPECT_EQ(bytes_of(folder.file("b.ply")).substr(0, 36), "ply\nformat binary_little_endian 1.0\n");
   EXPECT_TRUE(same_array(load(folder.file("b.ply")), points));
   EXPECT_EQ(failure_of([&] { save(folder.file("c.ply"), Array::from(std::vector<float>(4), 1, 4)); }),
-            invalid_argument("ply holds points of 1 to 3 columns, not 4"));
+            invalid_argument("ply holds points of 1 to 3 columns, or 3 with normals of 3, not 4"));
   EXPECT_EQ(failure_of([&] { save(folder.file("c.ply"), Array::from(std::vector<std::int64_t>(3), 1, 3)); }),
             invalid_argument("ply has no type for int64; convert to int32 or float64"));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/reduction.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
 #include "plan/device_profile.hpp"
@@ -64,6 +65,11 @@ class DeviceIndex {
   // As the plan says. Queries were checked. Fills in the report but for plan and time.
   virtual void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const = 0;
+  // A row of core::reduced_columns() values a query, for plans of method shifted-sort that merge in warps. `values`
+  // where the operation has some.
+  virtual void reduce(const MatrixView<T>& /*queries*/, const Plan& /*plan*/, const ProgressCallback& /*progress*/,
+                      const core::Reduction& /*reduction*/, const MatrixView<DistanceOf<T>>& /*values*/,
+                      DistanceOf<T>* /*out*/) const {}
   // The share of distances, from 0 to 1, that method triangle would compute, from a sample of both; 1 where that is not
   // known.
   virtual double triangle_share(const MatrixView<T>& /*queries*/, std::int64_t /*k*/) const { return 1; }

@@ -2,6 +2,7 @@
 // are copied once, since those that fail a rung are gathered from packed rows.
 #include "cuda/backend/backend.hpp"
 #include "cuda/backend/rungs.hpp"
+#include "cuda/backend/shifted_sort.hpp"
 #include "cuda/backend/triangle.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/search/candidates.hpp"
@@ -50,6 +51,7 @@ class LyingIndex final : public PointerIndex<F> {
               SearchReport& report) const override {
     auto* stream = static_cast<cudaStream_t>(caller_stream);
     if (plan.method == Method::triangle) return search_triangle(queries, plan, distances, ids, stream, report);
+    if (plan.method == Method::shifted_sort) return search_shifted(queries, plan, distances, ids, stream);
     const PointStore<F> points = store_of(queries, metric_, needs_addends(metric_) && plan.distance != "keys",
                                           queries.row_stride == queries.cols, stream);
     const BruteWork work = work_of(plan, common_span(span_, points.exact(0, queries.rows).rows, points.dims(), stream));
@@ -92,22 +94,32 @@ class LyingIndex final : public PointerIndex<F> {
     const std::int64_t count = queries.rows * plan.problem.k;
     DeviceBuffer<unsigned> found(size(count), stream);
     Workspace workspace(stream, size(plan.workspace_bytes));
-    const auto run = [&](const PointStore<F>& points) {
+    with_checked(queries, stream, [&](const PointStore<F>& points) {
       triangle_.search(
           plan, points, base_, distances, found.data(), workspace, [](std::int64_t) {}, report);
-    };
-    if (is_base(queries)) {
-      run(base_);
-    } else {
-      const PointStore<F> points = store_of(queries, metric_, false, true, stream);
-      Event ready;
-      ready.record(stream);
-      ready.wait_on(own_);
-      const PointCheck<F> check(points, metric_, check_finite_, own_);
-      run(points);
-      check.refuse_faults("query");
-    }
+    });
     widen_ids(found.data(), count, ids, stream);
+  }
+
+  void search_shifted(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids,
+                      cudaStream_t stream) const {
+    Workspace workspace(stream, size(plan.workspace_bytes));
+    with_checked(queries, stream, [&](const PointStore<F>& points) {
+      curve_.search(plan, points, base_, distances, ids, workspace, [](std::int64_t) {});
+    });
+  }
+
+  // Calls run(points) with the queries, which are checked beside it.
+  template <class Run>
+  void with_checked(const MatrixView<F>& queries, cudaStream_t stream, Run run) const {
+    if (is_base(queries)) return run(base_);
+    const PointStore<F> points = store_of(queries, metric_, false, true, stream);
+    Event ready;
+    ready.record(stream);
+    ready.wait_on(own_);
+    const PointCheck<F> check(points, metric_, check_finite_, own_);
+    run(points);
+    check.refuse_faults("query");
   }
 
   bool is_base(const MatrixView<F>& queries) const {
@@ -132,6 +144,7 @@ class LyingIndex final : public PointerIndex<F> {
   mutable KeptHalfs halfs_;
   mutable RungMemory memory_;
   mutable KeptTriangle<F> triangle_;
+  mutable KeptCurve<F> curve_;
 };
 
 }  // namespace

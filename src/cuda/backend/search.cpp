@@ -4,9 +4,11 @@
 #include <array>
 #include <future>
 #include <optional>
+#include <string>
 
 #include "cuda/backend/backend.hpp"
 #include "cuda/backend/rungs.hpp"
+#include "cuda/backend/shifted_sort.hpp"
 #include "cuda/backend/staging.hpp"
 #include "cuda/backend/triangle.hpp"
 #include "cuda/runtime/properties.hpp"
@@ -175,6 +177,7 @@ class HostIndex final : public DeviceIndex<T> {
   void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress, std::int64_t* ids,
               DistanceOf<T>* distances, SearchReport& report) const override {
     if (plan.method == Method::triangle) return search_triangle(queries, plan, progress, ids, distances, report);
+    if (plan.method == Method::shifted_sort) return search_shifted(queries, plan, progress, ids, distances);
     const Stream stream;
     PointStore<F> points(queries.rows, queries.cols, metric_, addends_, stream);
     Staging staging(staging_shape(bytes_of(queries)), stream);
@@ -218,6 +221,21 @@ class HostIndex final : public DeviceIndex<T> {
     return first_rung_holds(work, some, streamed, workspace);
   }
 
+  void reduce(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
+              const core::Reduction& reduction, const MatrixView<F>& values, F* out) const override {
+    with_queries(queries, plan, [&](const PointStore<F>& points, Workspace& workspace, Staging& staging) {
+      const std::int64_t count = queries.rows * core::reduced_columns(reduction);
+      const bool has_values = core::has_values(reduction.op);
+      const std::int64_t value_count = has_values ? values.rows * values.cols : 0;
+      DeviceBuffer<F> device_values(static_cast<std::size_t>(value_count), workspace.stream());
+      if (has_values) staging.upload(values, device_values.data());
+      DeviceBuffer<F> reduced(static_cast<std::size_t>(count), workspace.stream());
+      const NearReduction<F> what{reduction, device_values.data(), reduced.data()};
+      curve_.reduce(plan, points, *store_, what, workspace, queries_done(progress, plan, workspace.stream()));
+      staging.download(reduced.data(), count, out);
+    });
+  }
+
  private:
   PointStore<F> some_of(const MatrixView<T>& queries, bool addends, cudaStream_t stream) const {
     const MatrixView<T> some = some_rows(queries);
@@ -228,10 +246,12 @@ class HostIndex final : public DeviceIndex<T> {
     return points;
   }
 
-  void search_triangle(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
-                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const {
+  // Calls run(points, workspace, staging) with the queries on the device, for methods that keep the base there.
+  template <class Run>
+  void with_queries(const MatrixView<T>& queries, const Plan& plan, Run run) const {
     if (!store_)
-      throw Error(ErrorCode::out_of_memory, "method triangle keeps the base on the device; the budget of " +
+      throw Error(ErrorCode::out_of_memory, std::string("method ") + name_of(plan.method) +
+                                                " keeps the base on the device; the budget of " +
                                                 std::to_string(plan.budget_bytes) + " bytes has no room for it");
     const Stream stream;
     Staging staging(staging_shape(bytes_of(queries)), stream);
@@ -241,16 +261,40 @@ class HostIndex final : public DeviceIndex<T> {
       staging.upload(queries, points->rows());
       points->prepare(queries.rows);
     }
-    const std::int64_t count = queries.rows * plan.problem.k;
-    DeviceBuffer<F> keys(static_cast<std::size_t>(count), stream);
-    DeviceBuffer<unsigned> found(static_cast<std::size_t>(count), stream);
-    DeviceBuffer<std::int64_t> wide(static_cast<std::size_t>(count), stream);
     Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
-    triangle_.search(plan, points ? *points : *store_, *store_, keys.data(), found.data(), workspace,
-                     queries_done(progress, plan, stream), report);
-    widen_ids(found.data(), count, wide.data(), stream);
-    staging.download(keys.data(), count, distances);
-    staging.download(wide.data(), count, ids);
+    run(points ? *points : *store_, workspace, staging);
+  }
+
+  // The library's own function is not linked where device sources stand alone.
+  static const char* name_of(Method method) { return method == Method::triangle ? "triangle" : "shifted-sort"; }
+
+  void search_triangle(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
+                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const {
+    with_queries(queries, plan, [&](const PointStore<F>& points, Workspace& workspace, Staging& staging) {
+      const cudaStream_t stream = workspace.stream();
+      const std::int64_t count = queries.rows * plan.problem.k;
+      DeviceBuffer<F> keys(static_cast<std::size_t>(count), stream);
+      DeviceBuffer<unsigned> found(static_cast<std::size_t>(count), stream);
+      DeviceBuffer<std::int64_t> wide(static_cast<std::size_t>(count), stream);
+      triangle_.search(plan, points, *store_, keys.data(), found.data(), workspace,
+                       queries_done(progress, plan, stream), report);
+      widen_ids(found.data(), count, wide.data(), stream);
+      staging.download(keys.data(), count, distances);
+      staging.download(wide.data(), count, ids);
+    });
+  }
+
+  void search_shifted(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
+                      std::int64_t* ids, DistanceOf<T>* distances) const {
+    with_queries(queries, plan, [&](const PointStore<F>& points, Workspace& workspace, Staging& staging) {
+      const std::int64_t count = queries.rows * plan.problem.k;
+      DeviceBuffer<F> keys(static_cast<std::size_t>(count), workspace.stream());
+      DeviceBuffer<std::int64_t> found(static_cast<std::size_t>(count), workspace.stream());
+      curve_.search(plan, points, *store_, keys.data(), found.data(), workspace,
+                    queries_done(progress, plan, workspace.stream()));
+      staging.download(keys.data(), count, distances);
+      staging.download(found.data(), count, ids);
+    });
   }
 
   bool is_base(const MatrixView<T>& queries) const {
@@ -305,6 +349,7 @@ class HostIndex final : public DeviceIndex<T> {
   mutable KeptHalfs halfs_;
   mutable RungMemory memory_;
   mutable KeptTriangle<F> triangle_;
+  mutable KeptCurve<F> curve_;
 };
 
 }  // namespace

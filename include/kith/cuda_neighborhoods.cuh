@@ -1,0 +1,94 @@
+// For CUDA C++: a functor of the caller's on the neighbours of each query, where they are found. Include it in sources
+// for nvcc; it needs nothing of Kith but kith/cuda.hpp and the library.
+//
+//   struct Brightness {                                   // photons: their mean power over the disc they cover
+//     const float* power;
+//     float* out;
+//     __device__ void operator()(std::int64_t query, const kith::cuda::Neighborhood<float>& near) const {
+//       float sum = 0;
+//       for (std::int64_t i = 0; i < near.k; ++i) sum += power[near.ids[i]];
+//       const float radius = near.distances[near.k - 1];
+//       out[query] = sum / (3.14159265F * radius * radius);
+//     }
+//   };
+//   kith::cuda::for_each_neighborhood(index, queries, rows, 3, 50, Brightness{power, out}, stream);
+//
+// Works with every method of the index. Lists live for a batch of queries, small enough to stay in the device's cache.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "kith/cuda.hpp"
+#include "kith/error.hpp"
+
+namespace kith::cuda {
+
+// The k nearest base points of a query, by (distance, id).
+template <class T>
+struct Neighborhood {
+  const std::int64_t* ids;
+  const T* distances;
+  std::int64_t k;
+};
+
+namespace detail {
+
+inline void require(cudaError_t status, const char* call) {
+  if (status != cudaSuccess)
+    throw Error(status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal,
+                std::string(call) + ": " + cudaGetErrorString(status));
+}
+
+// Memory of a stream, given back in its order.
+template <class V>
+class StreamMemory {
+ public:
+  StreamMemory(std::int64_t count, cudaStream_t stream) : stream_(stream) {
+    void* address = nullptr;
+    require(cudaMallocAsync(&address, static_cast<std::size_t>(count) * sizeof(V), stream), "cudaMallocAsync");
+    data_ = static_cast<V*>(address);
+  }
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+  ~StreamMemory() { cudaFreeAsync(data_, stream_); }
+  V* data() const { return data_; }
+
+ private:
+  V* data_ = nullptr;
+  cudaStream_t stream_;
+};
+
+template <class T, class Functor>
+__global__ void visit_neighborhoods(const std::int64_t* ids, const T* distances, std::int64_t k, std::int64_t first,
+                                    std::int64_t count, Functor functor) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) functor(first + i, Neighborhood<T>{ids + i * k, distances + i * k, k});
+}
+
+}  // namespace detail
+
+// Calls functor(query, neighborhood) on the device, a thread for each of `rows` queries that lie there as
+// Index::search() takes them. The functor is copied to the device, so it is trivially copyable. Everything is enqueued
+// on the stream; what Index::search() waits for is waited for.
+template <class T, class Functor>
+void for_each_neighborhood(const Index<T>& index, const T* device_queries, std::int64_t rows, std::int64_t row_stride,
+                           std::int64_t k, Functor functor, cudaStream_t stream) {
+  constexpr std::int64_t kNeighborsAtOnce = std::int64_t{1} << 21;
+  constexpr unsigned kThreads = 128;
+  const std::int64_t batch = std::max<std::int64_t>(1, std::min(rows, kNeighborsAtOnce / std::max<std::int64_t>(1, k)));
+  const detail::StreamMemory<std::int64_t> ids(batch * std::max<std::int64_t>(1, k), stream);
+  const detail::StreamMemory<T> distances(batch * std::max<std::int64_t>(1, k), stream);
+  for (std::int64_t first = 0; first < rows; first += batch) {
+    const std::int64_t now = std::min(batch, rows - first);
+    index.search(device_queries + first * row_stride, now, row_stride, k, distances.data(), ids.data(), stream);
+    const auto blocks = static_cast<unsigned>((now + kThreads - 1) / kThreads);
+    detail::visit_neighborhoods<<<blocks, kThreads, 0, stream>>>(ids.data(), distances.data(), k, first, now, functor);
+    detail::require(cudaGetLastError(), "visit_neighborhoods");
+  }
+}
+
+}  // namespace kith::cuda

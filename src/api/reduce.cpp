@@ -1,0 +1,183 @@
+// Reductions over neighbours: in the search itself where the method can, else batch after batch of neighbours.
+#include "kith/reduce.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "api/guard.hpp"
+#include "api/names.hpp"
+#include "api/searcher.hpp"
+#include "api/validate.hpp"
+#include "core/reduction.hpp"
+#include "cpu/parallel.hpp"
+
+namespace kith {
+namespace {
+
+constexpr std::array<api::Name<ReduceOp>, 8> kReduceOps{{
+    {"mean", ReduceOp::mean},
+    {"weighted-mean", ReduceOp::weighted_mean},
+    {"sum", ReduceOp::sum},
+    {"min", ReduceOp::min},
+    {"max", ReduceOp::max},
+    {"kth-distance", ReduceOp::kth_distance},
+    {"density", ReduceOp::density},
+    {"covariance", ReduceOp::covariance},
+}};
+
+// Neighbours in memory at a time.
+constexpr std::int64_t kBatchNeighbors = std::int64_t{1} << 22;
+constexpr std::int64_t kReduceRows = 256;  // rows that a thread takes at a time
+
+// Of the ball of radius 1.
+double ball_volume(const Metric& metric, std::int64_t dims) {
+  const auto d = static_cast<double>(dims);
+  switch (core::effective_kind(metric)) {
+    case MetricKind::euclidean:
+    case MetricKind::sqeuclidean: return std::pow(std::numbers::pi, d / 2) / std::tgamma(d / 2 + 1);
+    case MetricKind::manhattan: return std::pow(2, d) / std::tgamma(d + 1);
+    case MetricKind::chebyshev: return std::pow(2, d);
+    default:
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("no volume is known of balls by {}; density has euclidean, sqeuclidean, manhattan, "
+                              "chebyshev",
+                              to_string(metric)));
+  }
+}
+
+template <Element T>
+core::Reduction make_reduction(const MatrixView<T>& base, std::int64_t k, const MatrixView<DistanceOf<T>>& values,
+                               ReduceOp op, const Metric& metric) {
+  core::Reduction reduction{op, k, base.cols, 0, 0, metric.kind == MetricKind::sqeuclidean};
+  if (core::has_values(op)) {
+    api::check_view(values, "values");
+    if (values.rows != base.rows)
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} rows of values for {} base points; each point must have one", values.rows, base.rows));
+    reduction.columns = values.cols;
+  }
+  if (op == ReduceOp::density) reduction.ball = ball_volume(metric, base.cols);
+  if (op == ReduceOp::weighted_mean && metric.kind == MetricKind::inner_product)
+    throw Error(ErrorCode::invalid_argument, "inner products may be negative and are no weights of weighted-mean");
+  return reduction;
+}
+
+// The neighbours of a query as reduce_neighbors() wants them.
+template <Element T>
+struct NearRow {
+  const MatrixView<T>& base;
+  const MatrixView<DistanceOf<T>>& values;
+  const std::int64_t* ids;
+  const DistanceOf<T>* distances;
+
+  double distance(std::int64_t r) const { return static_cast<double>(distances[r]); }
+  double value(std::int64_t r, std::int64_t c) const { return static_cast<double>(values(ids[r], c)); }
+  double coordinate(std::int64_t r, std::int64_t c) const { return static_cast<double>(base(ids[r], c)); }
+};
+
+template <Element T>
+class BatchReducer {
+  using D = DistanceOf<T>;
+
+ public:
+  BatchReducer(MatrixView<T> base, MatrixView<D> values, core::Reduction reduction, int threads)
+      : base_(base), values_(values), reduction_(reduction), threads_(threads) {}
+
+  // Rows of `out` for as many queries.
+  void reduce(const std::int64_t* ids, const D* distances, std::int64_t queries, D* out) const {
+    const std::int64_t columns = core::reduced_columns(reduction_);
+    cpu::parallel_for(threads_, (queries + kReduceRows - 1) / kReduceRows, [&](std::int64_t chunk, int) {
+      const std::int64_t last = std::min(queries, (chunk + 1) * kReduceRows);
+      for (std::int64_t q = chunk * kReduceRows; q < last; ++q) {
+        const NearRow<T> near{base_, values_, ids + q * reduction_.k, distances + q * reduction_.k};
+        core::reduce_neighbors<core::HostLanes>(
+            reduction_, near, [&](std::int64_t c, double value) { out[q * columns + c] = static_cast<D>(value); });
+      }
+    });
+  }
+
+ private:
+  MatrixView<T> base_;
+  MatrixView<D> values_;
+  core::Reduction reduction_;
+  int threads_;
+};
+
+template <Element T>
+SearchReport reduce_batches(const api::Searcher<T>& searcher, const BatchReducer<T>& reducer, MatrixView<T> queries,
+                            std::int64_t k, std::int64_t columns, DistanceOf<T>* out) {
+  const std::int64_t batch = std::clamp<std::int64_t>(kBatchNeighbors / k, 1, queries.rows);
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(batch * k));
+  std::vector<DistanceOf<T>> distances(ids.size());
+  SearchReport report;
+  for (std::int64_t first = 0; first < queries.rows; first += batch) {
+    const std::int64_t now = std::min(batch, queries.rows - first);
+    report = searcher.run(queries.rows_from(first, now), k, ids.data(), distances.data());
+    reducer.reduce(ids.data(), distances.data(), now, out + first * columns);
+  }
+  return report;
+}
+
+}  // namespace
+
+const char* to_string(ReduceOp op) noexcept {
+  return api::name_of(kReduceOps, op);
+}
+
+ReduceOp parse_reduce_op(std::string_view name) {
+  return api::parse_name(kReduceOps, "operation", name);
+}
+
+std::vector<std::string> reduce_op_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kReduceOps) names.emplace_back(entry.first);
+  return names;
+}
+
+bool uses_values(ReduceOp op) noexcept {
+  return core::has_values(op);
+}
+
+template <Element T>
+Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
+                              MatrixView<DistanceOf<T>> values, ReduceOp op, const Options& options) {
+  api::check_view(base, "base");
+  api::check_search(base, queries, k);
+  Options resolved = options;
+  resolved.backend = api::check_options(options);
+  const core::Reduction reduction = make_reduction(base, k, values, op, options.metric);
+  const std::int64_t columns = core::reduced_columns(reduction);
+  return api::guarded([&] {
+    const auto start = std::chrono::steady_clock::now();
+    api::check_output(queries.rows, columns, sizeof(DistanceOf<T>));
+    const api::Searcher<T> searcher(base, resolved, queries.rows, k);
+    Reduced<DistanceOf<T>> reduced;
+    reduced.values = Matrix<DistanceOf<T>>(queries.rows, columns);
+    if (searcher.reduces(queries.rows, k)) {
+      reduced.report = searcher.reduce(queries, k, reduction, values, reduced.values.data());
+    } else {
+      const int threads = options.threads > 0 ? options.threads : cpu::available_threads();
+      const BatchReducer<T> reducer(base, values, reduction, threads);
+      reduced.report = reduce_batches(searcher, reducer, queries, k, columns, reduced.values.data());
+    }
+    reduced.report.plan.problem.queries = queries.rows;
+    reduced.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return reduced;
+  });
+}
+
+#define KITH_INSTANTIATE(T)                                                                   \
+  template KITH_API Reduced<DistanceOf<T>> reduce(MatrixView<T>, MatrixView<T>, std::int64_t, \
+                                                  MatrixView<DistanceOf<T>>, ReduceOp, const Options&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith

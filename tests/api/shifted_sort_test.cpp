@@ -1,0 +1,248 @@
+// Method shifted-sort (Li et al.): every neighbour is a point at its true distance, lists are sorted and without
+// duplicates, all backends give the same answer, it is good, and better with more shifts; what cannot be is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kith/graph.hpp"
+#include "kith/search.hpp"
+#include "support/oracle.hpp"
+
+namespace kith::test {
+namespace {
+
+enum class Scene { uniform, surface, clusters, queries_elsewhere };
+
+// In space: uniform, on a bumpy sphere, or in tight clusters.
+Matrix<float> scene(Scene kind, std::int64_t rows, unsigned seed, std::int64_t dims = 3) {
+  Matrix<float> points(rows, dims);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> unit;
+  std::normal_distribution<float> normal;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float length = 0;
+    for (std::int64_t c = 0; c < dims; ++c) {
+      points(r, c) = kind == Scene::uniform ? unit(random) : normal(random);
+      length += points(r, c) * points(r, c);
+    }
+    const float bump = 1 + 0.2F * std::sin(5 * points(r, 0));
+    for (std::int64_t c = 0; c < dims; ++c) {
+      if (kind == Scene::surface) points(r, c) *= bump / std::sqrt(length);
+      if (kind == Scene::clusters) points(r, c) = static_cast<float>((r % 25 * (c + 3)) % 7) + 0.02F * points(r, c);
+      if (kind == Scene::queries_elsewhere) points(r, c) = 3 * points(r, c);
+    }
+  }
+  return points;
+}
+
+class ShiftedSort : public testing::TestWithParam<Backend> {
+ protected:
+  static bool is_cpu() { return GetParam() == Backend::cpu; }
+  static Options options(int shifts = 5) {
+    Options options;
+    options.backend = GetParam();
+    options.method = Method::shifted_sort;
+    options.shifted_sort.shifts = shifts;
+    return options;
+  }
+  // The emulator takes less.
+  static std::int64_t rows() { return GetParam() == Backend::emulated ? 600 : 3000; }
+  static std::int64_t queries() { return GetParam() == Backend::emulated ? 40 : 300; }
+};
+
+// Ids, distances, order and duplicates.
+template <Element T>
+void expect_answer(const Neighbors<DistanceOf<T>>& found, const Truth<DistanceOf<T>>& truth, std::int64_t base_rows) {
+  EXPECT_TRUE(found.report.plan.approximate);
+  for (std::int64_t q = 0; q < found.queries; ++q) {
+    std::set<std::int64_t> seen;
+    for (std::int64_t i = 0; i < found.k; ++i) {
+      const std::int64_t id = found.ids_of(q)[static_cast<std::size_t>(i)];
+      ASSERT_TRUE(id >= 0 && id < base_rows);
+      ASSERT_TRUE(seen.insert(id).second) << "id " << id << " comes twice";
+      ASSERT_EQ(found.distances_of(q)[static_cast<std::size_t>(i)], truth.distance(q, id));
+      if (i == 0) continue;
+      ASSERT_TRUE(truth.before(q, found.ids_of(q)[static_cast<std::size_t>(i - 1)], id));
+    }
+  }
+}
+
+template <class D>
+std::vector<double> ratios_of(const Neighbors<D>& found, const Truth<D>& truth) {
+  std::vector<double> ratios;
+  for (std::int64_t q = 0; q < found.queries; ++q) {
+    const D last = truth.distance(q, truth.nearest(q, found.k).back());
+    ratios.push_back(static_cast<double>(found.distances_of(q).back()) / static_cast<double>(last));
+  }
+  return ratios;
+}
+
+TEST_P(ShiftedSort, AnswersAreRealAndGood) {
+  struct Bounds {
+    Scene base;
+    Scene queries;
+    double mean;
+    double max;
+  };
+  for (const Bounds& each : {Bounds{Scene::uniform, Scene::uniform, 1.02, 1.4},
+                             {Scene::surface, Scene::surface, 1.03, 1.6},
+                             {Scene::clusters, Scene::surface, 1.25, 2.75},
+                             {Scene::surface, Scene::clusters, 1.25, 2.75},
+                             {Scene::uniform, Scene::queries_elsewhere, 1.25, 2.75}}) {
+    SCOPED_TRACE(testing::Message() << static_cast<int>(each.base) << " " << static_cast<int>(each.queries));
+    const auto base = scene(each.base, rows(), 1);
+    const auto points = scene(each.queries, queries(), 2);
+    const auto truth = truth_of(base, points, MetricKind::euclidean);
+    const auto found = search(base.view(), points.view(), 20, options());
+    expect_answer<float>(found, truth, base.rows());
+    const DistanceRatios ratios = summarise_ratios(ratios_of(found, truth));
+    EXPECT_LE(ratios.mean, each.mean);
+    EXPECT_LE(ratios.max, each.max);
+  }
+}
+
+TEST_P(ShiftedSort, MoreShiftsNeverMakeItWorse) {
+  const auto base = scene(Scene::surface, rows(), 3);
+  const auto points = scene(Scene::uniform, queries(), 4);
+  std::vector<float> before;
+  // With up to six the points are scaled alike, so each has the orders of the one before.
+  for (const int shifts : {1, 2, 3, 5, 6}) {
+    const auto found = search(base.view(), points.view(), 8, options(shifts));
+    std::vector<float> last;
+    for (std::int64_t q = 0; q < found.queries; ++q) last.push_back(found.distances_of(q).back());
+    // Candidates are ranked in single precision.
+    for (std::size_t q = 0; q < before.size(); ++q) EXPECT_LE(last[q], before[q] * 1.000001F) << "query " << q;
+    before = last;
+  }
+}
+
+TEST_P(ShiftedSort, BackendsAgree) {
+  if (is_cpu()) GTEST_SKIP() << "others are compared with it";
+  for (const std::int64_t dims : {1, 2, 3, 5, 16}) {
+    SCOPED_TRACE(testing::Message() << dims << " dimensions");
+    const auto base = scene(Scene::clusters, 300, 5, dims);
+    const auto points = scene(Scene::clusters, 20, 6, dims);
+    for (const char* curve : {"morton", "hilbert"}) {
+      Options here = options();
+      here.shifted_sort.curve = curve;
+      Options there = here;
+      there.backend = Backend::cpu;
+      const auto found = search(base.view(), points.view(), 7, here);
+      const auto right = search(base.view(), points.view(), 7, there);
+      EXPECT_EQ(found.ids, right.ids);
+      EXPECT_EQ(found.distances, right.distances);
+    }
+  }
+}
+
+TEST_P(ShiftedSort, AllNeighboursWhereTheWindowHasThemAll) {
+  const auto base = scene(Scene::uniform, 60, 7);
+  const auto points = scene(Scene::queries_elsewhere, 10, 8);
+  for (const MetricKind kind :
+       {MetricKind::euclidean, MetricKind::sqeuclidean, MetricKind::manhattan, MetricKind::chebyshev}) {
+    Options with = options(1);
+    with.metric = kind;
+    const auto truth = truth_of(base, points, with.metric);
+    const auto found = search(base.view(), points.view(), 60, with);
+    for (std::int64_t q = 0; q < found.queries; ++q) {
+      const auto ids = found.ids_of(q);
+      EXPECT_EQ(std::vector<std::int64_t>(ids.begin(), ids.end()), truth.nearest(q, 60));
+    }
+  }
+}
+
+TEST_P(ShiftedSort, AnIndexServesManyBatchesAndAGraph) {
+  const auto base = scene(Scene::surface, 400, 9);
+  const auto points = scene(Scene::surface, 30, 10);
+  const Index<float> index(base.view(), options());
+  const auto once = search(base.view(), points.view(), 6, options());
+  for (int round = 0; round < 2; ++round) EXPECT_EQ(index.search(points.view(), 6).ids, once.ids);
+  const auto others = index.search_self(3);
+  for (std::int64_t q = 0; q < others.queries; ++q) {
+    const auto ids = others.ids_of(q);
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), q), 0) << "point " << q << " is its own neighbour";
+  }
+}
+
+TEST_P(ShiftedSort, BatchesUnderTheBudget) {
+  const auto base = scene(Scene::uniform, 500, 11);
+  const auto points = scene(Scene::uniform, 2000, 12);
+  if (GetParam() == Backend::emulated) GTEST_SKIP() << "too many queries for the emulator";
+  Options little = options();
+  const auto free_plan = explain({500, 2000, 3, 4, DType::float32}, little);
+  little.memory_budget = free_plan.workspace_bytes - 1000 * 20;
+  const auto found = search(base.view(), points.view(), 4, little);
+  if (is_cpu()) EXPECT_LT(found.report.plan.query_block, 2000);
+  EXPECT_EQ(found.ids, search(base.view(), points.view(), 4, options()).ids);
+  little.memory_budget = 1000;
+  EXPECT_THROW(search(base.view(), points.view(), 4, little), Error);
+}
+
+TEST_P(ShiftedSort, ASampleSaysHowGoodItIs) {
+  const auto base = scene(Scene::surface, 300, 13);
+  const auto points = scene(Scene::uniform, 20, 14);
+  Options with = options(1);
+  with.statistics = true;
+  const auto found = search(base.view(), points.view(), 5, with);
+  ASSERT_TRUE(found.report.quality);
+  EXPECT_EQ(found.report.quality->queries, 20);
+  const auto truth = truth_of(base, points, MetricKind::euclidean);
+  const DistanceRatios right = summarise_ratios(ratios_of(found, truth));
+  EXPECT_EQ(found.report.quality->ratios.mean, right.mean);
+  EXPECT_EQ(found.report.quality->ratios.max, right.max);
+}
+
+TEST_P(ShiftedSort, RefusesWhatItHasNot) {
+  const auto refused = [](std::int64_t dims, std::int64_t k, auto change, const std::string& says) {
+    const Matrix<float> points(2000, dims);
+    Options with = options();
+    change(with);
+    try {
+      search(points.view(), points.view().rows_from(0, 1), k, with);
+      ADD_FAILURE() << "nothing was refused; expected: " << says;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+    }
+  };
+  refused(
+      17, 1, [](Options&) {}, "17 dimensions");
+  refused(
+      3, 1, [](Options& with) { with.metric = MetricKind::cosine; }, "cannot search by cosine");
+  refused(
+      3, 1, [](Options& with) { with.shifted_sort.shifts = 0; }, "shifts = 0");
+  refused(
+      3, 1, [](Options& with) { with.shifted_sort.shift = 0.5; }, "shift = 0.5");
+  refused(
+      3, 1, [](Options& with) { with.shifted_sort.curve = "peano"; }, "peano");
+  refused(
+      3, 1, [](Options& with) { with.distance = "direct"; }, "no stages");
+  if (is_cpu())
+    refused(
+        3, 1, [](Options& with) { with.shifted_sort.merge = "paper"; }, "for devices");
+  if (!is_cpu())
+    refused(
+        3, 1025, [](Options&) {}, "k = 1025");
+}
+
+TEST_P(ShiftedSort, PlansSayThatItIsApproximate) {
+  const Plan plan = explain({100000, 1000, 3, 50, DType::float32}, options());
+  EXPECT_TRUE(plan.approximate);
+  EXPECT_EQ(plan.shifted_sort.window, 64);
+  EXPECT_NE(to_string(plan).find("approximate"), std::string::npos);
+  Options guaranteed = options();
+  guaranteed.shifted_sort.guaranteed = true;
+  EXPECT_EQ(explain({100, 10, 3, 5, DType::float32}, guaranteed).shifted_sort.shifts, 5);
+  EXPECT_EQ(explain({100, 10, 6, 5, DType::float32}, guaranteed).shifted_sort.shifts, 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, ShiftedSort, testing::ValuesIn(available_backends()),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+}  // namespace
+}  // namespace kith::test
