@@ -47,7 +47,7 @@ Json to_json(const Plan& plan) {
 
 namespace {
 
-Json to_json(const TriangleStatistics& triangle) {
+Json triangle_json(const TriangleStatistics& triangle) {
   Json steps = Json::array();
   for (const TriangleStatistics::Step& step : triangle.steps)
     steps.push_back({{"name", step.name}, {"seconds", step.seconds}});
@@ -89,7 +89,7 @@ Json to_json(const SearchReport& report) {
                {"steps", steps},
                {"queries_per_second", queries / report.seconds},
                {"distances_per_second", distances / report.seconds}};
-  if (report.triangle) json["triangle"] = to_json(*report.triangle);
+  if (report.triangle) json["triangle"] = triangle_json(*report.triangle);
   if (report.quality)
     json["quality"] = {{"queries", report.quality->queries},
                        {"recall", report.quality->recall},

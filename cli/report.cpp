@@ -35,7 +35,7 @@ std::string describe(const DistanceRatios& ratios) {
 
 namespace {
 
-std::string describe(const TriangleStatistics& triangle) {
+std::string triangle_text(const TriangleStatistics& triangle) {
   const auto percent = [](double part, double whole) { return whole > 0 ? 100 * part / whole : 0.0; };
   const auto pairs = static_cast<double>(triangle.pairs);
   std::string text = fmt::format(
@@ -54,7 +54,7 @@ std::string describe(const TriangleStatistics& triangle) {
   return text + steps;
 }
 
-std::string describe(const SearchQuality& quality) {
+std::string quality_text(const SearchQuality& quality) {
   return fmt::format("approximate: recall {:.6f} of {} queries that were searched exactly too\n{}", quality.recall,
                      format_integer(quality.queries), describe(quality.ratios));
 }
@@ -63,8 +63,8 @@ std::string describe(const SearchQuality& quality) {
 
 void print_report(const SearchReport& report) {
   std::string text = describe(report) + "\n";
-  if (report.triangle) text += describe(*report.triangle) + "\n";
-  if (report.quality) text += describe(*report.quality);
+  if (report.triangle) text += triangle_text(*report.triangle) + "\n";
+  if (report.quality) text += quality_text(*report.quality);
   print_to_stderr(text);
 }
 
