@@ -12,7 +12,7 @@ import zlib
 import numpy as np
 
 SIZE = 720
-SPLAT = 2  # pixels around a point that it covers
+SPLAT = 4  # pixels around a point that it covers
 
 
 def write_png(path, image):

@@ -16,8 +16,8 @@ class Reduce(KithTest):
         self.save("values.npy", self.values)
         self.ids, self.distances = nearest(pairwise(self.base, self.queries), 6)
 
-    def reduce(self, *arguments, **options):
-        return self.run_kith("reduce", "--base", "base.npy", "-k", "6", *arguments, **options)
+    def reduce(self, *arguments, k=6, **options):
+        return self.run_kith("reduce", "--base", "base.npy", "-k", k, *arguments, **options)
 
     def reduced(self, *arguments):
         self.reduce("--queries", "queries.npy", *arguments, "-o", "out.npy")
@@ -47,10 +47,10 @@ class Reduce(KithTest):
         points = (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
         self.save("base.npy", points)
         for method in ("auto", "shifted-sort"):
-            self.reduce("--normals", "--method", method, "-o", "normals.npy", "-k", "12")
+            self.reduce("--normals", "--method", method, "-o", "normals.npy", k=12)
             normals = self.load("normals.npy")
             self.assertGreater(np.abs((normals * points).sum(axis=1)).min(), 0.9)
-        self.reduce("--normals", "-k", "12", "-o", "out.ply")
+        self.reduce("--normals", "-o", "out.ply", k=12)
         self.run_kith("convert", "out.ply", "-o", "back.npy", "--columns", "x,y,z,nx,ny,nz")
         back = self.load("back.npy")
         np.testing.assert_array_equal(back[:, :3], points)
