@@ -14,8 +14,8 @@ namespace kith::cpu {
 namespace {
 
 // Queries that a thread takes at a time, sorted along the curve so that each finds in the cache what the one before it
-// read.
-constexpr std::int64_t kCurveChunk = 65536;
+// read. Every chunk passes over all orders of the base.
+constexpr std::int64_t kCurveChunk = std::int64_t{1} << 18;
 
 // How many codes are less than `code`, looked for from a place that may be near.
 template <class Code>
@@ -179,8 +179,8 @@ void search_orders(const PreparedRows<T>& base, const core::CurveFrame& frame,
                    const std::vector<CurveOrder<DistanceOf<T>, Code>>& orders, const PreparedRows<T>& queries,
                    const Plan& plan, const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
   const std::int64_t count = queries.view.rows;
-  const std::int64_t share = (count + plan.threads - 1) / plan.threads;
-  const std::int64_t chunk = std::clamp<std::int64_t>(std::min(share, plan.query_block), 1, kCurveChunk);
+  const std::int64_t share = (std::min(count, plan.query_block) + plan.threads - 1) / plan.threads;
+  const std::int64_t chunk = std::min(share, kCurveChunk);
   const std::int64_t chunks = (count + chunk - 1) / chunk;
   ProgressMeter progress(callback, count * base.view.rows);
   std::vector<CurveWorker<T, Code>> workers(static_cast<std::size_t>(plan.threads),
