@@ -54,9 +54,9 @@ std::string describe(const Case& one) {
 void print(const Result& result) {
   fmt::print(
       "{:<80} {:8.0f} queries/ms  orders {:7.3f} ms  search {:8.3f} ms  recall {:.4f}  ε mean {:.4f} p99 {:.3f} "
-      "p99.9 {:.3f} max {:.3f}  > 1.5 {:.3f} %{}\n",
+      "p99.9 {:.3f} max {:.3f}  ≥ 1.5 {:.3f} %{}\n",
       describe(result.of), result.queries_a_ms(), result.orders_ms, result.search_ms, result.recall, result.ratios.mean,
-      result.ratios.p99, result.ratios.p999, result.ratios.max, 100 * result.ratios.share_above(1.5),
+      result.ratios.p99, result.ratios.p999, result.ratios.max, 100 * result.ratios.share_from(1.5),
       result.fault.empty() ? "" : "  WRONG: " + result.fault);
   if (result.of.table == "figure-7") fmt::print("{}", histogram_text(result.ratios));
   std::fflush(stdout);
@@ -85,7 +85,7 @@ Json to_json(const Result& result) {
             {"p99", result.ratios.p99},
             {"p999", result.ratios.p999},
             {"max", result.ratios.max},
-            {"above_1.5", result.ratios.share_above(1.5)},
+            {"from_1.5", result.ratios.share_from(1.5)},
             {"unbounded", result.ratios.unbounded},
             {"histogram", histogram}}},
           {"fault", result.fault}};

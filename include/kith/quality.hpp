@@ -25,9 +25,15 @@ struct DistanceRatios {
   double max = 1;
   std::vector<Bin> histogram;  // steps of 0.05 from 1 to 3
 
-  // The share of all queries whose ratio is above a limit, from 0 to 1, as far as the bins tell: limits are multiples
-  // of 0.05.
-  double share_above(double limit) const;
+  // The share of all queries whose ratio is at least a limit, from 0 to 1; limits are multiples of 0.05, as the bins
+  // are.
+  double share_from(double limit) const {
+    std::int64_t above = unbounded;
+    for (const Bin& bin : histogram)
+      if (bin.from >= limit - 1e-9) above += bin.queries;
+    const std::int64_t all = queries + unbounded;
+    return all == 0 ? 0 : static_cast<double>(above) / static_cast<double>(all);
+  }
 };
 
 // What is not finite is unbounded.

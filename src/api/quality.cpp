@@ -22,14 +22,6 @@ std::size_t bin_of(double ratio) {
 
 }  // namespace
 
-double DistanceRatios::share_above(double limit) const {
-  std::int64_t above = unbounded;
-  for (const Bin& bin : histogram)
-    if (bin.from >= limit - 1e-9) above += bin.queries;
-  const std::int64_t all = queries + unbounded;
-  return all == 0 ? 0 : static_cast<double>(above) / static_cast<double>(all);
-}
-
 DistanceRatios summarise_ratios(std::vector<double> ratios) {
   DistanceRatios result;
   const auto bounded = std::partition(ratios.begin(), ratios.end(), [](double r) { return std::isfinite(r); });
