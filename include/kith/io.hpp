@@ -249,8 +249,8 @@ struct SaveOptions {
 // equal row counts and puts them side by side under a header name or name_0, name_1, ... (none when unnamed).
 // groundtruth takes "ids" and "distances". The others take one array. Where the format has one element type the array
 // is converted() to it; other types are kept. csv and json print numbers so that they read back equal; json prints
-// null for NaN and Inf. fvecs, bvecs and ivecs cannot hold an array without rows; ply holds 1 to 3 columns (x, y, z) or 6
-// (and nx, ny, nz).
+// null for NaN and Inf. fvecs, bvecs and ivecs cannot hold an array without rows; ply holds 1 to 3 columns (x, y, z) or
+// 6 (and nx, ny, nz).
 KITH_API void save(const std::string& path, const NamedArrays& arrays, const SaveOptions& options = {});
 KITH_API void save(const std::string& path, const Array& array, const SaveOptions& options = {});
 
