@@ -80,7 +80,7 @@ struct TriangleTuning {
 // points that are near each other in one of several orders along a space-filling curve. 1 to 16 dimensions, k ≤ 1024 on
 // a device, metrics euclidean, sqeuclidean, manhattan and chebyshev.
 struct ShiftedSortTuning {
-  int shifts = 5;  // orders, each of points shifted once more; 1 to 64
+  int shifts = 5;  // orders, each of points shifted once more; 1 to 32
   // From one order to the next, where the cube that the curve fills has side 1; 0 = 0.05, less where they are many. The
   // points are scaled to leave room for all shifts.
   double shift = 0;

@@ -13,7 +13,7 @@
 namespace kith::plan {
 namespace {
 
-constexpr int kMostShifts = 64;
+constexpr int kMostShifts = 32;  // a lane of a warp each
 constexpr double kUsualShift = 0.05;
 constexpr double kLeastExtent = 0.1;  // below, the shifts take nearly all of the codes' range
 constexpr std::int64_t kLargestDeviceList = 1024;

@@ -6,7 +6,8 @@
 // In the end the k that are left get the keys that every method returns (core/key.hpp), from the true coordinates, and
 // are sorted by them; a sink then does what it likes with them.
 // Cost    2 · window candidates an order, of which one comparison dismisses most; some six merges of 32 newcomers.
-// Limits  k ≤ 1024, as far as the lists of a block fit into shared memory; forms squared, absolute and maximum.
+// Limits  k ≤ 1024, as far as the lists of a block fit into shared memory; at most 32 shifts; forms squared, absolute
+//         and maximum.
 #pragma once
 
 #include "core/key.hpp"
@@ -100,9 +101,12 @@ __global__ void __launch_bounds__(kCurveThreads) curve_search_kernel(CurveSearch
   const Point query = reinterpret_cast<const Point*>(search.queries)[i];
   NearList<K> list(dynamic_shared<K>() + warp_id() * NearList<K>::room(search.k), search.k);
   const bool right = lane_id() >= kSide;
+  // Lane j has the place in order j: one wait for all of them.
+  const bool has_place = lane_id() < static_cast<unsigned>(search.orders.shifts);
+  const unsigned places = has_place ? search.places[lane_id() * search.count + i] : 0;
   for (int shift = 0; shift < search.orders.shifts; ++shift) {
     const Point* points = reinterpret_cast<const Point*>(search.orders.points) + shift * search.orders.count;
-    const std::int64_t place = search.places[shift * search.count + i];
+    const std::int64_t place = __shfl_sync(kFullMask, places, shift);
     for (unsigned start = 0; start < search.window; start += kSide) {
       const unsigned away = start + (right ? lane_id() - kSide : kSide - 1 - lane_id());
       const std::int64_t at = right ? place + away : place - 1 - away;
