@@ -1,4 +1,4 @@
-// Everything: k-nearest-neighbour search, graphs, selection.
+// Everything: k-nearest-neighbour search, radius search, graphs, selection.
 #pragma once
 
 #include "kith/cuda.hpp"
@@ -8,6 +8,7 @@
 #include "kith/metric.hpp"
 #include "kith/options.hpp"
 #include "kith/plan.hpp"
+#include "kith/radius.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
 #include "kith/tune.hpp"
