@@ -30,7 +30,7 @@ def as_points(array: Any, role: str) -> np.ndarray:
     flags = array.flags
     if flags.c_contiguous and flags.aligned:
         return array
-    return array if _has_whole_strides(array) else np.ascontiguousarray(array)
+    return array if _has_whole_strides(array) else array.copy(order="C")
 
 
 def as_pair(base: Any, queries: Any) -> Tuple[np.ndarray, np.ndarray]:

@@ -78,4 +78,4 @@ def _writable(array: Any) -> np.ndarray:
         array = array.astype(np.int64)
     elif array.dtype == np.float16:
         array = array.astype(np.float32)
-    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
