@@ -9,9 +9,18 @@ together=-DCMAKE_UNITY_BUILD=ON
 
 release() {
   # Device sources run under the emulator with the sanitizers, below.
-  cmake --preset release "$together" -DKITH_TEST_EMULATED=OFF -DKITH_BUILD_TESTS=ON -DKITH_BUILD_BENCH=ON &&
+  cmake --preset release "$together" -DKITH_TEST_EMULATED=OFF -DKITH_BUILD_TESTS=ON -DKITH_BUILD_BENCH=ON \
+    -DKITH_BUILD_PYTHON=OFF &&
     cmake --build --preset release -j "$jobs" &&
     ctest --preset release -j "$jobs"
+}
+
+python() {
+  # The same tree: only the extension is compiled.
+  scripts/venv.sh test &&
+    cmake --preset release "$together" -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/venv/bin/python" &&
+    cmake --build --preset release -j "$jobs" --target kith_python kith_python_modules kith_python_stub &&
+    ctest --preset release -R '^python'
 }
 
 asan() {
@@ -36,9 +45,9 @@ lint() {
 mkdir -p build/logs
 failed=""
 begin=$(date +%s)
-for stage in ${*:-release asan tsan fuzz lint}; do
+for stage in ${*:-release python asan tsan fuzz lint}; do
   case $stage in
-    release | asan | tsan | fuzz | lint) ;;
+    release | python | asan | tsan | fuzz | lint) ;;
     *) echo "test.sh: unknown stage '$stage'" >&2; exit 2 ;;
   esac
   printf '%-8s ' "$stage"

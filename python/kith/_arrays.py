@@ -90,5 +90,7 @@ def _converted(array: np.ndarray, role: str) -> np.ndarray:
         if largest > _EXACT_INTEGERS:
             raise ValueError(f"{role} holds the integer {largest}; beyond 2**53 float64 would round it")
         return array.astype(np.float64)
-    raise TypeError(f"{role} has dtype {array.dtype}; float32, float64, uint8 and int8 are searched, and smaller ones "
-                    "that convert to them")
+    raise TypeError(
+        f"{role} has dtype {array.dtype}; float32, float64, uint8 and int8 are searched, and smaller ones "
+        "that convert to them"
+    )

@@ -353,9 +353,7 @@ class JaxDevice(DevicePlace):
         is_self = found.indices[:, :k] == xp.arange(rows)[:, None]
         at = xp.where(is_self.any(1), is_self.argmax(1), k)
         columns = xp.arange(k)[None, :] + (xp.arange(k)[None, :] >= at[:, None])
-        return Neighbors(
-            xp.take_along_axis(found.distances, columns, 1), xp.take_along_axis(found.indices, columns, 1)
-        )
+        return Neighbors(xp.take_along_axis(found.distances, columns, 1), xp.take_along_axis(found.indices, columns, 1))
 
 
 _LIBRARIES = {"torch": TorchDevice, "cupy": CupyDevice, "jax": JaxDevice, "jaxlib": JaxDevice}
@@ -391,9 +389,7 @@ def take(array: Any, stream: int) -> _kith.DeviceArray:
     device = cuda_device(array) or 0
     if interface.get("stream") is not None:
         _kith.wait_for(device, stream, interface["stream"])
-    return _kith.DeviceArray(
-        interface["data"][0], rows, cols, strides[0] // dtype.itemsize, dtype.name, device, array
-    )
+    return _kith.DeviceArray(interface["data"][0], rows, cols, strides[0] // dtype.itemsize, dtype.name, device, array)
 
 
 def _output(array: Any) -> _kith.DeviceArray:

@@ -57,9 +57,7 @@ def graph(
     """
     if mode not in ("distance", "connectivity"):
         raise ValueError(f"mode = {mode!r}; it must be 'distance' or 'connectivity'")
-    options = make_options(
-        metric, p, backend, method, threads=threads, memory=memory, check_finite=check_finite
-    )
+    options = make_options(metric, p, backend, method, threads=threads, memory=memory, check_finite=check_finite)
     points = as_points(_places.place_of(points, points).to_host(points), "points")
     with showing(progress) as watch:
         indptr, indices, data, _ = _kith.graph(points, as_int(k), options, symmetrize, watch)

@@ -103,9 +103,7 @@ class Index:
     def explain(self, queries: Any, k: int) -> Plan:
         """What a search would do; ``queries`` is an array or their number."""
         count = queries if isinstance(queries, (int, np.integer)) else len(queries)
-        return _kith.explain(
-            self._shape[0], int(count), self._shape[1], as_int(k), self._dtype.name, self._options
-        )
+        return _kith.explain(self._shape[0], int(count), self._shape[1], as_int(k), self._dtype.name, self._options)
 
     def _search_host(self, queries: Any, k: int, progress: ProgressLike) -> Neighbors:
         queries = as_queries(queries, self._dtype)

@@ -42,6 +42,16 @@ def make_options(
         raise TypeError(f"metric must be a name such as 'euclidean', not {type(metric).__name__}")
     if tuning is not None:
         return Options(
-            metric, p, backend, method, distance, select, threads or 0, memory or 0, check_finite, statistics, dict(tuning)
+            metric,
+            p,
+            backend,
+            method,
+            distance,
+            select,
+            threads or 0,
+            memory or 0,
+            check_finite,
+            statistics,
+            dict(tuning),
         )
     return _cached(metric, p, backend, method, distance, select, threads or 0, memory or 0, check_finite, statistics)

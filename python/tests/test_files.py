@@ -26,8 +26,14 @@ def test_named_arrays(rng, tmp_path):
 
 
 def test_layouts_of_numpy(rng, tmp_path):
-    for number, array in enumerate((np.asfortranarray(rng.standard_normal((5, 4))), rng.standard_normal(6),
-                                    np.arange(6, dtype=">i4").reshape(2, 3), rng.integers(0, 9, (3, 2), np.uint8))):
+    for number, array in enumerate(
+        (
+            np.asfortranarray(rng.standard_normal((5, 4))),
+            rng.standard_normal(6),
+            np.arange(6, dtype=">i4").reshape(2, 3),
+            rng.integers(0, 9, (3, 2), np.uint8),
+        )
+    ):
         np.save(tmp_path / f"{number}.npy", array)
         again = kith.read(tmp_path / f"{number}.npy")
         assert again.shape == array.shape and (again == array).all()

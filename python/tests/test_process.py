@@ -40,9 +40,11 @@ def test_progress(rng):
     def refuse(done, total):
         raise LookupError("enough")
 
-    for call in (lambda: kith.search(base, base, 3, backend="cpu", progress=refuse),
-                 lambda: index.search(base, 3, progress=refuse),
-                 lambda: kith.search_radius(base, base, 1.0, progress=refuse)):
+    for call in (
+        lambda: kith.search(base, base, 3, backend="cpu", progress=refuse),
+        lambda: index.search(base, 3, progress=refuse),
+        lambda: kith.search_radius(base, base, 1.0, progress=refuse),
+    ):
         with pytest.raises(LookupError, match="enough"):
             call()
 
@@ -108,8 +110,14 @@ def test_a_forked_child_searches_by_one_thread(rng):
             refused = False
         except ValueError as error:
             refused = "fork" in str(error)
-        answers.put((bool((got.indices == want.indices).all()), bool((once.indices == want.indices).all()), refused,
-                     got.report.plan.threads))
+        answers.put(
+            (
+                bool((got.indices == want.indices).all()),
+                bool((once.indices == want.indices).all()),
+                refused,
+                got.report.plan.threads,
+            )
+        )
 
     process = multiprocessing.get_context("fork").Process(target=child)
     process.start()
@@ -145,8 +153,7 @@ def test_no_references_leak(rng):
 
 def test_memory_does_not_grow():
     """In a process of its own: large answers come and go."""
-    script = textwrap.dedent(
-        """
+    script = textwrap.dedent("""
         import resource, numpy as np, kith
         base = np.random.default_rng(0).standard_normal((2000, 4)).astype(np.float32)
         peaks = []
@@ -156,8 +163,7 @@ def test_memory_does_not_grow():
             kith.search_radius(base, base, 1.0)
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         assert peaks[-1] < peaks[4] + 20_000, peaks
-        """
-    )
+        """)
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 

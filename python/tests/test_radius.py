@@ -48,8 +48,12 @@ def test_inner_product_is_at_least(rng):
 
 def test_refusals(rng):
     base = rng.standard_normal((10, 3))
-    for radius, message in ((-1.0, "-1"), ([1.0, 2.0], "2 radii for 10 queries"), (np.nan, "nan"),
-                            (np.ones((2, 2)), "shape")):
+    for radius, message in (
+        (-1.0, "-1"),
+        ([1.0, 2.0], "2 radii for 10 queries"),
+        (np.nan, "nan"),
+        (np.ones((2, 2)), "shape"),
+    ):
         with pytest.raises(ValueError, match=message):
             kith.search_radius(base, base, radius)
     assert kith.search_radius(base, base[:0], 1.0).offsets.tolist() == [0]

@@ -37,8 +37,17 @@ def test_minkowski(rng, p):
         assert_nearest(found, base, queries, 4, "minkowski", p)
 
 
-@pytest.mark.parametrize("alias, name", [("l2", "euclidean"), ("l1", "manhattan"), ("cityblock", "manhattan"),
-                                         ("linf", "chebyshev"), ("dot", "inner_product"), ("Euclidean", "euclidean")])
+@pytest.mark.parametrize(
+    "alias, name",
+    [
+        ("l2", "euclidean"),
+        ("l1", "manhattan"),
+        ("cityblock", "manhattan"),
+        ("linf", "chebyshev"),
+        ("dot", "inner_product"),
+        ("Euclidean", "euclidean"),
+    ],
+)
 def test_aliases(rng, alias, name):
     points = make(rng, (50, 3), np.float32)
     a, b = kith.search(points, points, 3, metric=alias), kith.search(points, points, 3, metric=name)
@@ -103,9 +112,19 @@ def test_read_only(rng):
     assert kith.search(base, base[:2], 1).indices.ravel().tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("dtype, searched", [(np.float16, np.float32), (np.int16, np.float32), (np.uint16, np.float32),
-                                             (np.int32, np.float64), (np.uint32, np.float64), (np.int64, np.float64),
-                                             (np.uint64, np.float64), (bool, np.float32)])
+@pytest.mark.parametrize(
+    "dtype, searched",
+    [
+        (np.float16, np.float32),
+        (np.int16, np.float32),
+        (np.uint16, np.float32),
+        (np.int32, np.float64),
+        (np.uint32, np.float64),
+        (np.int64, np.float64),
+        (np.uint64, np.float64),
+        (bool, np.float32),
+    ],
+)
 def test_converted_types(rng, dtype, searched):
     base = rng.integers(0, 2, (50, 4)).astype(dtype)
     found = kith.search(base, base[:3], 2, metric="manhattan")
@@ -113,8 +132,16 @@ def test_converted_types(rng, dtype, searched):
     assert_nearest(found, base, base[:3], 2, "manhattan")
 
 
-@pytest.mark.parametrize("array", [np.zeros((2, 2), complex), np.zeros((2, 2), object), np.array([["a", "b"]]),
-                                   np.zeros((2, 2), "datetime64[s]"), np.ma.masked_array(np.zeros((2, 2)), True)])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((2, 2), complex),
+        np.zeros((2, 2), object),
+        np.array([["a", "b"]]),
+        np.zeros((2, 2), "datetime64[s]"),
+        np.ma.masked_array(np.zeros((2, 2)), True),
+    ],
+)
 def test_refused_types(array):
     with pytest.raises(TypeError):
         kith.search(array, array, 1)
@@ -185,8 +212,13 @@ def test_errors_name_the_value(rng):
 def test_methods_agree(rng):
     base, queries = make(rng, (2000, 6), np.float32), make(rng, (100, 6), np.float32)
     want = kith.search(base, queries, 5, backend="cpu", method="brute")
-    for keywords in ({"method": "triangle", "tuning": {"base_landmarks": 40}, "statistics": True},
-                     {"distance": "gemm"}, {"distance": "direct"}, {"threads": 1}, {"memory": 1 << 20}):
+    for keywords in (
+        {"method": "triangle", "tuning": {"base_landmarks": 40}, "statistics": True},
+        {"distance": "gemm"},
+        {"distance": "direct"},
+        {"threads": 1},
+        {"memory": 1 << 20},
+    ):
         got = kith.search(base, queries, 5, backend="cpu", **keywords)
         assert (got.distances == want.distances).all() and (got.indices == want.indices).all(), keywords
         assert (got.report.triangle is not None) == ("statistics" in keywords)
@@ -208,5 +240,6 @@ def test_report_and_plan(rng):
 def test_distances(rng):
     base, queries = make(rng, (30, 4), np.float32), make(rng, (5, 4), np.float32)
     for metric in METRICS:
-        np.testing.assert_allclose(kith.distances(base, queries, metric=metric),
-                                   distances(base, queries, metric), rtol=2e-6, atol=2e-6)
+        np.testing.assert_allclose(
+            kith.distances(base, queries, metric=metric), distances(base, queries, metric), rtol=2e-6, atol=2e-6
+        )

@@ -50,8 +50,11 @@ def test_same_neighbors(rng, keywords, dtype):
         if keywords["metric"] != "hamming":
             assert all((x == y).all() for x, y in zip(a[1], b[1]))
         assert (mine.radius_neighbors_graph(queries).indptr == other.radius_neighbors_graph(queries).indptr).all()
-        np.testing.assert_allclose(mine.kneighbors_graph(queries, mode="distance").sum(),
-                                   other.kneighbors_graph(queries, mode="distance").sum(), rtol=1e-5)
+        np.testing.assert_allclose(
+            mine.kneighbors_graph(queries, mode="distance").sum(),
+            other.kneighbors_graph(queries, mode="distance").sum(),
+            rtol=1e-5,
+        )
 
 
 def test_what_is_left_to_scikit_learn(rng):
@@ -59,9 +62,13 @@ def test_what_is_left_to_scikit_learn(rng):
 
     X = rng.standard_normal((50, 4))
     X[7] = 0
-    cases = [(X, dict(metric="cosine")), (scipy.sparse.csr_matrix(X), {}), (X, dict(metric=lambda a, b: abs(a - b).sum())),
-             (X, dict(metric="canberra")),
-             (X, dict(metric="minkowski", p=3, metric_params={"w": np.ones(4)}))]
+    cases = [
+        (X, dict(metric="cosine")),
+        (scipy.sparse.csr_matrix(X), {}),
+        (X, dict(metric=lambda a, b: abs(a - b).sum())),
+        (X, dict(metric="canberra")),
+        (X, dict(metric="minkowski", p=3, metric_params={"w": np.ones(4)})),
+    ]
     for points, keywords in cases:
         a = ours.NearestNeighbors(n_neighbors=3, **keywords).fit(points).kneighbors(points)
         b = theirs.NearestNeighbors(n_neighbors=3, algorithm="brute", **keywords).fit(points).kneighbors(points)
@@ -99,14 +106,19 @@ def test_pickle_and_clone(name):
 
 def test_pipelines_grids_and_output():
     X, y = load_iris(return_X_y=True)
-    grid = GridSearchCV(make_pipeline(StandardScaler(), ours.KNeighborsClassifier()),
-                        {"kneighborsclassifier__n_neighbors": [1, 5]}, cv=3)
+    grid = GridSearchCV(
+        make_pipeline(StandardScaler(), ours.KNeighborsClassifier()),
+        {"kneighborsclassifier__n_neighbors": [1, 5]},
+        cv=3,
+    )
     assert grid.fit(X, y).best_score_ > 0.9
     transformer = ours.KNeighborsTransformer(n_neighbors=3).set_output(transform="default").fit(X)
     assert transformer.transform(X).shape == (150, 150)
     assert list(transformer.get_feature_names_out())[0] == "kneighborstransformer0"
-    precomputed = make_pipeline(ours.KNeighborsTransformer(n_neighbors=7, mode="distance"),
-                                ours.KNeighborsClassifier(n_neighbors=5, metric="precomputed"))
+    precomputed = make_pipeline(
+        ours.KNeighborsTransformer(n_neighbors=7, mode="distance"),
+        ours.KNeighborsClassifier(n_neighbors=5, metric="precomputed"),
+    )
     assert precomputed.fit(X, y).score(X, y) > 0.9
 
 
@@ -121,8 +133,12 @@ def test_mixed_precision(rng):
 def test_errors_are_those_of_scikit_learn(rng):
     X = rng.standard_normal((5, 2))
     fitted = ours.NearestNeighbors(n_neighbors=6).fit(X)
-    for call in (lambda: fitted.kneighbors(X), lambda: fitted.kneighbors(n_neighbors=5),
-                 lambda: fitted.kneighbors(X, n_neighbors=0), lambda: fitted.kneighbors(X * np.nan)):
+    for call in (
+        lambda: fitted.kneighbors(X),
+        lambda: fitted.kneighbors(n_neighbors=5),
+        lambda: fitted.kneighbors(X, n_neighbors=0),
+        lambda: fitted.kneighbors(X * np.nan),
+    ):
         with pytest.raises(ValueError):
             call()
     with pytest.raises(TypeError, match="integer"):

@@ -43,9 +43,7 @@ class KithSearch:
             self._fit_method = _FIT_METHOD
         return fitted
 
-    def kneighbors(
-        self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True
-    ) -> Any:
+    def kneighbors(self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True) -> Any:
         """The k nearest of each row of X; of each fitted point, itself left out, where X is None."""
         check_is_fitted(self)
         if self._fit_method != _FIT_METHOD or issparse(X):
