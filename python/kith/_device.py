@@ -4,8 +4,9 @@ Nothing is copied when points are float32 or float64 and the values of a row lie
 converts the others on the device: 8-bit integers and half precision to float32, longer integers to float64.
 
 Streams. All work is enqueued on one stream: the one that was asked for, else the current one of the library. An array
-is taken by ``__dlpack__(stream=...)``, by which its library makes that stream wait for whoever fills the array;
-``__cuda_array_interface__`` names the stream to wait for. Answers are ready in the order of the stream.
+is taken by ``__dlpack__(stream=...)``, by which its library makes that stream wait for what the caller's current stream
+still does to the array. Answers are ready in the order of the stream; those of JAX, which has streams of its own, and
+those of CuPy on another stream than its current one are waited for.
 """
 
 from __future__ import annotations
@@ -58,11 +59,14 @@ class DevicePlace(Place):
         return nullcontext()
 
     def bring(self, array: Any) -> Any:
-        """A host array, brought to the device."""
+        """A host array, brought to the device and made ready."""
         raise NotImplementedError
 
     def ready(self, array: Any) -> Any:
         """An array of the library, float32 or float64, rows side by side: itself where it is so."""
+        raise NotImplementedError
+
+    def as_dtype(self, array: Any, dtype: str) -> Any:
         raise NotImplementedError
 
     def empty(self, shape: Tuple[int, int], dtype: str) -> Any:
@@ -72,17 +76,18 @@ class DevicePlace(Place):
         """From the k + 1 nearest of every point, the k nearest others."""
         raise NotImplementedError
 
-    def used_on(self, array: Any, stream: int) -> None:
-        """The memory of an array may not be used again before the stream is done."""
+    def release(self, array: Any, stream: int) -> None:
+        """An input was handed to work on the stream: its memory may not be used again before that is done."""
 
     # What is made of it.
 
     def search(self, base: Any, queries: Any, k: int, options: Any, stream: Any) -> Neighbors:
-        number = stream_handle(stream) or self.current_stream()
-        with self.using(number):
-            points, asked = self._same_dtype(self._mine(base), self._mine(queries))
-            index = _kith.DeviceIndex(self._take(points, number), options, number)
-            found = self._search_index(index, asked, k, number)
+        number = self.number(stream)
+        points, asked = self.mine(base), self.mine(queries)
+        if _dtype_name(points) != _dtype_name(asked):
+            points, asked = self.as_dtype(points, "float64"), self.as_dtype(asked, "float64")
+        index = _kith.DeviceIndex(self.take(points, number), options, number)
+        found = self.search_index(index, asked, k, number)
         _kith.synchronize(self.device, number)  # the index goes
         return found if cuda_device(queries) is not None else _to_host(found)
 
@@ -92,20 +97,25 @@ class DevicePlace(Place):
     def topk(
         self, matrix: Any, k: int, largest: bool, output: str, backend: str, method: str, memory: int, stream: Any
     ) -> Any:
-        number = stream_handle(stream) or self.current_stream()
+        number = self.number(stream)
+        mine = self.mine(matrix)
+        taken = self.take(mine, number)
+        shape = (taken.rows, 1 if output == "kth_only" else k)
+        has_ids = output in ("sorted", "unsorted")
         with self.using(number):
-            taken = self._take(self._mine(matrix), number)
-            shape = (taken.rows, 1 if output == "kth_only" else k)
-            has_ids = output in ("sorted", "unsorted")
             values = self.empty(shape, taken.dtype)
             indices = self.empty(shape if has_ids else (1, 1), "int64")
-            _kith.device_topk(
-                taken, k, largest, output, backend, method, memory, _output(values), _output(indices), number
-            )
-            self.used_on(matrix, number)
+            outputs = _output(values), _output(indices)
+        _kith.device_topk(taken, k, largest, output, backend, method, memory, *outputs, number)
+        self.release(mine, number)
         return TopK(values, indices) if has_ids else values
 
-    def _mine(self, array: Any) -> Any:
+    def number(self, stream: Any) -> int:
+        """The stream that the work goes to."""
+        return stream_handle(stream) or self.current_stream()
+
+    def mine(self, array: Any) -> Any:
+        """An array of the library on this device, ready to be taken."""
         device = cuda_device(array)
         if device is None:
             return self.bring(array)
@@ -113,28 +123,22 @@ class DevicePlace(Place):
             raise ValueError(f"one array lies on CUDA device {device}, another on {self.device}; bring them together")
         return self.ready(array)
 
-    def _same_dtype(self, base: Any, queries: Any) -> Any:
-        if _dtype_name(base) == _dtype_name(queries):
-            return base, queries
-        return self.as_dtype(base, "float64"), self.as_dtype(queries, "float64")
+    def take(self, array: Any, stream: int) -> _kith.DeviceArray:
+        """The array as the library sees it; the stream waits for what the current one does to it."""
+        return _kith.DeviceArray.from_dlpack(array.__dlpack__(stream=stream))
 
-    def as_dtype(self, array: Any, dtype: str) -> Any:
-        raise NotImplementedError
-
-    def _take(self, array: Any, stream: int) -> _kith.DeviceArray:
-        return take(array, stream)
-
-    def _search_index(self, index: _kith.DeviceIndex, queries: Any, k: int, stream: int) -> Neighbors:
-        taken = self._take(queries, stream)
-        # Refused here as well, before memory for the answer is asked for.
-        if not 0 < k <= index.base.rows:
+    def search_index(self, index: _kith.DeviceIndex, queries: Any, k: int, stream: int) -> Neighbors:
+        if not 0 < k <= index.base.rows:  # before memory for the answer is asked for
             raise ValueError(f"k = {k} but the number of base points is {index.base.rows}")
-        distances = self.empty((taken.rows, k), taken.dtype)
-        indices = self.empty((taken.rows, k), "int64")
+        taken = self.take(queries, stream)
+        with self.using(stream):
+            distances = self.empty((taken.rows, k), taken.dtype)
+            indices = self.empty((taken.rows, k), "int64")
+            outputs = _output(distances), _output(indices)
         found = Neighbors(distances, indices)
         if taken.rows > 0:
-            found.report = index.search(taken, k, _output(distances), _output(indices), stream)
-        self.used_on(queries, stream)
+            found.report = index.search(taken, k, *outputs, stream)
+            self.release(queries, stream)
         return found
 
 
@@ -142,33 +146,31 @@ class DeviceBase:
     """The device's side of :class:`kith.Index`."""
 
     def __init__(self, place: DevicePlace, base: Any, options: Any, stream: Any) -> None:
+        number = place.number(stream)
         self._place = place
-        number = stream_handle(stream) or place.current_stream()
-        with place.using(number):
-            self._points = place._mine(base)  # kept: the index only looks at them
-            self._index = _kith.DeviceIndex(place._take(self._points, number), options, number)
+        self._points = place.mine(base)  # kept: the index only looks at them
+        self._index = _kith.DeviceIndex(place.take(self._points, number), options, number)
         self.shape = (self._index.base.rows, self._index.base.cols)
         self.dtype = np.dtype(self._index.base.dtype)
 
     def search(self, queries: Any, k: int, stream: Any) -> Neighbors:
         place = self._place
-        number = stream_handle(stream) or place.current_stream()
-        with place.using(number):
-            asked = place.as_dtype(place._mine(queries), self.dtype.name)
-            found = place._search_index(self._index, asked, k, number)
-        if cuda_device(queries) is None:
-            _kith.synchronize(place.device, number)
-            return _to_host(found)
-        return found
+        number = place.number(stream)
+        asked = place.as_dtype(place.mine(queries), self.dtype.name)
+        found = place.search_index(self._index, asked, k, number)
+        if cuda_device(queries) is not None:
+            return found
+        _kith.synchronize(place.device, number)
+        return _to_host(found)
 
     def search_self(self, k: int, stream: Any) -> Neighbors:
         rows = self.shape[0]
         if not 0 < k < rows:
             raise ValueError(f"k = {k} but the number of other points is {rows - 1}")
         place = self._place
-        number = stream_handle(stream) or place.current_stream()
+        number = place.number(stream)
+        found = place.search_index(self._index, self._points, k + 1, number)
         with place.using(number):
-            found = place._search_index(self._index, self._points, k + 1, number)
             others = place.without_self(found)
         others.report = found.report
         return others
@@ -225,10 +227,14 @@ class TorchDevice(DevicePlace):
 
         return torch.empty(shape, dtype=getattr(torch, dtype), device=f"cuda:{self.device}")
 
-    def used_on(self, array: Any, stream: int) -> None:
+    def take(self, array: Any, stream: int) -> _kith.DeviceArray:
         import torch
 
-        if isinstance(array, torch.Tensor) and array.is_cuda:
+        with torch.cuda.device(self.device):
+            return super().take(array, stream)
+
+    def release(self, array: Any, stream: int) -> None:
+        if stream != self.current_stream():
             array.record_stream(self._stream(stream))
 
     def from_host(self, array: np.ndarray) -> Any:
@@ -242,7 +248,7 @@ class TorchDevice(DevicePlace):
         rows, k = found.indices.shape[0], found.indices.shape[1] - 1
         device = found.indices.device
         is_self = found.indices[:, :k] == torch.arange(rows, device=device)[:, None]
-        at = torch.where(is_self.any(1), is_self.to(torch.uint8).argmax(1), k)
+        at = torch.where(is_self.any(1), is_self.to(torch.int32).argmax(1), k)
         columns = torch.arange(k, device=device)[None, :].expand(rows, k)
         columns = columns + (columns >= at[:, None]).to(columns.dtype)
         return Neighbors(found.distances.gather(1, columns), found.indices.gather(1, columns))
@@ -263,7 +269,7 @@ class CupyDevice(DevicePlace):
             if stream == self.current_stream():
                 yield
                 return
-            with cupy.cuda.ExternalStream(stream, self.device):
+            with cupy.cuda.Stream.null if stream == _LEGACY else cupy.cuda.ExternalStream(stream, self.device):
                 yield
 
     def bring(self, array: Any) -> Any:
@@ -289,6 +295,16 @@ class CupyDevice(DevicePlace):
         import cupy
 
         return cupy.empty(shape, dtype)
+
+    def take(self, array: Any, stream: int) -> _kith.DeviceArray:
+        import cupy
+
+        with cupy.cuda.Device(self.device):
+            return super().take(array, stream)
+
+    def release(self, array: Any, stream: int) -> None:
+        if stream != self.current_stream():
+            _kith.synchronize(self.device, stream)
 
     def from_host(self, array: np.ndarray) -> Any:
         import cupy
@@ -335,6 +351,9 @@ class JaxDevice(DevicePlace):
             raise TypeError(f"JAX makes {dtype} only in 64-bit mode; set jax_enable_x64")
         return made
 
+    def release(self, array: Any, stream: int) -> None:
+        _kith.synchronize(self.device, stream)
+
     def from_host(self, array: np.ndarray) -> Any:
         import jax
 
@@ -348,7 +367,6 @@ class JaxDevice(DevicePlace):
     def without_self(self, found: Neighbors) -> Neighbors:
         import jax.numpy as xp
 
-        _kith.synchronize(self.device, _LEGACY)
         rows, k = found.indices.shape[0], found.indices.shape[1] - 1
         is_self = found.indices[:, :k] == xp.arange(rows)[:, None]
         at = xp.where(is_self.any(1), is_self.argmax(1), k)
@@ -376,20 +394,6 @@ def _any_library() -> Any:
         if importlib.util.find_spec(name) is not None:
             return _LIBRARIES[name]
     raise TypeError("an array lies on a CUDA device; CuPy or PyTorch is needed to hold the answer there")
-
-
-def take(array: Any, stream: int) -> _kith.DeviceArray:
-    """The array as the library sees it, once ``stream`` may read it."""
-    if hasattr(array, "__dlpack__"):
-        return _kith.DeviceArray.from_dlpack(array.__dlpack__(stream=stream))
-    interface = array.__cuda_array_interface__
-    rows, cols = interface["shape"]
-    dtype = np.dtype(interface["typestr"])
-    strides = interface.get("strides") or (cols * dtype.itemsize, dtype.itemsize)
-    device = cuda_device(array) or 0
-    if interface.get("stream") is not None:
-        _kith.wait_for(device, stream, interface["stream"])
-    return _kith.DeviceArray(interface["data"][0], rows, cols, strides[0] // dtype.itemsize, dtype.name, device, array)
 
 
 def _output(array: Any) -> _kith.DeviceArray:

@@ -29,7 +29,8 @@ def read(
     >>> kith.read(path).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return _kith.read(_existing(path), format, array or "", [str(column) for column in columns])
+    loaded: Any = _kith.read(_existing(path), format, array or "", [str(column) for column in columns])
+    return loaded
 
 
 def read_all(path: Path, *, format: str = "auto") -> Dict[str, np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index as as_int
-from typing import Any, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Index:
         stream: Any = None,
         progress: ProgressLike = False,
     ) -> None:
-        self._keywords = dict(
+        self._keywords: Dict[str, Any] = dict(
             metric=metric, p=p, backend=backend, method=method, distance=distance, select=select, threads=threads,
             memory=memory, check_finite=check_finite, statistics=statistics, tuning=tuning,
         )  # fmt: skip

@@ -6,7 +6,7 @@ device are searched there (``_device.py``).
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Place:
     def to_host(self, array: Any) -> Any:
         return _to_host(array)
 
-    def from_host(self, array: np.ndarray) -> Any:
+    def from_host(self, array: Any) -> Any:
         return array
 
     def neighbors(self, found: Neighbors) -> Neighbors:
@@ -54,7 +54,17 @@ class Place:
         moved.report = found.report
         return moved
 
+    # Of places on a device; what lies on the host is searched by the functions themselves.
+
     def search(self, base: Any, queries: Any, k: int, options: Any, stream: Any) -> Neighbors:
+        raise NotImplementedError
+
+    def index(self, base: Any, options: Any, stream: Any) -> Any:
+        raise NotImplementedError
+
+    def topk(
+        self, matrix: Any, k: int, largest: bool, output: str, backend: str, method: str, memory: int, stream: Any
+    ) -> Any:
         raise NotImplementedError
 
 
@@ -77,7 +87,7 @@ class JaxHost(Place):
 
 
 _HOST = Place()
-_HOSTS = {"torch": TorchHost(), "jax": JaxHost(), "jaxlib": JaxHost()}
+_HOSTS: Dict[str, Place] = {"torch": TorchHost(), "jax": JaxHost(), "jaxlib": JaxHost()}
 
 
 def place_of(queries: Any, base: Any) -> Place:

@@ -37,16 +37,6 @@ void synchronize(std::uintptr_t stream) {
   check(cudaStreamSynchronize(handle_of(stream)), "waiting for a CUDA stream");
 }
 
-void wait_for(std::uintptr_t stream, std::uintptr_t producer) {
-  if (stream == producer) return;
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "a CUDA event");
-  const cudaError_t recorded = cudaEventRecord(event, handle_of(producer));
-  const cudaError_t waited = recorded == cudaSuccess ? cudaStreamWaitEvent(handle_of(stream), event, 0) : recorded;
-  cudaEventDestroy(event);
-  check(waited, "waiting for a CUDA stream");
-}
-
 void drain_device() noexcept {
   cudaDeviceSynchronize();
 }
@@ -66,9 +56,6 @@ CurrentDevice::CurrentDevice(int) {
 }
 CurrentDevice::~CurrentDevice() = default;
 void synchronize(std::uintptr_t) {
-  refuse();
-}
-void wait_for(std::uintptr_t, std::uintptr_t) {
   refuse();
 }
 void drain_device() noexcept {}

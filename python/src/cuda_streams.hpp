@@ -20,8 +20,6 @@ class CurrentDevice {
 
 // Streams are cudaStream_t as numbers; 1 is the legacy default stream, 2 the thread's own.
 void synchronize(std::uintptr_t stream);
-// What is enqueued on `stream` from now on waits for all that is on `producer`.
-void wait_for(std::uintptr_t stream, std::uintptr_t producer);
 // Waits for everything on the current device; for destructors, so that no error comes of it.
 void drain_device() noexcept;
 

@@ -17,7 +17,7 @@
 namespace kith::python {
 namespace {
 
-// A matrix on a device, row-major, and whoever owns its memory. Strides count elements.
+// A matrix on a device, row-major; `array` keeps its memory. Strides count elements.
 struct DeviceArray {
   std::uintptr_t data = 0;
   std::int64_t rows = 0;
@@ -25,7 +25,7 @@ struct DeviceArray {
   std::int64_t row_stride = 0;
   std::string dtype;
   int device = 0;
-  nb::object owner;
+  nb::ndarray<nb::ro> array;
 
   template <class T>
   T* elements() const {
@@ -52,7 +52,7 @@ DeviceArray from_dlpack(const nb::ndarray<nb::ro>& array) {
   made.row_stride = made.rows > 1 ? array.stride(0) : made.cols;
   made.dtype = dtype_name(array.dtype());
   made.device = array.device_id();
-  made.owner = nb::cast(array);
+  made.array = array;
   return made;
 }
 
@@ -147,14 +147,6 @@ void device_topk(const DeviceArray& matrix, std::int64_t k, bool largest, const 
 
 void bind_device(nb::module_& module) {
   nb::class_<DeviceArray>(module, "DeviceArray")
-      .def(
-          "__init__",
-          [](DeviceArray* self, std::uintptr_t data, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
-             const std::string& dtype, int device, nb::object owner) {
-            new (self) DeviceArray{data, rows, cols, row_stride, dtype, device, std::move(owner)};
-          },
-          nb::arg("data"), nb::arg("rows"), nb::arg("cols"), nb::arg("row_stride"), nb::arg("dtype"), nb::arg("device"),
-          nb::arg("owner"))
       .def_static("from_dlpack", &from_dlpack, nb::arg("capsule"))
       .def_ro("data", &DeviceArray::data)
       .def_ro("rows", &DeviceArray::rows)
@@ -181,13 +173,6 @@ void bind_device(nb::module_& module) {
         synchronize(stream);
       },
       nb::arg("device"), nb::arg("stream"));
-  module.def(
-      "wait_for",
-      [](int device, std::uintptr_t stream, std::uintptr_t producer) {
-        const CurrentDevice current(device);
-        wait_for(stream, producer);
-      },
-      nb::arg("device"), nb::arg("stream"), nb::arg("producer"));
 }
 
 }  // namespace kith::python

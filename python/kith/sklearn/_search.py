@@ -28,8 +28,13 @@ _METRICS = {
 _FIT_METHOD = "kith"  # scikit-learn's own code looks for "brute", "kd_tree" and "ball_tree"
 
 
-class KithSearch:
+_Estimator: Any = object  # what scikit-learn's classes have is not known to type checkers
+
+
+class KithSearch(_Estimator):
     """To be put before an estimator of ``sklearn.neighbors``."""
+
+    algorithm: str
 
     def _fit(self, X: Any, y: Any = None) -> Any:
         asked = self.algorithm
