@@ -6,6 +6,9 @@
 >>> indices[:, 0].tolist()
 [0, 1]
 
+Searches release the GIL, may run in several threads at once, and stop at Ctrl-C. A forked process searches with one
+thread, since the threads of its parent are not there; processes started by 'spawn' or 'forkserver' have all of them.
+
 Arrays may come from NumPy, PyTorch, CuPy, JAX, or anything with DLPack or ``__cuda_array_interface__``; the answer comes
 back in the library, and on the device, of the queries.
 """
