@@ -97,7 +97,7 @@ def print_table(rows):
     for row in rows:
         least = min(row["seconds"])
         row["least"] = least
-        print(f"{row['metric']:14} {row['contender']:13} {1e3 * least:9.1f} ms   error {row['error']:.1e}")
+        print(f"{row['metric']:14} {row['contender']:13} {1e3 * least:9.1f} ms   error {row['error']:.1e}", flush=True)
 
 
 def cpu_name():
@@ -129,8 +129,9 @@ def main():
         base, queries = data(200, 100_000, 128)
         result["metrics"] = []
         for metric in METRICS:
-            result["metrics"] += measure(metric, base, queries, 10, max(1, arguments.rounds // 3))
-        print_table(result["metrics"])
+            rows = measure(metric, base, queries, 10, max(1, arguments.rounds // 3))
+            print_table(rows)
+            result["metrics"] += rows
     if "overhead" in arguments.suites:
         result["overhead"] = call_overhead()
         print({name: round(value, 2) for name, value in result["overhead"].items()})

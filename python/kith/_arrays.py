@@ -77,20 +77,26 @@ def _to_numpy(array: Any, role: str) -> np.ndarray:
     return np.asarray(array)
 
 
+def searched_dtype(dtype: Any, role: str) -> np.dtype:
+    """The type in which points of that type are searched; a TypeError where there is none."""
+    native = np.dtype(dtype).newbyteorder("=")
+    if native.char in _READY:
+        return native
+    if native.kind == "b":
+        return np.dtype(np.uint8)
+    if native == np.float16 or (native.kind in "iu" and native.itemsize == 2):
+        return np.dtype(np.float32)
+    if native.kind in "iu":
+        return np.dtype(np.float64)
+    raise TypeError(
+        f"{role} has dtype {dtype}; float32, float64, uint8 and int8 are searched, and smaller ones that convert to them"
+    )
+
+
 def _converted(array: np.ndarray, role: str) -> np.ndarray:
-    dtype = array.dtype.newbyteorder("=")
-    if dtype.char in _READY:
-        return array.astype(dtype)
-    if dtype.kind == "b":
-        return array.astype(np.uint8)
-    if dtype == np.float16 or (dtype.kind in "iu" and dtype.itemsize == 2):
-        return array.astype(np.float32)
-    if dtype.kind in "iu":
-        largest = max(abs(int(array.max())), abs(int(array.min()))) if array.size else 0
+    target = searched_dtype(array.dtype, role)
+    if array.dtype.kind in "iu" and target == np.float64 and array.size:
+        largest = max(abs(int(array.max())), abs(int(array.min())))
         if largest > _EXACT_INTEGERS:
             raise ValueError(f"{role} holds the integer {largest}; beyond 2**53 float64 would round it")
-        return array.astype(np.float64)
-    raise TypeError(
-        f"{role} has dtype {array.dtype}; float32, float64, uint8 and int8 are searched, and smaller ones "
-        "that convert to them"
-    )
+    return array.astype(target)

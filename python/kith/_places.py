@@ -100,7 +100,7 @@ def place_of(queries: Any, base: Any) -> Place:
 
 
 def _to_host(array: Any) -> Any:
-    if isinstance(array, np.ndarray):
+    if type(array) is np.ndarray:
         return array
     name = library_name(array)
     if name == "torch":

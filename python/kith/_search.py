@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional
 import numpy as np
 
 from . import _kith, _places
-from ._arrays import as_pair, as_points, distance_dtype
+from ._arrays import as_pair, as_points, distance_dtype, searched_dtype
 from ._kith import Plan
 from ._neighbors import Neighbors
 from ._options import make_options
@@ -155,8 +155,9 @@ def explain(
     count = queries if isinstance(queries, (int, np.integer)) else _shape(queries, "queries")[0]
     if dtype is None:
         dtype = getattr(base, "dtype", np.float32)
-    name = str(dtype).rsplit(".", 1)[-1] if not isinstance(dtype, type) else np.dtype(dtype).name
-    return _kith.explain(rows, int(count), dims, as_int(k), name, options)
+    if str(dtype).startswith("torch."):
+        dtype = str(dtype).rpartition(".")[2].replace("bfloat16", "float16")
+    return _kith.explain(rows, int(count), dims, as_int(k), searched_dtype(dtype, "base").name, options)
 
 
 def _shape(points: Any, role: str) -> Any:

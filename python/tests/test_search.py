@@ -235,6 +235,9 @@ def test_report_and_plan(rng):
     assert plan._repr_html_().count("<tr>") == len(str(plan).splitlines())
     assert kith.explain((100, 3), (7, 3), 2, dtype=np.float64, backend="cpu").workspace > 0
     assert kith.explain((100, 3), 7, 2, dtype="uint8", backend="cpu").threads >= 1
+    assert "float64" in str(kith.explain(base.astype(int), 7, 2, backend="cpu"))
+    with pytest.raises(TypeError, match="complex"):
+        kith.explain((100, 3), 7, 2, dtype=complex)
 
 
 def test_distances(rng):
