@@ -13,6 +13,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "kith/io.hpp"
+#include "owned_array.hpp"
 
 namespace kith::python {
 namespace {

@@ -3,8 +3,10 @@
 
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,9 +14,16 @@
 
 namespace kith::python {
 
+// NumPy's int64 is a C long; one of long long, which the buffer protocol gives, prints and hashes as another type.
+template <class T>
+nb::object with_usual_dtype(nb::object array) {
+  if constexpr (std::is_same_v<std::remove_const_t<T>, std::int64_t>) return array.attr("view")("l");
+  return array;
+}
+
 template <class T>
 nb::object owned_array(T* data, std::initializer_list<std::size_t> shape, nb::capsule owner) {
-  return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
+  return with_usual_dtype<T>(nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner)));
 }
 
 template <class T>

@@ -26,6 +26,7 @@ def test_self_is_left_out_among_duplicates(rng):
     base = np.repeat(rng.standard_normal((20, 3)), 5, axis=0)
     found = kith.Index(base).search_self(4)
     own = np.arange(100)
+    assert found.indices.dtype.char == own.dtype.char  # not another type of the same size
     assert not (found.indices == own[:, None]).any()
     assert (found.distances == 0).all() and (np.sort(found.indices // 5, axis=1) == own[:, None] // 5).all()
 

@@ -1,6 +1,8 @@
 """The estimators: scikit-learn's own checks, and its answers."""
 
+import doctest
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -143,3 +145,39 @@ def test_errors_are_those_of_scikit_learn(rng):
             call()
     with pytest.raises(TypeError, match="integer"):
         fitted.kneighbors(X, n_neighbors=2.5)
+
+
+def _examples_of(name):
+    """scikit-learn's own examples, of the class and of its methods."""
+    theirs_class = getattr(theirs, name)
+    for member in (None, "fit", "kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph"):
+        documented = theirs_class if member is None else getattr(theirs_class, member, None)
+        text = getattr(documented, "__doc__", None) or ""
+        text = text.replace("from sklearn.neighbors import", "from kith.sklearn import")
+        examples = doctest.DocTestParser().get_doctest(text, {}, f"{name}.{member}", None, 0)
+        if examples.examples:
+            yield examples
+
+
+class RoughNumbers(doctest.OutputChecker):
+    """Numbers need only agree as far as they are printed in the example."""
+
+    NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
+
+    def check_output(self, want, got, flags):
+        if super().check_output(want, got, flags):
+            return True
+        if self.NUMBER.sub("0", want).split() != self.NUMBER.sub("0", got).split():
+            return False
+        pairs = zip(self.NUMBER.findall(want), self.NUMBER.findall(got))
+        return all(abs(float(a) - float(b)) < 0.01 for a, b in pairs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scikit_learns_own_examples(name):
+    runner = doctest.DocTestRunner(RoughNumbers(), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    ran = 0
+    for examples in _examples_of(name):
+        ran += len(examples.examples)
+        assert runner.run(examples).failed == 0, examples.name
+    assert ran > 0
