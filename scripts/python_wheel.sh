@@ -18,5 +18,5 @@ tools=build/wheel-tools-$tag
 mkdir -p build/wheels
 rm -f build/wheels/kith-*-"$tag"-*.whl
 "$tools/bin/pip" wheel -q . --no-deps -w build/wheels -C cmake.define.KITH_PYTHON_STATIC_RUNTIME=ON "$@"
-PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" -q repair -w dist build/wheels/kith-*-"$tag"-*.whl
+PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair -w dist build/wheels/kith-*-"$tag"-*.whl
 ls -l dist/kith-*-"$tag"-*.whl

@@ -14,7 +14,7 @@ class NearestNeighbors(KithSearch, neighbors.NearestNeighbors):
     >>> [part.tolist() for part in nearest.kneighbors([[1.0, 1.0, 1.0]])]
     [[[0.5]], [[2]]]
     >>> nearest.radius_neighbors([[1.0, 1.0, 1.0]], radius=1.6)[1][0].tolist()
-    [2, 1]
+    [1, 2]
     """
 
 

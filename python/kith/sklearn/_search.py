@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._index import Index
+from .._neighbors import RadiusNeighbors
 
 try:
     from sklearn.utils.validation import validate_data as _validate
@@ -78,7 +79,7 @@ class KithSearch(_Estimator):
     def radius_neighbors(
         self, X: Any = None, radius: Any = None, return_distance: bool = True, sort_results: bool = False
     ) -> Any:
-        """All fitted points within the radius, which may be one for each row of X. Always sorted by distance."""
+        """All fitted points within the radius, which may be one for each row of X; by index unless they are sorted."""
         check_is_fitted(self)
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
@@ -88,7 +89,8 @@ class KithSearch(_Estimator):
         if queries is not None and self._has_zero_vectors(queries):
             return self._left_to_sklearn().radius_neighbors(X, radius, return_distance, sort_results)
         index = self._index(self._fit_X.dtype if queries is None else queries.dtype)
-        rows = index.search_radius(queries, self.radius if radius is None else radius).rows()
+        found = index.search_radius(queries, self.radius if radius is None else radius)
+        rows = (found if sort_results else _by_index(found)).rows()
         indices = _object_array(rows.indices)
         return (_object_array(rows.distances), indices) if return_distance else indices
 
@@ -134,6 +136,13 @@ class KithSearch(_Estimator):
         below = copy.copy(self)
         below._fit_method = "brute" if self._fit_method == _FIT_METHOD else self._fit_method
         return super(KithSearch, below)
+
+
+def _by_index(found: RadiusNeighbors) -> RadiusNeighbors:
+    """The same rows, each in the order of its indices."""
+    query = np.repeat(np.arange(len(found.counts)), found.counts)
+    order = np.lexsort((found.indices, query))
+    return RadiusNeighbors(found.distances[order], found.indices[order], found.offsets)
 
 
 def _object_array(rows: Any) -> np.ndarray:
