@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times kith.search beside faiss and scikit-learn, and what a call costs; prints tables, writes JSON.
 
-    compare.py [--json bench/results/python.json] [--rounds 7] [--suites must metrics overhead]
+    compare.py [--json bench/results/python.json] [--rounds 7] [--suites must metrics overhead] [--metrics NAME...]
 
 must      1,000 queries × 100,000 points × 128 dimensions, k = 10, euclidean
 metrics   200 queries × 100,000 points × 128 dimensions, k = 10, every metric that a contender has
@@ -112,7 +112,11 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--suites", nargs="*", default=["must", "metrics", "overhead"])
+    parser.add_argument("--metrics", nargs="*", default=METRICS, choices=METRICS)
     arguments = parser.parse_args()
+    before = (
+        json.loads(pathlib.Path(arguments.json).read_text()) if pathlib.Path(arguments.json or "").is_file() else {}
+    )
     result = {
         "cpu": cpu_name(),
         "threads": len(os.sched_getaffinity(0)),
@@ -127,8 +131,8 @@ def main():
         print_table(result["must"])
     if "metrics" in arguments.suites:
         base, queries = data(200, 100_000, 128)
-        result["metrics"] = []
-        for metric in METRICS:
+        result["metrics"] = [row for row in before.get("metrics", []) if row["metric"] not in arguments.metrics]
+        for metric in arguments.metrics:
             rows = measure(metric, base, queries, 10, max(1, arguments.rounds // 3))
             print_table(rows)
             result["metrics"] += rows
@@ -136,9 +140,7 @@ def main():
         result["overhead"] = call_overhead()
         print({name: round(value, 2) for name, value in result["overhead"].items()})
     if arguments.json:
-        path = pathlib.Path(arguments.json)
-        before = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps({**before, **result}, indent=1) + "\n")
+        pathlib.Path(arguments.json).write_text(json.dumps({**before, **result}, indent=1) + "\n")
 
 
 main()
