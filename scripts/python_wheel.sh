@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds a wheel that brings all it needs, for machines without Kith's libraries: libstdc++, libgcc and the CUDA runtime
-# are linked in, the other shared libraries put beside the module. Leaves it in dist/.
+# Builds a wheel for machines without Kith's libraries: the CUDA runtime is linked in, OpenBLAS, HDF5 and the others are
+# put beside the module. What remains is libc and libstdc++, in the versions that the wheel's name tells. Leaves it in
+# dist/.
 #
 # usage: scripts/python_wheel.sh [PYTHON [PIP-ARGUMENTS...]]
 # PYTHON (python3) is the interpreter that the wheel is for; it needs its headers. PyPI must be in reach.
@@ -17,6 +18,6 @@ tools=$PWD/build/wheel-tools-$tag
 }
 mkdir -p build/wheels
 rm -f build/wheels/kith-*-"$tag"-*.whl dist/kith-*-"$tag"-*.whl
-"$tools/bin/pip" wheel -q . --no-deps -w build/wheels -C cmake.define.KITH_PYTHON_STATIC_RUNTIME=ON "$@"
+"$tools/bin/pip" wheel -q . --no-deps -w build/wheels "$@"
 PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair -w dist build/wheels/kith-*-"$tag"-*.whl
 ls -l dist/kith-*-"$tag"-*.whl
