@@ -8,18 +8,20 @@ BENCH_ARGS   ?=
 configure = cmake --preset release -DKITH_BUILD_TESTS=$(1) -DKITH_BUILD_BENCH=$(2) >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
-.PHONY: help demo test bench bench-select bench-search lint format fuzz install clean
+.PHONY: help demo test bench bench-select bench-search bench-python lint format fuzz install clean
 
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
 	@echo "make test      everything that must hold: tests, sanitizers, short fuzzing, lint"
-	@echo "               STAGES=\"release asan tsan fuzz lint\" selects"
+	@echo "               STAGES=\"release python asan tsan fuzz lint\" selects"
 	@echo "make bench     measure; BENCH_ARGS are handed on"
 	@echo "make bench-select"
 	@echo "               measure selection on a CUDA device;"
 	@echo "               SUITES=\"must queues thesis multi-select\" selects"
 	@echo "make bench-search"
 	@echo "               measure search on a CUDA device; BENCH_ARGS are handed on"
+	@echo "make bench-python"
+	@echo "               measure the Python package beside faiss and scikit-learn"
 	@echo "make lint      formatting and static analysis"
 	@echo "make format    format the sources"
 	@echo "make fuzz      fuzz every reader for FUZZ_SECONDS (default 60)"
@@ -33,7 +35,7 @@ demo:
 	@build/release/cli/kith demo
 
 test:
-	@scripts/setup.sh build test
+	@scripts/setup.sh build test python
 	@scripts/test.sh $(STAGES)
 
 bench:
@@ -53,6 +55,13 @@ bench-search:
 	@$(call configure,OFF,ON)
 	@$(build) kith_bench_search
 	@bench/search_device/run.sh $(BENCH_ARGS)
+
+bench-python:
+	@scripts/setup.sh build python
+	@scripts/venv.sh bench
+	@$(call configure,OFF,OFF) -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
+	@$(build) kith_python kith_python_modules
+	@PYTHONPATH=build/release/python build/venv/bin/python bench/python/compare.py $(BENCH_ARGS)
 
 lint:
 	@scripts/setup.sh build lint

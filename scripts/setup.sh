@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the Debian packages the named sets need are there: installs what is missing when it may, else prints
-# the line that would and fails. Sets: build test fuzz lint bench.
+# the line that would and fails. Sets: build test fuzz lint bench python.
 set -eu
 
 packages=""
@@ -13,6 +13,7 @@ for set in "$@"; do
     fuzz)  packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev" ;;
     lint)  packages="$packages clang-14 libomp-14-dev clang-tidy-14 clang-format-14" ;;
     bench) packages="$packages libfaiss-dev libnanoflann-dev" ;;
+    python) packages="$packages python3-dev python3-venv" ;;
     *)     echo "setup.sh: unknown set '$set'" >&2; exit 2 ;;
   esac
 done

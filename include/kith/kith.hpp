@@ -1,4 +1,4 @@
-// Everything: k-nearest-neighbour search, graphs, reductions, selection.
+// Everything: k-nearest-neighbour search, radius search, graphs, reductions, selection.
 #pragma once
 
 #include "kith/cuda.hpp"
@@ -9,6 +9,7 @@
 #include "kith/options.hpp"
 #include "kith/plan.hpp"
 #include "kith/quality.hpp"
+#include "kith/radius.hpp"
 #include "kith/reduce.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"

@@ -72,6 +72,11 @@ struct Neighbors {
   }
 };
 
+// kith/radius.hpp
+enum class RadiusOutput;
+template <class D>
+struct RadiusNeighbors;
+
 // A base prepared for many searches: checked for NaN and Inf once, its norms kept.
 template <Element T>
 class KITH_API Index {
@@ -95,6 +100,12 @@ class KITH_API Index {
   // The k nearest of each base point, itself left out by its id (so right under duplicates). k ≤ rows − 1.
   Neighbors<DistanceOf<T>> search_self(std::int64_t k) const;
 
+  // All base points within the radii, as radius_search() finds them. Thread-safe.
+  RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> queries, std::span<const DistanceOf<T>> radii,
+                                               RadiusOutput output) const;
+  // The same of each base point, itself left out by its id.
+  RadiusNeighbors<DistanceOf<T>> search_radius_self(std::span<const DistanceOf<T>> radii, RadiusOutput output) const;
+
   Plan explain(std::int64_t queries, std::int64_t k) const;
 
  private:
@@ -106,6 +117,11 @@ class KITH_API Index {
 template <Element T>
 KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
                                          const Options& options = {});
+
+// The same into the caller's memory, queries × k each, row-major. On an error their contents are unspecified.
+template <Element T>
+KITH_API SearchReport search_into(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, std::int64_t* ids,
+                                  DistanceOf<T>* distances, const Options& options = {});
 
 // The whole queries.rows × base.rows matrix of distances, each as search() would return it: always by the direct
 // formula, so of the options only metric, backend, threads, check_finite and progress matter.

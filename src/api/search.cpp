@@ -3,12 +3,21 @@
 #include <utility>
 
 #include "api/guard.hpp"
+#include "api/radius.hpp"
 #include "api/searcher.hpp"
 #include "api/validate.hpp"
 #include "cpu/distance_matrix.hpp"
 #include "graph/exclude_self.hpp"
 
 namespace kith {
+namespace {
+
+void check_outputs(const void* ids, const void* distances) {
+  if (ids == nullptr || distances == nullptr)
+    throw Error(ErrorCode::invalid_argument, "ids and distances must point to queries × k elements (null pointer)");
+}
+
+}  // namespace
 
 template <Element T>
 struct Index<T>::State {
@@ -62,8 +71,7 @@ template <Element T>
 SearchReport Index<T>::search_into(MatrixView<T> queries, std::int64_t k, std::int64_t* ids,
                                    DistanceOf<T>* distances) const {
   api::check_search(state_->searcher.base(), queries, k);
-  if (ids == nullptr || distances == nullptr)
-    throw Error(ErrorCode::invalid_argument, "ids and distances must point to queries × k elements (null pointer)");
+  check_outputs(ids, distances);
   return api::guarded([&] { return state_->searcher.run(queries, k, ids, distances); });
 }
 
@@ -72,6 +80,25 @@ Neighbors<DistanceOf<T>> Index<T>::search_self(std::int64_t k) const {
   api::check_k(k, rows() - 1, "the number of other points is");
   api::check_sizes(rows(), rows(), k + 1);
   return api::guarded([&] { return graph::exclude_self(state_->searcher.search(state_->searcher.base(), k + 1)); });
+}
+
+template <Element T>
+RadiusNeighbors<DistanceOf<T>> Index<T>::search_radius(MatrixView<T> queries, std::span<const DistanceOf<T>> radii,
+                                                       RadiusOutput output) const {
+  api::check_search(state_->searcher.base(), queries, 1);
+  return api::guarded([&] {
+    return state_->searcher.search_radius(queries, api::reach_of(radii, queries.rows, options().metric, output));
+  });
+}
+
+template <Element T>
+RadiusNeighbors<DistanceOf<T>> Index<T>::search_radius_self(std::span<const DistanceOf<T>> radii,
+                                                            RadiusOutput output) const {
+  return api::guarded([&] {
+    auto reach = api::reach_of(radii, rows(), options().metric, output);
+    reach.exclude_self = true;
+    return state_->searcher.search_radius(state_->searcher.base(), reach);
+  });
 }
 
 template <Element T>
@@ -86,6 +113,18 @@ Neighbors<DistanceOf<T>> search(MatrixView<T> base, MatrixView<T> queries, std::
   Options resolved = options;
   resolved.backend = api::check_options(options);
   return api::guarded([&] { return api::Searcher<T>(base, resolved, queries.rows, k).search(queries, k); });
+}
+
+template <Element T>
+SearchReport search_into(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, std::int64_t* ids,
+                         DistanceOf<T>* distances, const Options& options) {
+  api::check_view(base, "base");
+  api::check_search(base, queries, k);
+  check_outputs(ids, distances);
+  Options resolved = options;
+  resolved.backend = api::check_options(options);
+  return api::guarded(
+      [&] { return api::Searcher<T>(base, resolved, queries.rows, k).run(queries, k, ids, distances); });
 }
 
 template <Element T>
@@ -125,6 +164,8 @@ Plan explain(const Problem& problem, const Options& options) {
 #define KITH_INSTANTIATE(T)                                                                                      \
   template class Index<T>;                                                                                       \
   template KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T>, MatrixView<T>, std::int64_t, const Options&); \
+  template KITH_API SearchReport search_into(MatrixView<T>, MatrixView<T>, std::int64_t, std::int64_t*,          \
+                                             DistanceOf<T>*, const Options&);                                    \
   template KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T>, MatrixView<T>, const Options&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

@@ -16,11 +16,14 @@
 #include "cpu/brute_search.hpp"
 #include "cpu/morton/kept_curve.hpp"
 #include "cpu/prepared_rows.hpp"
+#include "cpu/radius_search.hpp"
 #include "cpu/triangle/probe.hpp"
 #include "cpu/triangle/triangle_search.hpp"
+#include "kith/radius.hpp"
 #include "kith/search.hpp"
 #include "plan/device_planner.hpp"
 #include "plan/planner.hpp"
+#include "plan/radius_planner.hpp"
 #include "plan/shifted_planner.hpp"
 #include "plan/triangle_planner.hpp"
 
@@ -111,6 +114,27 @@ class Searcher {
     return found;
   }
 
+  // Of the CPU, whatever the backend.
+  RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> queries, const cpu::Reach<DistanceOf<T>>& reach) const {
+    const auto start = std::chrono::steady_clock::now();
+    const Problem problem{base_.rows, queries.rows, base_.cols, 0, dtype_of<T>()};
+    RadiusNeighbors<DistanceOf<T>> found;
+    Plan& plan = found.report.plan;
+    plan = plan::plan_radius(problem, options_, machine_, has_norms_ || on_device());
+    const cpu::PreparedRows<T> made = on_device() ? prepare_with_norms(base_, plan, "base") : cpu::PreparedRows<T>();
+    const cpu::PreparedRows<T>& base = on_device() ? made : prepared_;
+    const cpu::PreparedRows<T> prepared_queries = prepare_with_norms(queries, plan, "query");
+    plan.expanded = plan.expanded && cpu::expansion_is_sharp(base, prepared_queries);
+    cpu::Reached<DistanceOf<T>> reached = cpu::radius_search(base, prepared_queries, plan, reach, options_.progress);
+    found.queries = queries.rows;
+    found.offsets = std::move(reached.offsets);
+    found.ids = std::move(reached.ids);
+    found.distances = std::move(reached.distances);
+    found.report.finalists = reached.finalists;
+    found.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return found;
+  }
+
  private:
   bool on_device() const { return options_.backend == Backend::cuda || options_.backend == Backend::emulated; }
 
@@ -118,6 +142,11 @@ class Searcher {
   cpu::PreparedRows<T> prepare(MatrixView<T> view, const char* role) const {
     const int threads = options_.threads > 0 ? options_.threads : machine_.threads;
     return cpu::prepare_rows(view, options_.metric, {role, options_.check_finite, has_norms_, threads});
+  }
+
+  cpu::PreparedRows<T> prepare_with_norms(MatrixView<T> view, const Plan& plan, const char* role) const {
+    const int threads = options_.threads > 0 ? options_.threads : machine_.threads;
+    return cpu::prepare_rows(view, options_.metric, {role, options_.check_finite, plan::needs_norms(plan), threads});
   }
 
   Plan plan_for(std::int64_t queries, std::int64_t k) const {

@@ -30,6 +30,13 @@ inline double from_ordered_bits(std::uint64_t bits) {
   return std::bit_cast<double>((bits & 0x8000000000000000ULL) != 0 ? bits & 0x7FFFFFFFFFFFFFFFULL : ~bits);
 }
 
+// The least value above `threshold`; infinity when there is no threshold, or it is NaN.
+template <class F>
+F next_above(F threshold) {
+  if (!(threshold < std::numeric_limits<F>::max())) return std::numeric_limits<F>::infinity();
+  return from_ordered_bits(ordered_bits(threshold) + 1);
+}
+
 // A neighbour while it is ranked: key is the distance, or minus the inner product.
 template <class D>
 struct Hit {

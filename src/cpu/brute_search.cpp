@@ -52,13 +52,6 @@ void multiply(Rows<double> queries, Rows<double> base, std::int64_t dims, double
               static_cast<blasint>(stride));
 }
 
-// The least value above `threshold`; infinity when there is no threshold, or it is NaN.
-template <class F>
-F next_above(F threshold) {
-  if (!(threshold < std::numeric_limits<F>::max())) return std::numeric_limits<F>::infinity();
-  return core::from_ordered_bits(core::ordered_bits(threshold) + 1);
-}
-
 // What a worker keeps from task to task.
 template <class F>
 struct Workspace {
@@ -189,7 +182,7 @@ class Task {
     space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
     pack_panels(base_rows, dims(), space_.panels.data());
     space_.limits.resize(candidates.size());
-    for (std::size_t q = 0; q < candidates.size(); ++q) space_.limits[q] = next_above(candidates[q].threshold());
+    for (std::size_t q = 0; q < candidates.size(); ++q) space_.limits[q] = core::next_above(candidates[q].threshold());
     space_.hits.resize(candidates.size() * static_cast<std::size_t>(blocks));
     F* scores = space_.scores.data();
     const std::int64_t hits = register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows,

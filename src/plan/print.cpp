@@ -49,8 +49,9 @@ std::string work_text(const Plan& plan) {
 std::string to_string(const Plan& plan) {
   const Problem& p = plan.problem;
   std::string text;
-  text += fmt::format("search    {} queries × {} points × {} dimensions ({}), k = {}, {}\n", p.queries, p.base_rows,
-                      p.dims, to_string(p.dtype), p.k, to_string(plan.metric));
+  const std::string wanted = p.k > 0 ? fmt::format("k = {}", p.k) : "within a radius";
+  text += fmt::format("search    {} queries × {} points × {} dimensions ({}), {}, {}\n", p.queries, p.base_rows, p.dims,
+                      to_string(p.dtype), wanted, to_string(plan.metric));
   text +=
       fmt::format("backend   {}, {} thread{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s");
   text += method_text(plan);

@@ -1,0 +1,41 @@
+"""Normals of a surface from its points alone: the least spread direction of each point's neighbourhood.
+
+Takes a file of points (ply, npy, csv, ...), such as the Stanford bunny; without one, points of a torus, whose normals
+are known.
+
+prints:
+20000 normals, each from 16 neighbours
+off the true ones by 1.1 degrees in the median
+"""
+
+import sys
+
+import numpy as np
+
+import kith
+
+
+def torus(count: int, seed: int = 0):
+    """Points on a torus of radii 2 and 1, and their normals."""
+    u, v = np.random.default_rng(seed).random((2, count)) * 2 * np.pi
+    outward = np.stack([np.cos(u) * np.cos(v), np.sin(u) * np.cos(v), np.sin(v)], axis=1)
+    ring = np.stack([2 * np.cos(u), 2 * np.sin(u), np.zeros(count)], axis=1)
+    return (ring + outward).astype(np.float32), outward
+
+
+def normals(points: np.ndarray, k: int) -> np.ndarray:
+    indices = kith.Index(points).search_self(k).indices
+    around = points[indices] - points[:, None, :]
+    covariance = np.einsum("nki,nkj->nij", around, around)
+    return np.linalg.eigh(covariance).eigenvectors[:, :, 0]
+
+
+if len(sys.argv) > 1:
+    points, truth = np.asarray(kith.read(sys.argv[1]), np.float32), None
+else:
+    points, truth = torus(20_000)
+found = normals(points, k=16)
+print(f"{len(found)} normals, each from 16 neighbours")
+if truth is not None:
+    angles = np.degrees(np.arccos(np.clip(np.abs((found * truth).sum(1)), 0, 1)))
+    print(f"off the true ones by {np.median(angles):.1f} degrees in the median")

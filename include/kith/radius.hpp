@@ -1,0 +1,56 @@
+// Exact radius search: all base points within a distance of each query.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kith/export.hpp"
+#include "kith/matrix.hpp"
+#include "kith/options.hpp"
+#include "kith/search.hpp"
+
+namespace kith {
+
+enum class RadiusOutput {
+  neighbors,   // ids and distances
+  count_only,  // offsets alone, which is faster
+};
+
+// Query q has ids[offsets[q]] … ids[offsets[q + 1] − 1] with their distances, sorted by (distance, id); inner products
+// by (−product, id). The distances are those that search() returns, bit for bit.
+template <class D>
+struct RadiusNeighbors {
+  std::int64_t queries = 0;
+  std::vector<std::int64_t> offsets;  // queries + 1
+  std::vector<std::int64_t> ids;      // empty for count_only
+  std::vector<D> distances;           // empty for count_only
+  SearchReport report;
+
+  std::int64_t count_of(std::int64_t query) const {
+    const auto at = static_cast<std::size_t>(query);
+    return offsets[at + 1] - offsets[at];
+  }
+  std::span<const std::int64_t> ids_of(std::int64_t query) const {
+    return {ids.data() + offsets[static_cast<std::size_t>(query)], static_cast<std::size_t>(count_of(query))};
+  }
+  std::span<const D> distances_of(std::int64_t query) const {
+    return {distances.data() + offsets[static_cast<std::size_t>(query)], static_cast<std::size_t>(count_of(query))};
+  }
+};
+
+// The base points whose distance is at most the query's radius; under inner_product those whose product is at least
+// that. `radii` holds one for all queries, or one for each; they are not negative (inner_product: any number) and not
+// NaN. Index::search_radius does the same for a prepared base.
+//
+// The memory budget is the search's. How many neighbours there are nobody knows before: while rows are put together,
+// up to two copies of the result are held, and Error(out_of_memory) comes when free memory cannot hold them.
+// Stages are `direct` and `register-tiled`, the method is brute. The CPU does the work whatever the backend; the plan
+// says so.
+template <Element T>
+KITH_API RadiusNeighbors<DistanceOf<T>> radius_search(MatrixView<T> base, MatrixView<T> queries,
+                                                      std::span<const DistanceOf<T>> radii, const Options& options = {},
+                                                      RadiusOutput output = RadiusOutput::neighbors);
+
+}  // namespace kith

@@ -1,0 +1,82 @@
+"""Files of points and answers: npy, npz, fvecs, fbin, HDF5, CSV, PLY and their kin."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _kith, _places
+from ._neighbors import Neighbors
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def read(
+    path: Path, array: Optional[str] = None, *, columns: Sequence[Union[str, int]] = (), format: str = "auto"
+) -> np.ndarray:
+    """One array of a file, read-only; where the layout allows, a view into the mapped file.
+
+    ``array`` names one of an npz, HDF5 or ground-truth file; ``columns`` are those of a CSV, by name or number, or
+    properties of a PLY file. ``format`` is "auto" (by extension, else by the first bytes) or a name.
+
+    A mapped file must not be changed in place or shortened while the array lives; ``read(path).copy()`` is safe.
+
+    >>> import numpy as np, kith, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "points.fvecs"
+    >>> kith.write(path, np.eye(2, dtype=np.float32))
+    >>> kith.read(path).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    loaded: Any = _kith.read(_existing(path), format, array or "", [str(column) for column in columns])
+    return loaded
+
+
+def read_all(path: Path, *, format: str = "auto") -> Dict[str, np.ndarray]:
+    """Every array of a file by its name, as :func:`read` gives it; that of a format without names is called ""."""
+    return _kith.read_all(_existing(path), format)
+
+
+def write(
+    path: Path,
+    arrays: Any,
+    *,
+    format: str = "auto",
+    attributes: Optional[Mapping[str, str]] = None,
+    compress: bool = False,
+    text: bool = False,
+) -> None:
+    """Writes an array, a mapping of names to arrays, or :class:`Neighbors`, whole or not at all.
+
+    ``compress`` is for npz and HDF5, ``attributes`` for HDF5, ``text`` for PLY.
+
+    >>> import numpy as np, kith, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "found.npz"
+    >>> points = np.eye(3, dtype=np.float32)
+    >>> kith.write(path, kith.search(points, points, k=2))
+    >>> sorted(kith.read_all(path))
+    ['distances', 'ids']
+    """
+    if isinstance(arrays, Neighbors):
+        arrays = {"ids": arrays.indices, "distances": arrays.distances}
+    elif not isinstance(arrays, Mapping):
+        arrays = {"": arrays}
+    ready = {str(name): _writable(_places.place_of(array, array).to_host(array)) for name, array in arrays.items()}
+    _kith.write(os.fspath(path), ready, format, dict(attributes or {}), compress, text)
+
+
+def _existing(path: Path) -> str:
+    name = os.fspath(path)
+    if name != "-":
+        os.stat(name)  # what is missing is a FileNotFoundError
+    return name
+
+
+def _writable(array: Any) -> np.ndarray:
+    array = np.asarray(array)
+    if array.dtype.kind in "iu" and array.dtype.itemsize not in (1, 4, 8) or array.dtype in (np.uint32, np.uint64):
+        array = array.astype(np.int64)
+    elif array.dtype == np.float16:
+        array = array.astype(np.float32)
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])

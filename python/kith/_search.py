@@ -1,0 +1,169 @@
+"""One search over one base."""
+
+from __future__ import annotations
+
+from operator import index as as_int
+from typing import Any, Mapping, Optional
+
+import numpy as np
+
+from . import _kith, _places
+from ._arrays import as_pair, as_points, distance_dtype, searched_dtype
+from ._kith import Plan
+from ._neighbors import Neighbors
+from ._options import make_options
+from ._progress import ProgressLike, showing
+
+
+def search(
+    base: Any,
+    queries: Any,
+    k: int,
+    *,
+    metric: str = "euclidean",
+    p: Optional[float] = None,
+    method: str = "auto",
+    backend: str = "auto",
+    distance: str = "auto",
+    select: str = "auto",
+    threads: Optional[int] = None,
+    memory: Optional[int] = None,
+    check_finite: bool = True,
+    statistics: bool = False,
+    tuning: Optional[Mapping[str, Any]] = None,
+    stream: Any = None,
+    progress: ProgressLike = False,
+) -> Neighbors:
+    """The k nearest base points of each query, exactly.
+
+    Parameters
+    ----------
+    base, queries : arrays of points as rows, with equal numbers of columns
+        Host arrays are searched by ``backend``; when either lies on a CUDA device, that device searches, and the other
+        is brought there.
+    k : 1 ≤ k ≤ number of base points
+    metric : name, as scipy and scikit-learn have it
+        sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
+        correlation, inner_product (the largest come first), hamming.
+    method, distance, select : names that force a way of searching; see :func:`explain`
+    backend : "auto", "cpu" or "cuda"
+    threads : CPU threads; None for all that this process may use
+    memory : bytes of workspace beyond inputs and outputs; None for a quarter of what is free
+    check_finite : False skips the look for NaN and infinity, which are otherwise a ValueError
+    statistics, tuning : of method triangle: what it counts, and settings by name
+    stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
+        object of PyTorch, CuPy or with ``__cuda_stream__``
+    progress : True for a bar, or a function of (done, total)
+
+    Returns
+    -------
+    Neighbors
+        (distances, indices), queries × k each. Distances are accumulated in float64 and rounded once, to float32
+        unless the points are float64; indices are int64.
+
+    Examples
+    --------
+    >>> import numpy as np, kith
+    >>> base = np.array([[0, 0], [3, 4], [6, 8]], dtype=np.float32)
+    >>> kith.search(base, base[:1], k=2)
+    Neighbors(distances=array([[0., 5.]], dtype=float32), indices=array([[0, 1]]))
+    >>> kith.search(base, base[:1], k=4)
+    Traceback (most recent call last):
+        ...
+    ValueError: k = 4 but the number of base points is 3
+    """
+    options = make_options(
+        metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, tuning
+    )
+    if type(base) is not np.ndarray or type(queries) is not np.ndarray:
+        place = _places.place_of(queries, base)
+        if place.on_device:
+            return place.search(base, queries, as_int(k), options, stream)
+        base, queries = place.to_host(base), place.to_host(queries)
+        return place.neighbors(_search_host(base, queries, as_int(k), options, progress))
+    return _search_host(base, queries, as_int(k), options, progress)
+
+
+def _search_host(base: Any, queries: Any, k: int, options: _kith.Options, progress: ProgressLike) -> Neighbors:
+    base, queries = as_pair(base, queries)
+    rows = queries.shape[0]
+    if rows == 0 or not 0 < k <= base.shape[0]:
+        _kith.explain(base.shape[0], max(rows, 1), base.shape[1], k, base.dtype.name, options)  # refuses
+    distances = np.empty((rows, k), distance_dtype(base.dtype))
+    indices = np.empty((rows, k), np.int64)
+    found = Neighbors(distances, indices)
+    if rows > 0:
+        with showing(progress) as watch:
+            found.report = _kith.search(base, queries, k, options, distances, indices, watch)
+    return found
+
+
+def distances(
+    base: Any,
+    queries: Any,
+    *,
+    metric: str = "euclidean",
+    p: Optional[float] = None,
+    backend: str = "auto",
+    threads: Optional[int] = None,
+    check_finite: bool = True,
+    progress: ProgressLike = False,
+) -> Any:
+    """The whole queries × base matrix of distances, each as :func:`search` would return it.
+
+    Device arrays go through host memory.
+
+    >>> import kith
+    >>> kith.distances([[0.0], [2.0]], [[1.0], [5.0]], metric="manhattan").tolist()
+    [[1.0, 1.0], [5.0, 3.0]]
+    """
+    options = make_options(metric, p, backend, threads=threads, check_finite=check_finite)
+    place = _places.place_of(queries, base)
+    base, queries = as_pair(place.to_host(base), place.to_host(queries))
+    with showing(progress) as watch:
+        return place.from_host(_kith.distances(base, queries, options, watch))
+
+
+def explain(
+    base: Any,
+    queries: Any,
+    k: int,
+    *,
+    dtype: Any = None,
+    metric: str = "euclidean",
+    p: Optional[float] = None,
+    method: str = "auto",
+    backend: str = "auto",
+    distance: str = "auto",
+    select: str = "auto",
+    threads: Optional[int] = None,
+    memory: Optional[int] = None,
+    tuning: Optional[Mapping[str, Any]] = None,
+) -> Plan:
+    """What :func:`search` would do, why, and what it should cost, without doing it.
+
+    ``base`` is an array or its shape (rows, dims); ``queries`` an array, a shape or a number. ``dtype`` is that of the
+    points where only shapes are given; float32 unless it is named.
+
+    >>> import kith
+    >>> plan = kith.explain((100_000, 128), 1000, k=10, backend="cpu")
+    >>> plan.method, plan.workspace <= plan.budget
+    ('brute', True)
+    """
+    options = make_options(metric, p, backend, method, distance, select, threads, memory, tuning=tuning)
+    rows, dims = _shape(base, "base")
+    count = queries if isinstance(queries, (int, np.integer)) else _shape(queries, "queries")[0]
+    if dtype is None:
+        dtype = getattr(base, "dtype", np.float32)
+    if str(dtype).startswith("torch."):
+        dtype = str(dtype).rpartition(".")[2].replace("bfloat16", "float16")
+    return _kith.explain(rows, int(count), dims, as_int(k), searched_dtype(dtype, "base").name, options)
+
+
+def _shape(points: Any, role: str) -> Any:
+    shape = points if isinstance(points, tuple) else getattr(points, "shape", None)
+    if shape is None:
+        shape = as_points(points, role).shape
+    if len(shape) != 2:
+        raise ValueError(f"{role} has shape {tuple(shape)}; (rows, dims) is needed")
+    return int(shape[0]), int(shape[1])

@@ -1,0 +1,46 @@
+"""What is installed here: for reports of trouble."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+from typing import Any, Dict
+
+from . import _kith
+
+__version__: str = _kith.version()
+
+_COMPANIONS = ("numpy", "scipy", "sklearn", "torch", "cupy", "jax", "tqdm")
+
+
+def versions() -> Dict[str, Any]:
+    """Versions, backends, instruction sets and devices, as a dictionary."""
+    found: Dict[str, Any] = {
+        "kith": __version__,
+        "python": sys.version.split()[0],
+        "system": platform.platform(),
+        "backends": _kith.backends(),
+        "cuda": "in the build" if _kith.has_cuda else "not in the build",
+        "devices": [device["name"] for device in _kith.cuda_devices()],
+        "simd": _kith.simd_targets(),
+        "metrics": _kith.metrics(),
+        "formats": _kith.format_names(),
+    }
+    for name in _COMPANIONS:
+        module = sys.modules.get(name)
+        if module is None:
+            try:
+                found[name] = importlib.metadata.version("scikit-learn" if name == "sklearn" else name)
+            except importlib.metadata.PackageNotFoundError:
+                found[name] = "not installed"
+        else:
+            found[name] = getattr(module, "__version__", "unknown")
+    return found
+
+
+def show_versions() -> None:
+    """Prints :func:`versions`, a line each."""
+    for name, value in versions().items():
+        text = ", ".join(map(str, value)) or "none" if isinstance(value, list) else value
+        print(f"{name:10} {text}")

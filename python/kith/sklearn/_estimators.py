@@ -1,0 +1,45 @@
+"""The estimators: scikit-learn's, over kith's search."""
+
+from sklearn import neighbors
+
+from ._search import KithSearch
+
+
+class NearestNeighbors(KithSearch, neighbors.NearestNeighbors):
+    """As :class:`sklearn.neighbors.NearestNeighbors`.
+
+    >>> from kith.sklearn import NearestNeighbors
+    >>> samples = [[0.0, 0.0, 0.0], [0.0, 0.5, 0.0], [1.0, 1.0, 0.5]]
+    >>> nearest = NearestNeighbors(n_neighbors=1).fit(samples)
+    >>> [part.tolist() for part in nearest.kneighbors([[1.0, 1.0, 1.0]])]
+    [[[0.5]], [[2]]]
+    >>> nearest.radius_neighbors([[1.0, 1.0, 1.0]], radius=1.6)[1][0].tolist()
+    [1, 2]
+    """
+
+
+class KNeighborsClassifier(KithSearch, neighbors.KNeighborsClassifier):
+    """As :class:`sklearn.neighbors.KNeighborsClassifier`.
+
+    >>> from kith.sklearn import KNeighborsClassifier
+    >>> KNeighborsClassifier(n_neighbors=3).fit([[0], [1], [2], [3]], [0, 0, 1, 1]).predict([[1.1]]).tolist()
+    [0]
+    """
+
+
+class KNeighborsRegressor(KithSearch, neighbors.KNeighborsRegressor):
+    """As :class:`sklearn.neighbors.KNeighborsRegressor`.
+
+    >>> from kith.sklearn import KNeighborsRegressor
+    >>> KNeighborsRegressor(n_neighbors=2).fit([[0], [1], [2], [3]], [0, 0, 1, 1]).predict([[1.5]]).tolist()
+    [0.5]
+    """
+
+
+class KNeighborsTransformer(KithSearch, neighbors.KNeighborsTransformer):
+    """As :class:`sklearn.neighbors.KNeighborsTransformer`.
+
+    >>> from kith.sklearn import KNeighborsTransformer
+    >>> KNeighborsTransformer(n_neighbors=1, mode="connectivity").fit_transform([[0], [1], [3]]).toarray().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """

@@ -1,0 +1,19 @@
+// The extension module kith._kith: thin functions over the C++ library. Arrays come prepared from the Python side: two
+// dimensions, one of the library's element types, strides that are whole elements and not negative.
+#include "bindings.hpp"
+
+NB_MODULE(_kith, module) {
+  using namespace kith::python;
+  module.doc() = "The C++ side of kith; use the functions of kith itself.";
+  bind_errors(module);
+  bind_machine(module);
+  bind_options(module);
+  bind_report(module);
+  bind_search(module);
+  bind_index(module);
+  bind_radius(module);
+  bind_graph(module);
+  bind_topk(module);
+  bind_files(module);
+  bind_device(module);
+}

@@ -1,0 +1,81 @@
+// Options from keywords.
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "bindings.hpp"
+#include "kith/error.hpp"
+#include "kith/options.hpp"
+#include "watch.hpp"
+
+namespace kith::python {
+namespace {
+
+// An entry of `tuning` by its name.
+void set_tuning(Options& options, const std::string& name, nb::handle value) {
+  TriangleTuning& triangle = options.triangle;
+  if (name == "query_landmarks") {
+    triangle.query_landmarks = nb::cast<std::int64_t>(value);
+  } else if (name == "base_landmarks") {
+    triangle.base_landmarks = nb::cast<std::int64_t>(value);
+  } else if (name == "form") {
+    triangle.form = nb::cast<std::string>(value);
+  } else if (name == "filter") {
+    triangle.filter = nb::cast<std::string>(value);
+  } else if (name == "placement") {
+    triangle.placement = nb::cast<std::string>(value);
+  } else if (name == "layout") {
+    triangle.layout = nb::cast<std::string>(value);
+  } else if (name == "remapped") {
+    triangle.remapped = nb::cast<bool>(value);
+  } else if (name == "threads_per_query") {
+    triangle.threads_per_query = nb::cast<int>(value);
+  } else {
+    throw Error(ErrorCode::invalid_argument,
+                "tuning '" + name +
+                    "' is not known; there are query_landmarks, base_landmarks, form, filter, "
+                    "placement, layout, remapped, threads_per_query");
+  }
+}
+
+Metric metric_of(const std::string& name, nb::handle p) {
+  Metric metric = parse_metric(name);
+  if (p.is_none()) return metric;
+  if (metric.kind != MetricKind::minkowski)
+    throw Error(ErrorCode::invalid_argument, "p is for metric minkowski, not for " + to_string(metric));
+  metric.p = nb::cast<double>(p);
+  return metric;
+}
+
+}  // namespace
+
+void bind_options(nb::module_& module) {
+  nb::class_<Options>(module, "Options")
+      .def(
+          "__init__",
+          [](Options* self, const std::string& metric, nb::object p, const std::string& backend,
+             const std::string& method, const std::string& distance, const std::string& select, int threads,
+             std::int64_t memory, bool check_finite, bool statistics, nb::object tuning) {
+            Options options;
+            options.metric = metric_of(metric, p);
+            options.backend = parse_backend(backend);
+            options.method = parse_method(method);
+            options.distance = distance;
+            options.select = select;
+            options.threads = threads;
+            options.memory_budget = memory;
+            options.check_finite = check_finite;
+            options.statistics = statistics;
+            if (!tuning.is_none())
+              for (const auto [name, value] : nb::cast<nb::dict>(tuning))
+                set_tuning(options, nb::cast<std::string>(name), value);
+            options.progress = &Watch::on_progress;
+            new (self) Options(std::move(options));
+          },
+          nb::arg("metric"), nb::arg("p").none(), nb::arg("backend"), nb::arg("method"), nb::arg("distance"),
+          nb::arg("select"), nb::arg("threads"), nb::arg("memory"), nb::arg("check_finite"), nb::arg("statistics"),
+          nb::arg("tuning").none())
+      .def_prop_ro("metric", [](const Options& options) { return to_string(options.metric); });
+}
+
+}  // namespace kith::python

@@ -1,0 +1,116 @@
+// Plans and reports: what will be done, and what was.
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <string_view>
+
+#include "bindings.hpp"
+#include "kith/search.hpp"
+
+namespace kith::python {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// The lines of the text, each of a name and what follows it, as rows of a table.
+std::string html_table(std::string_view text) {
+  std::string out = "<table>";
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t name_end = line.find(' ');
+    const std::size_t value = line.find_first_not_of(' ', name_end);
+    out += "<tr><th style=\"text-align:left\">" + escaped(line.substr(0, name_end)) +
+           "</th><td style=\"text-align:left\">" +
+           (value == std::string_view::npos ? "" : escaped(line.substr(value))) + "</td></tr>";
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return out + "</table>";
+}
+
+std::string text_of(const Plan& plan) {
+  std::string text = to_string(plan);
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+nb::list alternatives_of(const Plan& plan) {
+  nb::list list;
+  for (const Plan::Alternative& other : plan.alternatives) list.append(nb::make_tuple(other.distance, other.seconds));
+  return list;
+}
+
+nb::list steps_of(const SearchReport& report) {
+  nb::list list;
+  for (const SearchStep& step : report.steps) list.append(nb::make_tuple(step.distance, step.queries));
+  return list;
+}
+
+nb::object triangle_of(const SearchReport& report) {
+  if (!report.triangle) return nb::none();
+  const TriangleStatistics& statistics = *report.triangle;
+  nb::dict steps;
+  for (const TriangleStatistics::Step& step : statistics.steps) steps[step.name.c_str()] = step.seconds;
+  nb::dict facts;
+  facts["query_clusters"] = statistics.query_clusters;
+  facts["base_clusters"] = statistics.base_clusters;
+  facts["pairs"] = statistics.pairs;
+  facts["pairs_level_1"] = statistics.pairs_level_1;
+  facts["cluster_pairs_left"] = statistics.cluster_pairs_left;
+  facts["clusters_visited"] = statistics.clusters_visited;
+  facts["center_distances"] = statistics.center_distances;
+  facts["distances"] = statistics.distances;
+  facts["saved"] = statistics.saved();
+  facts["steps"] = steps;
+  return facts;
+}
+
+}  // namespace
+
+void bind_report(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan", "What a search will do, why, and what it should cost.")
+      .def_prop_ro("metric", [](const Plan& plan) { return to_string(plan.metric); })
+      .def_prop_ro("backend", [](const Plan& plan) { return to_string(plan.backend); })
+      .def_prop_ro("method", [](const Plan& plan) { return to_string(plan.method); })
+      .def_ro("distance", &Plan::distance, "The distance stage.")
+      .def_ro("select", &Plan::select, "The selection stage.")
+      .def_ro("expanded", &Plan::expanded, "Euclidean candidates come from norms and products.")
+      .def_ro("threads", &Plan::threads)
+      .def_ro("query_block", &Plan::query_block)
+      .def_ro("base_tile", &Plan::base_tile)
+      .def_ro("base_splits", &Plan::base_splits)
+      .def_ro("candidates", &Plan::candidates)
+      .def_ro("workspace", &Plan::workspace_bytes, "Bytes beside inputs and outputs.")
+      .def_ro("budget", &Plan::budget_bytes, "Bytes that were allowed.")
+      .def_ro("seconds", &Plan::seconds, "Predicted.")
+      .def_ro("reason", &Plan::reason)
+      .def_prop_ro("alternatives", &alternatives_of, "(distance stage, predicted seconds) of what else was considered.")
+      .def("__repr__", &text_of)
+      .def("__str__", &text_of)
+      .def("_repr_html_", [](const Plan& plan) { return html_table(text_of(plan)); });
+
+  nb::class_<SearchReport>(module, "Report", "What a search did, beside its answer.")
+      .def_ro("plan", &SearchReport::plan)
+      .def_ro("seconds", &SearchReport::seconds)
+      .def_ro("finalists", &SearchReport::finalists, "Candidates whose distance was computed in double.")
+      .def_prop_ro("steps", &steps_of, "On a device: (distance stage, queries) of each rung that was tried.")
+      .def_prop_ro("triangle", &triangle_of, "What method triangle counted, where statistics were asked for.")
+      .def("__repr__", [](const SearchReport& report) {
+        return text_of(report.plan) + "\ntook      " + std::to_string(report.seconds * 1e3) + " ms";
+      });
+}
+
+}  // namespace kith::python

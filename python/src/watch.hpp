@@ -1,0 +1,50 @@
+// watch.hpp: a call into the library: the GIL released, Ctrl-C heeded, progress reported.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "bindings.hpp"
+#include "kith/error.hpp"
+#include "kith/options.hpp"
+
+namespace kith::python {
+
+// While one lives, the library's progress on this thread goes to it. Every now and then it looks for signals and calls
+// progress(done, total), unless that is None; what these raise stops the work.
+class Watch {
+ public:
+  explicit Watch(nb::handle progress);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  // The callback for Options: the library calls it on the thread that called the library.
+  static bool on_progress(const Progress& progress);
+
+  // Throws what Python raised, if it did.
+  void rethrow();
+
+ private:
+  bool report(const Progress& progress);
+
+  nb::handle progress_;
+  std::chrono::steady_clock::time_point last_;
+  std::optional<nb::python_error> raised_;
+  Watch* outer_;
+};
+
+// Runs work() under a Watch.
+template <class Work>
+auto watched(nb::handle progress, Work work) {
+  Watch watch(progress);
+  try {
+    const nb::gil_scoped_release released;
+    return work();
+  } catch (const Error&) {
+    watch.rethrow();
+    throw;
+  }
+}
+
+}  // namespace kith::python

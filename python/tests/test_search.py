@@ -1,0 +1,248 @@
+"""search() against NumPy: metrics, types, layouts."""
+
+import numpy as np
+import pytest
+from brute_force import assert_nearest, distances
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kith
+
+METRICS = [
+    "sqeuclidean", "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "inner_product", "hamming",
+]  # fmt: skip
+DTYPES = [np.float32, np.float64, np.uint8, np.int8]
+
+
+def make(rng, shape, dtype):
+    if np.dtype(dtype).kind == "f":
+        return rng.standard_normal(shape).astype(dtype)
+    return rng.integers(1, 100, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("metric", METRICS)
+def test_equals_numpy(rng, metric, dtype):
+    base, queries = make(rng, (300, 9), dtype), make(rng, (17, 9), dtype)
+    assert_nearest(kith.search(base, queries, 7, metric=metric), base, queries, 7, metric)
+
+
+@pytest.mark.parametrize("p", [1, 1.5, 2, 3, np.inf])
+def test_minkowski(rng, p):
+    base, queries = make(rng, (200, 5), np.float64), make(rng, (5, 5), np.float64)
+    found = kith.search(base, queries, 4, metric="minkowski", p=p)
+    if p == np.inf:
+        assert_nearest(found, base, queries, 4, "chebyshev")
+    else:
+        assert_nearest(found, base, queries, 4, "minkowski", p)
+
+
+@pytest.mark.parametrize(
+    "alias, name",
+    [
+        ("l2", "euclidean"),
+        ("l1", "manhattan"),
+        ("cityblock", "manhattan"),
+        ("linf", "chebyshev"),
+        ("dot", "inner_product"),
+        ("Euclidean", "euclidean"),
+    ],
+)
+def test_aliases(rng, alias, name):
+    points = make(rng, (50, 3), np.float32)
+    a, b = kith.search(points, points, 3, metric=alias), kith.search(points, points, 3, metric=name)
+    assert (a.distances == b.distances).all() and (a.indices == b.indices).all()
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(1, 12), st.data())
+def test_any_shape(rows, queries, dims, data):
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    k = data.draw(st.integers(1, rows))
+    dtype = data.draw(st.sampled_from(DTYPES))
+    metric = data.draw(st.sampled_from(["euclidean", "manhattan", "chebyshev", "sqeuclidean", "inner_product"]))
+    rng = np.random.default_rng(seed)
+    # Few values, so that many distances are equal.
+    base = rng.integers(0, 4, (rows, dims)).astype(dtype)
+    asked = rng.integers(0, 4, (queries, dims)).astype(dtype)
+    assert_nearest(kith.search(base, asked, k, metric=metric), base, asked, k, metric)
+
+
+LAYOUTS = {
+    "C": lambda x: np.ascontiguousarray(x),
+    "Fortran": lambda x: np.asfortranarray(x),
+    "every second column": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "every second row": lambda x: np.repeat(x, 2, axis=0)[::2],
+    "backwards": lambda x: np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1],
+    "transposed": lambda x: np.ascontiguousarray(x.T).T,
+    "big-endian": lambda x: x.astype(x.dtype.newbyteorder(">")),
+    "a field of records": lambda x: _record_field(x),
+    "unaligned": lambda x: _unaligned(x),
+    "list": lambda x: x.tolist(),
+    "subclass": lambda x: x.view(type("Mine", (np.ndarray,), {})),
+    "memory map": lambda x: x.view(np.memmap),
+}
+
+
+def _record_field(x):
+    records = np.zeros(x.shape, [("tag", np.uint8), ("value", x.dtype)])
+    records["value"] = x
+    return records["value"]
+
+
+def _unaligned(x):
+    memory = np.zeros(x.nbytes + 1, np.uint8)[1:]
+    out = memory.view(x.dtype).reshape(x.shape)
+    out[:] = x
+    return out
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_layouts(rng, layout, dtype):
+    base, queries = make(rng, (64, 6), dtype), make(rng, (5, 6), dtype)
+    want = kith.search(base, queries, 3)
+    got = kith.search(LAYOUTS[layout](base), LAYOUTS[layout](queries), 3)
+    assert (got.indices == want.indices).all()
+    np.testing.assert_allclose(got.distances, want.distances, rtol=1e-6)
+
+
+def test_read_only(rng):
+    base = make(rng, (64, 6), np.float32)
+    base.flags.writeable = False
+    assert kith.search(base, base[:2], 1).indices.ravel().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "dtype, searched",
+    [
+        (np.float16, np.float32),
+        (np.int16, np.float32),
+        (np.uint16, np.float32),
+        (np.int32, np.float64),
+        (np.uint32, np.float64),
+        (np.int64, np.float64),
+        (np.uint64, np.float64),
+        (bool, np.float32),
+    ],
+)
+def test_converted_types(rng, dtype, searched):
+    base = rng.integers(0, 2, (50, 4)).astype(dtype)
+    found = kith.search(base, base[:3], 2, metric="manhattan")
+    assert found.distances.dtype == searched
+    assert_nearest(found, base, base[:3], 2, "manhattan")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((2, 2), complex),
+        np.zeros((2, 2), object),
+        np.array([["a", "b"]]),
+        np.zeros((2, 2), "datetime64[s]"),
+        np.ma.masked_array(np.zeros((2, 2)), True),
+    ],
+)
+def test_refused_types(array):
+    with pytest.raises(TypeError):
+        kith.search(array, array, 1)
+
+
+def test_mixed_types_meet_in_the_wider(rng):
+    base, queries = make(rng, (50, 4), np.float32), make(rng, (3, 4), np.float64)
+    assert kith.search(base, queries, 2).distances.dtype == np.float64
+    assert kith.search(base.astype(np.uint8), base[:3].astype(np.int8), 2).distances.dtype == np.float32
+
+
+def test_integers_that_float64_would_round():
+    with pytest.raises(ValueError, match=str(2**53 + 1)):
+        kith.search(np.array([[2**53 + 1]]), np.array([[0]]), 1)
+
+
+def test_no_queries(rng):
+    base = make(rng, (10, 3), np.float32)
+    found = kith.search(base, base[:0], 4)
+    assert found.distances.shape == found.indices.shape == (0, 4)
+    with pytest.raises(ValueError, match="k = 11"):
+        kith.search(base, base[:0], 11)
+
+
+@pytest.mark.parametrize("k", [0, -1, 11])
+def test_bad_k(rng, k):
+    base = make(rng, (10, 3), np.float32)
+    with pytest.raises(ValueError, match=f"k = {k}"):
+        kith.search(base, base, k)
+    with pytest.raises(ValueError, match=f"k = {k}"):
+        kith.Index(base).search(base, k)
+
+
+def test_k_may_be_any_integer_and_no_float(rng):
+    base = make(rng, (10, 3), np.float32)
+    assert kith.search(base, base, np.int64(2)).indices.shape == (10, 2)
+    with pytest.raises(TypeError):
+        kith.search(base, base, 2.0)
+
+
+def test_errors_name_the_value(rng):
+    base = make(rng, (10, 3), np.float32)
+    with pytest.raises(ValueError, match="3 dimensions but the queries have 2"):
+        kith.search(base, base[:, :2], 1)
+    with pytest.raises(ValueError, match="queries has 1 dimension"):
+        kith.search(base, base[0], 1)
+    with pytest.raises(ValueError, match="nonsense"):
+        kith.search(base, base, 1, metric="nonsense")
+    with pytest.raises(ValueError, match="p"):
+        kith.search(base, base, 1, metric="minkowski", p=0.5)
+    with pytest.raises(ValueError, match="minkowski"):
+        kith.search(base, base, 1, metric="cosine", p=3)
+    with pytest.raises(TypeError, match="metric"):
+        kith.search(base, base, 1, metric=max)
+    with pytest.raises(MemoryError, match="budget of 1 bytes"):
+        kith.search(base, base, 1, memory=1, backend="cpu")
+    with pytest.raises(ValueError, match="0 points"):
+        kith.search(base[:0], base, 1)
+    bad = base.copy()
+    bad[4, 1] = np.nan
+    with pytest.raises(ValueError, match="row 4"):
+        kith.search(bad, base, 1)
+    if "cuda" not in kith.versions()["backends"]:
+        with pytest.raises(RuntimeError, match="cuda"):
+            kith.search(base, base, 1, backend="cuda")
+
+
+def test_methods_agree(rng):
+    base, queries = make(rng, (2000, 6), np.float32), make(rng, (100, 6), np.float32)
+    want = kith.search(base, queries, 5, backend="cpu", method="brute")
+    for keywords in (
+        {"method": "triangle", "tuning": {"base_landmarks": 40}, "statistics": True},
+        {"distance": "gemm"},
+        {"distance": "direct"},
+        {"threads": 1},
+        {"memory": 1 << 20},
+    ):
+        got = kith.search(base, queries, 5, backend="cpu", **keywords)
+        assert (got.distances == want.distances).all() and (got.indices == want.indices).all(), keywords
+        assert (got.report.triangle is not None) == ("statistics" in keywords)
+    with pytest.raises(ValueError, match="rubbish"):
+        kith.search(base, queries, 5, tuning={"rubbish": 1})
+
+
+def test_report_and_plan(rng):
+    base = make(rng, (100, 3), np.float32)
+    found = kith.search(base, base, 2, backend="cpu")
+    assert found.report.seconds > 0 and found.report.plan.backend == "cpu"
+    plan = kith.explain(base, base, 2, backend="cpu")
+    assert repr(plan) == str(plan) and repr(plan).startswith("search    100 queries × 100 points")
+    assert plan._repr_html_().count("<tr>") == len(str(plan).splitlines())
+    assert kith.explain((100, 3), (7, 3), 2, dtype=np.float64, backend="cpu").workspace > 0
+    assert kith.explain((100, 3), 7, 2, dtype="uint8", backend="cpu").threads >= 1
+    assert "float64" in str(kith.explain(base.astype(int), 7, 2, backend="cpu"))
+    with pytest.raises(TypeError, match="complex"):
+        kith.explain((100, 3), 7, 2, dtype=complex)
+
+
+def test_distances(rng):
+    base, queries = make(rng, (30, 4), np.float32), make(rng, (5, 4), np.float32)
+    for metric in METRICS:
+        np.testing.assert_allclose(
+            kith.distances(base, queries, metric=metric), distances(base, queries, metric), rtol=2e-6, atol=2e-6
+        )

@@ -1,0 +1,65 @@
+#include "api/radius.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "api/validate.hpp"
+#include "core/order.hpp"
+#include "plan/planner.hpp"
+#include "plan/radius_planner.hpp"
+
+namespace kith {
+namespace api {
+
+template <class D>
+cpu::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric, RadiusOutput output) {
+  const auto count = static_cast<std::int64_t>(radii.size());
+  if (count != 1 && count != queries)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} radii for {} queries; one for all or one for each is needed", count, queries));
+  const bool products = metric.kind == MetricKind::inner_product;
+  cpu::Reach<D> reach;
+  reach.keys.reserve(radii.size());
+  for (const D radius : radii) {
+    if (std::isnan(radius) || (radius < 0 && !products))
+      throw Error(ErrorCode::invalid_argument, fmt::format("radius = {} of query {}; it must be {}", radius,
+                                                           reach.keys.size(), products ? "a number" : "0 or more"));
+    reach.keys.push_back(products ? -radius : radius);
+  }
+  reach.count_only = output == RadiusOutput::count_only;
+  // Hits while they are collected, beside the result that they are put into.
+  constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
+  reach.most_hits = plan::cpu_facts().free_memory / kHitBytes;
+  return reach;
+}
+
+template cpu::Reach<float> reach_of(std::span<const float>, std::int64_t, const Metric&, RadiusOutput);
+template cpu::Reach<double> reach_of(std::span<const double>, std::int64_t, const Metric&, RadiusOutput);
+
+}  // namespace api
+
+template <Element T>
+RadiusNeighbors<DistanceOf<T>> radius_search(MatrixView<T> base, MatrixView<T> queries,
+                                             std::span<const DistanceOf<T>> radii, const Options& options,
+                                             RadiusOutput output) {
+  api::check_view(base, "base");
+  const Backend asked = api::check_options(options);
+  Options on_cpu = options;
+  on_cpu.backend = Backend::cpu;
+  auto found = Index<T>(base, std::move(on_cpu)).search_radius(queries, radii, output);
+  if (asked != Backend::cpu) found.report.plan.reason = plan::reason_for_cpu(asked);
+  return found;
+}
+
+#define KITH_INSTANTIATE(T)                                       \
+  template KITH_API RadiusNeighbors<DistanceOf<T>> radius_search( \
+      MatrixView<T>, MatrixView<T>, std::span<const DistanceOf<T>>, const Options&, RadiusOutput);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith

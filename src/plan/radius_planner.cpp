@@ -1,0 +1,129 @@
+#include "plan/radius_planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/key.hpp"
+#include "cpu/simd/kernels.hpp"
+#include "kith/error.hpp"
+#include "plan/products.hpp"
+
+namespace kith::plan {
+namespace {
+
+constexpr std::int64_t kRadiusBlock = 256;          // queries of a block, whose coordinates are held in double too
+constexpr std::int64_t kRadiusTileBytes = 1 << 18;  // rows of a tile stay in a core's own cache
+constexpr std::int64_t kRadiusPartRows = 1024;      // a part of the base worth starting a thread for
+
+std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
+  return (whole + part - 1) / part;
+}
+
+void check_radius_options(const Options& options) {
+  if (options.method != Method::automatic && options.method != Method::brute)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method {} finds the k nearest; a radius search has brute", to_string(options.method)));
+  if (options.distance != "auto" && options.distance != "direct" && options.distance != "register-tiled")
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("distance stage '{}' is not one of a radius search; it has auto, direct, register-tiled",
+                            options.distance));
+}
+
+double pairs_seconds(const StageCost& cost, const Problem& problem) {
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
+  return static_cast<double>(problem.queries) * static_cast<double>(problem.base_rows) * width *
+         (static_cast<double>(problem.dims) * cost.step + cost.pair);
+}
+
+// Bytes of everything but the result.
+std::int64_t radius_workspace(const Plan& plan, bool norms) {
+  const Problem& problem = plan.problem;
+  const std::int64_t element = problem.dtype == DType::float64 ? 8 : 4;
+  const std::int64_t tile = parts_of(plan.base_tile, cpu::kSlack) * cpu::kSlack;
+  const std::int64_t block = plan.query_block;
+  // Queries in working precision and in double, rows of a tile, scores, norms.
+  std::int64_t per_thread = block * problem.dims * (element + 8) + tile * (problem.dims + 1) * element;
+  per_thread += block * (tile + 2) * element;
+  if (plan.distance == "register-tiled") {
+    const std::int64_t rows = element == 8 ? cpu::tiled_block_rows<double>() : cpu::tiled_block_rows<float>();
+    per_thread +=
+        tile * problem.dims * element + block * parts_of(tile, rows) * static_cast<std::int64_t>(sizeof(cpu::BlockHit));
+  }
+  per_thread += plan.candidates * (2 * element + 16);
+  std::int64_t shared = problem.queries * plan.base_splits * 40;  // the lists that hits are appended to
+  if (norms) shared += (problem.base_rows + problem.queries) * (plan.metric.kind == MetricKind::correlation ? 16 : 8);
+  return per_thread * plan.threads + shared;
+}
+
+void spread_blocks(Plan& plan, std::int64_t largest_block) {
+  const Problem& problem = plan.problem;
+  const std::int64_t blocks = std::max<std::int64_t>(parts_of(problem.queries, largest_block),
+                                                     std::min<std::int64_t>(plan.threads, problem.queries / 16));
+  plan.query_block = parts_of(problem.queries, std::max<std::int64_t>(blocks, 1));
+  const std::int64_t splits = parts_of(plan.threads, parts_of(problem.queries, plan.query_block));
+  plan.base_splits = std::max<std::int64_t>(std::min(splits, parts_of(problem.base_rows, kRadiusPartRows)), 1);
+}
+
+void fit_radius(Plan& plan, bool norms) {
+  const std::int64_t element = plan.problem.dtype == DType::float64 ? 8 : 4;
+  const std::int64_t rows = kRadiusTileBytes / (plan.problem.dims * element) / cpu::kSlack * cpu::kSlack;
+  for (std::int64_t tile = std::clamp<std::int64_t>(rows, cpu::kSlack, 1024);; tile /= 2) {
+    plan.base_tile = std::min(std::max(tile, cpu::kSlack), plan.problem.base_rows);
+    plan.candidates = parts_of(plan.base_tile, cpu::kSlack) * cpu::kSlack + 2 * cpu::kSlack;
+    for (std::int64_t block = kRadiusBlock; block >= 1; block /= 2) {
+      spread_blocks(plan, block);
+      plan.workspace_bytes = radius_workspace(plan, norms);
+      if (plan.workspace_bytes <= plan.budget_bytes) return;
+    }
+    if (tile > cpu::kSlack) continue;
+    if (plan.threads == 1) break;
+    plan.threads = plan.threads / 2;
+  }
+  throw Error(ErrorCode::out_of_memory,
+              fmt::format("a memory budget of {} bytes is too small: a radius search over {} points of {} dimensions "
+                          "needs at least {} bytes",
+                          plan.budget_bytes, plan.problem.base_rows, plan.problem.dims, plan.workspace_bytes));
+}
+
+}  // namespace
+
+std::string reason_for_cpu(Backend asked) {
+  return fmt::format("backend {} has no radius search: the CPU does it", to_string(asked));
+}
+
+Plan plan_radius(const Problem& problem, const Options& options, const CpuFacts& facts, bool norms) {
+  check_radius_options(options);
+  const core::Form form = core::form_of(options.metric);
+  Plan plan;
+  plan.problem = problem;
+  plan.metric = options.metric;
+  plan.backend = Backend::cpu;
+  plan.method = Method::brute;
+  plan.select = "radius";
+  plan.threads = options.threads > 0 ? options.threads : facts.threads;
+  plan.budget_bytes = cpu_budget(options, facts);
+
+  const double packed = static_cast<double>(problem.base_rows) * static_cast<double>(problem.dims) *
+                        static_cast<double>(parts_of(problem.queries, kRadiusBlock)) * facts.panel_packing;
+  const Plan::Alternative direct{"direct", pairs_seconds(facts.direct, problem) / plan.threads};
+  const Plan::Alternative tiled{"register-tiled",
+                                (pairs_seconds(facts.register_tiled, problem) + packed) / plan.threads};
+  const bool forced = options.distance != "auto";
+  const bool use_direct = forced ? options.distance == "direct" : direct.seconds < tiled.seconds;
+  plan.distance = use_direct ? direct.distance : tiled.distance;
+  plan.seconds = use_direct ? direct.seconds : tiled.seconds;
+  plan.alternatives = {use_direct ? tiled : direct};
+  plan.expanded = norms && !use_direct && form == core::Form::squared && problem.dims >= kExpandFrom;
+  plan.reason = forced       ? "distance stage " + plan.distance + " asked for by name"
+                : use_direct ? "few queries: rows are read once, as they lie"
+                             : "sums kept in registers; keys decide what lies near the radius";
+  if (options.backend != Backend::cpu && options.backend != Backend::automatic)
+    plan.reason = reason_for_cpu(options.backend);
+  // Counted whether they are there or not, so that a budget that is enough stays enough.
+  fit_radius(plan, can_multiply(form));
+  return plan;
+}
+
+}  // namespace kith::plan
