@@ -102,7 +102,7 @@ void add_shifted_sort_options(CLI::App& command, Context& context, ShiftedSortTu
       ->group(kShiftedSortGroup);
   add_integer(command, "--window", tuning.window, "Candidates on either side in each order; 0 = k or a few more", 0)
       ->group(kShiftedSortGroup);
-  choice("curve", tuning.curve, {"morton", "hilbert"}, "What the orders follow");
+  choice("curve", tuning.curve, {"auto", "morton", "hilbert"}, "What the orders follow");
   choice("merge", tuning.merge, {"auto", "warp", "paper"}, "How lists grow (devices)");
 }
 

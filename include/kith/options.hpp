@@ -87,8 +87,9 @@ struct ShiftedSortTuning {
   // Shifts of which the theory says that they find neighbours within a constant factor: 2⌈d/2⌉ + 1 of them, each a step
   // on the points' side. `shifts` and `shift` then follow from the dimensions.
   bool guaranteed = false;
-  std::int64_t window = 0;       // candidates on either side of a query in each order; 0 = k, or a few more for free
-  std::string curve = "morton";  // or "hilbert"
+  std::int64_t window = 0;  // candidates on either side of a query in each order; 0 = k, or a few more for free
+  // "morton" or "hilbert"; auto: the latter on a device, where its codes cost nothing beside the sorting
+  std::string curve = "auto";
   // On a device. "warp": a list stays with the warp of its query; "paper": lists go through memory after every shift,
   // with k candidates on either side and k ≤ 512.
   std::string merge = "auto";

@@ -25,8 +25,9 @@ bool has_form(core::Form form) {
   return form == core::Form::squared || form == core::Form::absolute || form == core::Form::maximum;
 }
 
-ShiftedSortTuning decide(const Problem& problem, const Options& options, bool paper) {
+ShiftedSortTuning decide(const Problem& problem, const Options& options, Backend backend, bool paper) {
   ShiftedSortTuning tuning = options.shifted_sort;
+  if (tuning.curve == "auto") tuning.curve = backend == Backend::cpu ? "morton" : "hilbert";
   if (tuning.guaranteed) {
     tuning.shifts = static_cast<int>(2 * ((problem.dims + 1) / 2) + 1);
     tuning.shift = core::kSharedExtent / tuning.shifts;
@@ -65,7 +66,7 @@ Plan shifted_plan(const Problem& problem, const Options& options, Backend backen
   plan.select = "curve";
   plan.approximate = true;
   plan.statistics = options.statistics;
-  plan.shifted_sort = decide(problem, options, paper);
+  plan.shifted_sort = decide(problem, options, backend, paper);
   plan.base_tile = problem.base_rows;
   plan.candidates = plan.shifted_sort.shifts * std::min(2 * plan.shifted_sort.window, problem.base_rows);
   plan.reason = "method shifted-sort asked for by name";
@@ -103,8 +104,8 @@ void check_shifted_sort(const Options& options, std::int64_t dims) {
   if (tuning.window < 0 || tuning.window > std::numeric_limits<std::int32_t>::max())
     refuse(fmt::format("shifted_sort.window = {}; 0 (the method's choice) to {} are allowed", tuning.window,
                        std::numeric_limits<std::int32_t>::max()));
-  if (tuning.curve != "morton" && tuning.curve != "hilbert")
-    refuse(fmt::format("shifted_sort.curve = '{}'; known are morton, hilbert", tuning.curve));
+  if (tuning.curve != "auto" && tuning.curve != "morton" && tuning.curve != "hilbert")
+    refuse(fmt::format("shifted_sort.curve = '{}'; known are auto, morton, hilbert", tuning.curve));
   if (tuning.merge != "auto" && tuning.merge != "warp" && tuning.merge != "paper")
     refuse(fmt::format("shifted_sort.merge = '{}'; known are auto, warp, paper", tuning.merge));
 }
