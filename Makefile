@@ -8,7 +8,7 @@ BENCH_ARGS   ?=
 configure = cmake --preset release -DKITH_BUILD_TESTS=$(1) -DKITH_BUILD_BENCH=$(2) >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
-.PHONY: help demo test bench bench-select bench-search bench-python lint format fuzz install clean
+.PHONY: help demo test bench bench-select bench-search bench-lowdim bench-python lint format fuzz install clean
 
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
@@ -20,6 +20,8 @@ help:
 	@echo "               SUITES=\"must queues thesis multi-select\" selects"
 	@echo "make bench-search"
 	@echo "               measure search on a CUDA device; BENCH_ARGS are handed on"
+	@echo "make bench-lowdim"
+	@echo "               measure approximate search in space on a CUDA device; the same"
 	@echo "make bench-python"
 	@echo "               measure the Python package beside faiss and scikit-learn"
 	@echo "make lint      formatting and static analysis"
@@ -55,6 +57,12 @@ bench-search:
 	@$(call configure,OFF,ON)
 	@$(build) kith_bench_search
 	@bench/search_device/run.sh $(BENCH_ARGS)
+
+bench-lowdim:
+	@scripts/setup.sh build bench
+	@$(call configure,OFF,ON)
+	@$(build) kith_bench_lowdim
+	@build/release/bench/lowdim/kith_bench_lowdim $(BENCH_ARGS)
 
 bench-python:
 	@scripts/setup.sh build python
