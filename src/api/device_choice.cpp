@@ -31,12 +31,12 @@ Plan plan_on_device(const Problem& problem, const Options& options, Backend back
   try {
     Plan triangle = plan::plan_device(problem, with_triangle, backend, facts);
     const auto seconds = [&](double share) {
-      return plan::triangle_seconds(problem, triangle.triangle, share, facts.profile);
+      return plan::triangle_seconds(problem, options.metric, triangle.triangle, share, facts.profile);
     };
     const double worst = plan::kTriangleMargin * without_halfs(brute);
     // Nobody knows yet whether halfs will do: the search takes something between the two.
     const double likely = std::sqrt(brute.seconds * without_halfs(brute));
-    const double probe = plan::probe_seconds(problem, triangle.triangle.base_landmarks, facts.profile);
+    const double probe = plan::probe_seconds(problem, options.metric, triangle.triangle.base_landmarks, facts.profile);
     if (seconds(0) > worst || probe > plan::kProbeShare * likely) return brute;
     const double share = ask.triangle_share();
     if (seconds(share) > worst) return brute;

@@ -162,7 +162,8 @@ class Searcher {
     try {
       const Plan usual = plan::plan_cpu_triangle(brute.problem, options_, machine_);
       const std::int64_t landmarks = usual.triangle.base_landmarks;
-      if (plan::probe_seconds(brute.problem, landmarks, machine_) > plan::kProbeShare * brute.seconds) return brute;
+      if (plan::probe_seconds(brute.problem, options_.metric, landmarks, machine_) > plan::kProbeShare * brute.seconds)
+        return brute;
       const plan::TriangleShare share = cpu::probe_triangle(prepared_, queries, k, landmarks);
       Plan triangle = plan::plan_cpu_triangle(brute.problem, options_, machine_, share, has_clusters());
       if (triangle.seconds > plan::kTriangleMargin * brute.seconds) return brute;

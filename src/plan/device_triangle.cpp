@@ -96,7 +96,7 @@ void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts&
   plan.query_block =
       std::clamp<std::int64_t>(plan.workspace_bytes / 2 / (cluster_bytes(problem) + kSortBytes), 1, problem.queries);
   plan.triangle.query_landmarks = landmarks(options.triangle.query_landmarks, plan.query_block, problem);
-  plan.seconds = triangle_seconds(problem, plan.triangle, kUsualShare.points, facts.profile);
+  plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, kUsualShare.points, facts.profile);
   plan.reason = "method triangle asked for by name";
 }
 

@@ -9,6 +9,13 @@
 namespace kith::plan {
 namespace {
 
+// Coordinates, in units of those that cost a multiplication or so.
+double steps_of(const Problem& problem, const Metric& metric) {
+  constexpr double kPower = 40;
+  const auto dims = static_cast<double>(problem.dims);
+  return core::form_of(metric) == core::Form::power ? kPower * dims : dims;
+}
+
 double cost_of(const StageCost& cost, double dims) {
   return cost.pair + dims * cost.step;
 }
@@ -20,11 +27,11 @@ bool may_choose_triangle(const Options& options) {
          core::has_lengths(options.metric);
 }
 
-double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, const TriangleShare& share,
-                        const CpuFacts& facts, int threads, bool clustered) {
+double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,
+                        const TriangleShare& share, const CpuFacts& facts, int threads, bool clustered) {
   const auto n = static_cast<double>(problem.base_rows);
   const auto q = static_cast<double>(problem.queries);
-  const auto d = static_cast<double>(problem.dims);
+  const double d = steps_of(problem, metric);
   const auto k = static_cast<double>(problem.k);
   const auto base_clusters = static_cast<double>(tuning.base_landmarks);
   const auto query_clusters = static_cast<double>(tuning.query_landmarks);
@@ -41,11 +48,11 @@ double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, co
 }
 
 // Landmarks are compared in registers, as tiles of points are; points of stretches by lanes that each read their own.
-double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, double share,
+double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning, double share,
                         const DeviceProfile& profile) {
   const auto n = static_cast<double>(problem.base_rows);
   const auto q = static_cast<double>(problem.queries);
-  const auto d = static_cast<double>(problem.dims);
+  const double d = steps_of(problem, metric);
   const auto k = static_cast<double>(problem.k);
   const auto base_clusters = static_cast<double>(tuning.base_landmarks);
   const auto query_clusters = static_cast<double>(tuning.query_landmarks);
@@ -80,20 +87,21 @@ double probe_pairs(const Problem& problem, std::int64_t landmarks) {
 
 }  // namespace
 
-double probe_seconds(const Problem& problem, std::int64_t landmarks, const CpuFacts& facts) {
+double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts) {
   const auto points = static_cast<double>(std::min(problem.base_rows, kProbePoints));
   const auto queries = static_cast<double>(std::min(problem.queries, kProbeQueries));
   const double width = problem.dtype == DType::float64 ? 2 : 1;
-  return probe_pairs(problem, landmarks) * width * cost_of(facts.center, static_cast<double>(problem.dims)) +
+  return probe_pairs(problem, landmarks) * width * cost_of(facts.center, steps_of(problem, metric)) +
          queries * points * 4e-9;  // of looking for the k-th
 }
 
 // As measured: so few pairs leave the device half idle.
-double probe_seconds(const Problem& problem, std::int64_t landmarks, const DeviceProfile& profile) {
+double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
+                     const DeviceProfile& profile) {
   constexpr double kStarts = 1.6;
   constexpr double kStep = 5;
   return kStarts * profile.start +
-         probe_pairs(problem, landmarks) * kStep * static_cast<double>(problem.dims) * profile.register_tiled;
+         probe_pairs(problem, landmarks) * kStep * steps_of(problem, metric) * profile.register_tiled;
 }
 
 }  // namespace kith::plan

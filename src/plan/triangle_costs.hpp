@@ -35,12 +35,13 @@ inline constexpr std::int64_t kTrianglePoints = 4096;
 bool may_choose_triangle(const Options& options);
 
 // Seconds, clusters of the base included unless they are there.
-double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, const TriangleShare& share,
-                        const CpuFacts& facts, int threads, bool clustered);
-double triangle_seconds(const Problem& problem, const TriangleTuning& tuning, double share,
+double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,
+                        const TriangleShare& share, const CpuFacts& facts, int threads, bool clustered);
+double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning, double share,
                         const DeviceProfile& profile);
 std::string reason_of_share(double share);
-double probe_seconds(const Problem& problem, std::int64_t landmarks, const CpuFacts& facts);
-double probe_seconds(const Problem& problem, std::int64_t landmarks, const DeviceProfile& profile);
+double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts);
+double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
+                     const DeviceProfile& profile);
 
 }  // namespace kith::plan

@@ -72,7 +72,7 @@ Plan plan_cpu_triangle(const Problem& problem, const Options& options, const Cpu
   plan.base_tile = problem.base_rows;
   plan.candidates = problem.k;
   fit_triangle(plan, options.triangle);
-  plan.seconds = triangle_seconds(problem, plan.triangle, share, facts, plan.threads, clustered);
+  plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, share, facts, plan.threads, clustered);
   plan.reason =
       options.method == Method::triangle ? "method triangle asked for by name" : reason_of_share(share.points);
   return plan;
