@@ -184,9 +184,9 @@ TEST_P(Reduce, RefusesWhatMakesNoSense) {
   EXPECT_THROW(normals(base, 3), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Reduce, testing::ValuesIn(all_ways()), [](const auto& info) {
-  const bool shifted = info.param.method == Method::shifted_sort;
-  return std::string(to_string(info.param.backend)) + (shifted ? "_shifted" : "");
+INSTANTIATE_TEST_SUITE_P(Ways, Reduce, testing::ValuesIn(all_ways()), [](const auto& way) {
+  const bool shifted = way.param.method == Method::shifted_sort;
+  return std::string(to_string(way.param.backend)) + (shifted ? "_shifted" : "");
 });
 
 }  // namespace

@@ -177,7 +177,9 @@ TEST_P(ShiftedSort, BatchesUnderTheBudget) {
   const auto free_plan = explain({500, 2000, 3, 4, DType::float32}, little);
   little.memory_budget = free_plan.workspace_bytes - 1000 * 20;
   const auto found = search(base.view(), points.view(), 4, little);
-  if (is_cpu()) EXPECT_LT(found.report.plan.query_block, 2000);
+  if (is_cpu()) {
+    EXPECT_LT(found.report.plan.query_block, 2000);
+  }
   EXPECT_EQ(found.ids, search(base.view(), points.view(), 4, options()).ids);
   little.memory_budget = 1000;
   EXPECT_THROW(search(base.view(), points.view(), 4, little), Error);
@@ -242,7 +244,7 @@ TEST_P(ShiftedSort, PlansSayThatItIsApproximate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, ShiftedSort, testing::ValuesIn(available_backends()),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& backend) { return std::string(to_string(backend.param)); });
 
 }  // namespace
 }  // namespace kith::test
