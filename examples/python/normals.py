@@ -5,7 +5,7 @@ are known.
 
 prints:
 20000 normals, each from 16 neighbours
-off the true ones by 1.1 degrees in the median
+off the true ones by 0.8 degrees in the median
 """
 
 import sys
