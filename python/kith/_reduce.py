@@ -90,7 +90,7 @@ def reduce(
     if count == 0:  # one that is made up tells what would be refused, and the columns
         queries = np.ones((1, queries.shape[1]), queries.dtype)
     with showing(progress) as watch:
-        made = _kith.reduce(base, queries, as_int(k), rows, name, options, watch)
+        made: Any = _kith.reduce(base, queries, as_int(k), rows, name, options, watch)
     return place.from_host(made[:count, 0] if flat else made[:count])
 
 
