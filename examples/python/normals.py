@@ -5,7 +5,7 @@ are known.
 
 prints:
 20000 normals, each from 16 neighbours
-off the true ones by 1.1 degrees in the median
+off the true ones by 0.8 degrees in the median
 """
 
 import sys
@@ -23,18 +23,11 @@ def torus(count: int, seed: int = 0):
     return (ring + outward).astype(np.float32), outward
 
 
-def normals(points: np.ndarray, k: int) -> np.ndarray:
-    indices = kith.Index(points).search_self(k).indices
-    around = points[indices] - points[:, None, :]
-    covariance = np.einsum("nki,nkj->nij", around, around)
-    return np.linalg.eigh(covariance).eigenvectors[:, :, 0]
-
-
 if len(sys.argv) > 1:
     points, truth = np.asarray(kith.read(sys.argv[1]), np.float32), None
 else:
     points, truth = torus(20_000)
-found = normals(points, k=16)
+found = kith.normals(kith.reduce(points, points, k=16, op="covariance"), points.shape[1])
 print(f"{len(found)} normals, each from 16 neighbours")
 if truth is not None:
     angles = np.degrees(np.arccos(np.clip(np.abs((found * truth).sum(1)), 0, 1)))

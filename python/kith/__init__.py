@@ -19,6 +19,7 @@ from ._index import Index
 from ._kith import Plan, Report
 from ._neighbors import Neighbors, RadiusNeighbors, TopK
 from ._radius import search_radius
+from ._reduce import normals, reduce
 from ._search import distances, explain, search
 from ._topk import topk
 from ._versions import __version__, show_versions, versions
@@ -35,8 +36,10 @@ __all__ = [
     "distances",
     "explain",
     "graph",
+    "normals",
     "read",
     "read_all",
+    "reduce",
     "search",
     "search_radius",
     "show_versions",

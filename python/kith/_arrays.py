@@ -59,6 +59,18 @@ def as_queries(queries: Any, dtype: np.dtype) -> np.ndarray:
     return queries.astype(dtype)
 
 
+def as_values(values: Any, dtype: np.dtype, rows: int) -> np.ndarray:
+    """Numbers that come with the points, one or a row for each of them, packed in that type."""
+    array = _to_numpy(values, "values")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"values has dtype {array.dtype}; real numbers are needed")
+    if array.ndim not in (1, 2):
+        raise ValueError(f"values has {array.ndim} dimensions; 1, or 2 with a row for each base point, are needed")
+    if array.shape[0] != rows:
+        raise ValueError(f"values has {array.shape[0]} rows; the {rows} base points have one each")
+    return np.ascontiguousarray(array, dtype)
+
+
 def distance_dtype(dtype: np.dtype) -> np.dtype:
     """The type of distances between points of that type."""
     return np.dtype(np.float64 if dtype == np.float64 else np.float32)

@@ -34,7 +34,7 @@ def search(
     stream: Any = None,
     progress: ProgressLike = False,
 ) -> Neighbors:
-    """The k nearest base points of each query, exactly.
+    """The k nearest base points of each query: exactly, unless ``method`` is "shifted-sort".
 
     Parameters
     ----------
@@ -46,11 +46,16 @@ def search(
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
         correlation, inner_product (the largest come first), hamming.
     method, distance, select : names that force a way of searching; see :func:`explain`
+        Methods are brute, triangle and shifted-sort, on a device also two-stage and fused. Neighbours by shifted-sort
+        are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev distances.
     backend : "auto", "cpu" or "cuda"
     threads : CPU threads; None for all that this process may use
     memory : bytes of workspace beyond inputs and outputs; None for a quarter of what is free
     check_finite : False skips the look for NaN and infinity, which are otherwise a ValueError
-    statistics, tuning : of method triangle: what it counts, and settings by name
+    statistics : the report has what method triangle counts, or how good the neighbours by shifted-sort are
+    tuning : settings by name
+        Of method triangle: landmarks (of the base), query_landmarks, and on a device form, filter, placement, layout,
+        remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge.
     stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
         object of PyTorch, CuPy or with ``__cuda_stream__``
     progress : True for a bar, or a function of (done, total)
@@ -67,6 +72,8 @@ def search(
     >>> base = np.array([[0, 0], [3, 4], [6, 8]], dtype=np.float32)
     >>> kith.search(base, base[:1], k=2)
     Neighbors(distances=array([[0., 5.]], dtype=float32), indices=array([[0, 1]]))
+    >>> kith.search(base, base[:1], k=2, method="shifted-sort", tuning={"shifts": 8, "curve": "hilbert"}).indices
+    array([[0, 1]])
     >>> kith.search(base, base[:1], k=4)
     Traceback (most recent call last):
         ...

@@ -12,6 +12,7 @@ NB_MODULE(_kith, module) {
   bind_search(module);
   bind_index(module);
   bind_radius(module);
+  bind_reduce(module);
   bind_graph(module);
   bind_topk(module);
   bind_files(module);

@@ -11,12 +11,11 @@
 namespace kith::python {
 namespace {
 
-// An entry of `tuning` by its name.
-void set_tuning(Options& options, const std::string& name, nb::handle value) {
-  TriangleTuning& triangle = options.triangle;
+// Entries of `tuning` by their names, false where the method has none of that name.
+bool set_triangle(TriangleTuning& triangle, const std::string& name, nb::handle value) {
   if (name == "query_landmarks") {
     triangle.query_landmarks = nb::cast<std::int64_t>(value);
-  } else if (name == "base_landmarks") {
+  } else if (name == "base_landmarks" || name == "landmarks") {
     triangle.base_landmarks = nb::cast<std::int64_t>(value);
   } else if (name == "form") {
     triangle.form = nb::cast<std::string>(value);
@@ -31,11 +30,42 @@ void set_tuning(Options& options, const std::string& name, nb::handle value) {
   } else if (name == "threads_per_query") {
     triangle.threads_per_query = nb::cast<int>(value);
   } else {
-    throw Error(ErrorCode::invalid_argument,
-                "tuning '" + name +
-                    "' is not known; there are query_landmarks, base_landmarks, form, filter, "
-                    "placement, layout, remapped, threads_per_query");
+    return false;
   }
+  return true;
+}
+
+bool set_shifted_sort(ShiftedSortTuning& tuning, const std::string& name, nb::handle value) {
+  if (name == "shifts") {
+    tuning.shifts = nb::cast<int>(value);
+  } else if (name == "shift") {
+    tuning.shift = nb::cast<double>(value);
+  } else if (name == "guaranteed") {
+    tuning.guaranteed = nb::cast<bool>(value);
+  } else if (name == "window") {
+    tuning.window = nb::cast<std::int64_t>(value);
+  } else if (name == "curve") {
+    tuning.curve = nb::cast<std::string>(value);
+  } else if (name == "merge") {
+    tuning.merge = nb::cast<std::string>(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void set_tuning(Options& options, const std::string& name, nb::handle value) {
+  try {
+    if (set_triangle(options.triangle, name, value) || set_shifted_sort(options.shifted_sort, name, value)) return;
+  } catch (const nb::cast_error&) {
+    const std::string type = nb::cast<std::string>(value.type().attr("__name__"));
+    throw nb::type_error(("tuning '" + name + "' cannot be of type " + type).c_str());
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "tuning '" + name +
+                  "' is not known; triangle has landmarks (or base_landmarks), query_landmarks, form, filter, "
+                  "placement, layout, remapped, threads_per_query; shifted-sort has shifts, shift, guaranteed, window, "
+                  "curve, merge");
 }
 
 Metric metric_of(const std::string& name, nb::handle p) {

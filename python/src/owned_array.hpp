@@ -1,4 +1,4 @@
-// owned_array.hpp: a C++ vector as a NumPy array, without a copy.
+// owned_array.hpp: a C++ vector or matrix as a NumPy array, without a copy.
 #pragma once
 
 #include <nanobind/ndarray.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "kith/matrix.hpp"
 
 namespace kith::python {
 
@@ -38,6 +39,16 @@ template <class T>
 nb::object owned_array(std::vector<T> values) {
   const std::size_t size = values.size();
   return owned_array(std::move(values), {size});
+}
+
+template <class T>
+nb::object owned_array(Matrix<T> matrix) {
+  auto kept = std::make_unique<Matrix<T>>(std::move(matrix));
+  T* data = kept->data();
+  const auto rows = static_cast<std::size_t>(kept->rows());
+  const auto cols = static_cast<std::size_t>(kept->cols());
+  nb::capsule owner(kept.release(), [](void* pointer) noexcept { delete static_cast<Matrix<T>*>(pointer); });
+  return owned_array(data, {rows, cols}, std::move(owner));
 }
 
 }  // namespace kith::python

@@ -78,6 +78,20 @@ nb::object triangle_of(const SearchReport& report) {
   return facts;
 }
 
+nb::object quality_of(const SearchReport& report) {
+  if (!report.quality) return nb::none();
+  const SearchQuality& quality = *report.quality;
+  nb::dict facts;
+  facts["queries"] = quality.queries;
+  facts["recall"] = quality.recall;
+  facts["ratio_mean"] = quality.ratios.mean;
+  facts["ratio_p99"] = quality.ratios.p99;
+  facts["ratio_p999"] = quality.ratios.p999;
+  facts["ratio_max"] = quality.ratios.max;
+  facts["ratio_unbounded"] = quality.ratios.unbounded;
+  return facts;
+}
+
 }  // namespace
 
 void bind_report(nb::module_& module) {
@@ -108,6 +122,9 @@ void bind_report(nb::module_& module) {
       .def_ro("finalists", &SearchReport::finalists, "Candidates whose distance was computed in double.")
       .def_prop_ro("steps", &steps_of, "On a device: (distance stage, queries) of each rung that was tried.")
       .def_prop_ro("triangle", &triangle_of, "What method triangle counted, where statistics were asked for.")
+      .def_prop_ro("quality", &quality_of,
+                   "How near method shifted-sort came, where statistics were asked for: of a sample of queries, the "
+                   "recall, and the k-th distance over the true one.")
       .def("__repr__", [](const SearchReport& report) {
         return text_of(report.plan) + "\ntook      " + std::to_string(report.seconds * 1e3) + " ms";
       });

@@ -3,9 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "bindings.hpp"
 #include "buffer.hpp"
@@ -37,15 +35,8 @@ nb::object distance_matrix(nb::handle base, nb::handle queries, const Options& o
   const Buffer base_buffer(base, false);
   const Buffer query_buffer(queries, false);
   return visit_points(base_buffer, [&]<Element T>(MatrixView<T> base_view) {
-    using Result = Matrix<DistanceOf<T>>;
-    auto made = watched(progress, [&] {
-      return std::make_unique<Result>(kith::distances(base_view, query_buffer.view<T>(), after_fork(options)));
-    });
-    DistanceOf<T>* data = made->data();
-    const auto rows = static_cast<std::size_t>(made->rows());
-    const auto cols = static_cast<std::size_t>(made->cols());
-    nb::capsule owner(made.release(), [](void* pointer) noexcept { delete static_cast<Result*>(pointer); });
-    return owned_array(data, {rows, cols}, std::move(owner));
+    return owned_array(
+        watched(progress, [&] { return kith::distances(base_view, query_buffer.view<T>(), after_fork(options)); }));
   });
 }
 

@@ -214,6 +214,7 @@ def test_methods_agree(rng):
     want = kith.search(base, queries, 5, backend="cpu", method="brute")
     for keywords in (
         {"method": "triangle", "tuning": {"base_landmarks": 40}, "statistics": True},
+        {"method": "triangle", "tuning": {"landmarks": 40, "query_landmarks": 5}},
         {"distance": "gemm"},
         {"distance": "direct"},
         {"threads": 1},
@@ -224,6 +225,33 @@ def test_methods_agree(rng):
         assert (got.report.triangle is not None) == ("statistics" in keywords)
     with pytest.raises(ValueError, match="rubbish"):
         kith.search(base, queries, 5, tuning={"rubbish": 1})
+    with pytest.raises(TypeError, match="'shifts'.*str"):
+        kith.search(base, queries, 5, tuning={"shifts": "many"})
+
+
+def test_shifted_sort(rng):
+    base, queries = make(rng, (2000, 3), np.float32), make(rng, (200, 3), np.float32)
+    truth = kith.search(base, queries, 5).distances
+    recalls = []
+    for tuning in (
+        {"shifts": 1},
+        {"shifts": 12, "shift": 0.02, "window": 20, "curve": "hilbert"},
+        {"guaranteed": True},
+    ):
+        found = kith.search(base, queries, 5, method="shifted_sort", tuning=tuning, statistics=True)
+        assert found.report.plan.method == "shifted-sort"
+        assert (found.distances >= truth).all()
+        quality = found.report.quality
+        assert quality["queries"] == 200 and quality["ratio_max"] >= quality["ratio_mean"] >= 1
+        assert quality["recall"] == pytest.approx((found.distances <= truth[:, -1:]).mean())
+        recalls.append(quality["recall"])
+    assert recalls[1] > recalls[0]
+    assert kith.Index(base, method="shifted-sort").search(queries, 5).report.quality is None
+    for tuning, message in (({"shifts": 33}, "33"), ({"curve": "peano"}, "peano")):
+        with pytest.raises(ValueError, match=message):
+            kith.search(base, queries, 5, method="shifted-sort", tuning=tuning)
+    with pytest.raises(ValueError, match="cosine"):
+        kith.search(base, queries, 5, method="shifted-sort", metric="cosine")
 
 
 def test_report_and_plan(rng):
