@@ -41,12 +41,12 @@ void phase(const std::string& name, const std::function<void()>& run) {
   std::fflush(stdout);
 }
 
-std::size_t size(std::int64_t count) {
+std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
 std::size_t bytes_of(const MatrixView<float>& rows) {
-  return size(rows.rows * rows.cols) * sizeof(float);
+  return as_size(rows.rows * rows.cols) * sizeof(float);
 }
 
 class StreamBench {
@@ -106,7 +106,7 @@ class StreamBench {
     Plan plan = result_.plan;
     plan.problem.base_rows = base.rows;
     plan.base_tile = std::min(plan.base_tile, base.rows);
-    answer.ids.assign(size(result_.queries * result_.k), -1);
+    answer.ids.assign(as_size(result_.queries * result_.k), -1);
     answer.distances.assign(answer.ids.size(), -1);
     repeat(search.ms, [&] {
       search.report = {};
@@ -148,14 +148,14 @@ class StreamBench {
     const std::int64_t rows = std::min(base_.rows, (std::int64_t{4} << 30) / 4 / result_.dims);
     const MatrixView<float> part = points_->rows(0, rows, result_.dims);
     const cuda::Stream stream;
-    cuda::DeviceBuffer<float> there(size(part.rows * part.cols), stream);
+    cuda::DeviceBuffer<float> there(as_size(part.rows * part.cols), stream);
     for (const int threads : {1, 2, 4, 8, 12, 16})
       for (const std::int64_t mebibytes : {1, 2, 4, 8}) {
         if (quick_ && threads * mebibytes > 8) continue;
         StagingRow row{threads, mebibytes << 20};
         std::unique_ptr<cuda::Staging> staging;
         row.pin_ms = time([&] {
-          staging = std::make_unique<cuda::Staging>(cuda::StagingShape{size(row.buffer_bytes), threads}, stream);
+          staging = std::make_unique<cuda::Staging>(cuda::StagingShape{as_size(row.buffer_bytes), threads}, stream);
         });
         const double ms = time([&] {
           staging->upload(part, there.data());
@@ -170,7 +170,7 @@ class StreamBench {
   void copy_base() const {
     const std::int64_t tile = result_.plan.base_tile;
     const cuda::Stream stream;
-    cuda::DeviceBuffer<float> slot(size(tile * result_.dims), stream);
+    cuda::DeviceBuffer<float> slot(as_size(tile * result_.dims), stream);
     for (std::int64_t first = 0; first < base_.rows; first += tile) {
       const MatrixView<float> rows = base_.rows_from(first, std::min(tile, base_.rows - first));
       KITH_CUDA(cudaMemcpyAsync(slot.data(), rows.data, bytes_of(rows), cudaMemcpyHostToDevice, stream));
@@ -179,7 +179,7 @@ class StreamBench {
   }
 
   void copy_buffer() {
-    const std::size_t tile = size(result_.plan.base_tile * result_.dims) * sizeof(float);
+    const std::size_t tile = as_size(result_.plan.base_tile * result_.dims) * sizeof(float);
     const cuda::PinnedBuffer<unsigned char> buffer(tile);
     const cuda::Stream stream;
     cuda::DeviceBuffer<unsigned char> slot(tile, stream);
@@ -201,8 +201,8 @@ class StreamBench {
     const HostAnswer right = scan(base_, some, result_.k);
     for (std::int64_t q = 0; q < result_.queries_checked; ++q)
       for (std::int64_t i = 0; i < result_.k; ++i) {
-        const std::size_t mine = size(q * apart * result_.k + i);
-        const std::size_t want = size(q * result_.k + i);
+        const std::size_t mine = as_size(q * apart * result_.k + i);
+        const std::size_t want = as_size(q * result_.k + i);
         if (answer_.ids[mine] != right.ids[want] || answer_.distances[mine] != right.distances[want])
           result_.fault =
               fmt::format("query {}: neighbour {} is {}, not {}", q * apart, i, right.ids[want], answer_.ids[mine]);
@@ -225,8 +225,8 @@ class StreamBench {
     const std::int64_t rows = all.rows - queries;
     RatioRow row{queries, all.cols};
     const cuda::Stream stream;
-    cuda::DeviceBuffer<float> there(size(all.rows * all.cols), stream);
-    cuda::DeviceBuffer<float> distances(size(queries * result_.k), stream);
+    cuda::DeviceBuffer<float> there(as_size(all.rows * all.cols), stream);
+    cuda::DeviceBuffer<float> distances(as_size(queries * result_.k), stream);
     cuda::DeviceBuffer<std::int64_t> ids(distances.size(), stream);
     cuda::PinnedBuffer<float> host_distances(distances.size());
     cuda::PinnedBuffer<std::int64_t> host_ids(ids.size());

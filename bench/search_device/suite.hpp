@@ -12,6 +12,9 @@ namespace kith::search_bench {
 // Short, for tables of problems.
 inline constexpr MetricKind kL2 = MetricKind::sqeuclidean;
 
+inline const Contender kAuto;
+inline const Contender kFused{"fused", Method::fused, "auto", "auto"};
+
 // One problem, and who solves it.
 struct Case {
   Problem problem;

@@ -11,9 +11,6 @@ Contender two_stage(const std::string& select) {
   return {"register-tiled + " + select, Method::two_stage, "register-tiled", select};
 }
 
-const Contender kAuto;
-const Contender kFused{"fused", Method::fused, "auto", "auto"};
-
 void add(Suite& suite, const std::string& figure, const Problem& shape, const std::vector<Contender>& contenders) {
   Problem problem = shape;
   problem.data = Data::uniform;

@@ -64,8 +64,6 @@ Contender paper(const std::string& name = "paper", TriangleTuning tuning = {}) {
   return {name, Method::triangle, "auto", "auto", tuning};
 }
 
-const Contender kAuto;
-const Contender kFused{"fused", Method::fused, "auto", "auto"};
 const Contender kTwoStage{"two-stage", Method::two_stage, "auto", "auto"};
 
 void add_sets(Suite& suite, const std::string& file) {
