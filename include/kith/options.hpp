@@ -25,8 +25,7 @@ KITH_API const char* to_string(Method method) noexcept;    // "auto", "brute", "
 KITH_API Backend parse_backend(std::string_view name);
 KITH_API Method parse_method(std::string_view name);
 
-// The backends this build has and this machine can run, the fastest first, without `automatic`. cuda and emulated have
-// topk() so far.
+// The backends this build has and this machine can run, the fastest first, without `automatic`.
 KITH_API std::vector<Backend> available_backends();
 
 struct Device {
@@ -61,7 +60,8 @@ using ProgressCallback = std::function<bool(const Progress&)>;
 // How method `triangle` works. What is zero or "auto" is decided by the shape of the problem. The paper is Sweet KNN
 // (Chen, Ding and Shen).
 struct TriangleTuning {
-  // Clusters of the queries, and of the base; 0 = 3 √rows (2 √rows on the CPU), fewer where the budget says so.
+  // Clusters of the queries, and of the base; 0 = 3 √rows (2 √rows on the CPU, up to 6 √rows on a device with many
+  // dimensions), fewer where the budget says so.
   std::int64_t query_landmarks = 0;
   std::int64_t base_landmarks = 0;
   // "windows": a warp, or several, takes a query through the stretches of sorted clusters that its bound leaves.

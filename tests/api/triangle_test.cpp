@@ -23,11 +23,6 @@
 namespace kith::test {
 namespace {
 
-bool has_triangle(Backend backend) {
-  const std::vector<std::string> names = method_names(backend);
-  return std::find(names.begin(), names.end(), "triangle") != names.end();
-}
-
 // The one metric without a triangle inequality.
 bool is_product(const Metric& metric) {
   return metric.kind == MetricKind::inner_product;
@@ -35,10 +30,6 @@ bool is_product(const Metric& metric) {
 
 class Triangle : public testing::TestWithParam<Backend> {
  protected:
-  void SetUp() override {
-    if (!has_triangle(GetParam())) GTEST_SKIP() << "backend " << to_string(GetParam()) << " has no method triangle yet";
-  }
-
   static bool is_cpu() { return GetParam() == Backend::cpu; }
 
   static Options options(const Metric& metric = MetricKind::euclidean, std::int64_t landmarks = 0) {
