@@ -106,7 +106,6 @@ Suite wanted_suite(const Arguments& arguments) {
     std::erase_if(one.contenders, [&](const Contender& contender) {
       return !arguments.contender.empty() && contender.name != arguments.contender;
     });
-  suite.limits.fresh = suite.fresh;
   suite.all_stages = suite.all_stages || arguments.stages == "all";
   arguments.limits.replace(suite.limits);
   return suite;

@@ -33,7 +33,6 @@ struct Suite {
   std::string what;
   Limits limits;
   bool all_stages = false;
-  bool fresh = false;  // what is timed is the making of an index too
   std::vector<Case> cases;
   std::vector<StageCase> stage_cases;
 };

@@ -56,7 +56,7 @@ void add_final(Suite& suite) {
 }  // namespace
 
 Suite figures_suite() {
-  Suite suite{"figures", "figures 5.1, 5.8, 5.9 and 5.12 of Hanák", {}, false, false, {}, {}};
+  Suite suite{"figures", "figures 5.1, 5.8, 5.9 and 5.12 of Hanák", {}, false, {}, {}};
   suite.limits = {.rounds = 5, .budget_ms = 40, .slow_ms = 400, .skip_ms = 1000, .check_rows = 8};
   add_distances(suite);
   add_fused(suite);

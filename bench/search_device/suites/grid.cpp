@@ -113,7 +113,7 @@ constexpr Shape kShapes[] = {
 }  // namespace
 
 Suite grid_suite() {
-  Suite suite{"grid", "the planner's choice against the best of all stages", {}, true, false, {}, {}};
+  Suite suite{"grid", "the planner's choice against the best of all stages", {}, true, {}, {}};
   suite.limits = {.rounds = 15, .budget_ms = 60, .slow_ms = 1000, .skip_ms = 100, .check_rows = 8};
   for (const Shape& shape : kShapes) {
     const Problem problem{shape.queries, shape.base_rows, shape.dims, shape.k, shape.metric, 0, false, shape.data};

@@ -21,7 +21,7 @@ const Problem kProblems[] = {
 
 // A bar is for well-spread points; what others cost is shown beside it.
 Suite must_suite(const std::vector<Data>& data) {
-  Suite suite{"must", "the shapes a search has to be good at", {}, false, false, {}, {}};
+  Suite suite{"must", "the shapes a search has to be good at", {}, false, {}, {}};
   for (const Data one : data) {
     for (Problem problem : kProblems) {
       problem.data = one;
