@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/triangle_bounds.hpp"
+#include "core/triangle_probe.hpp"
 
 namespace kith::plan {
 namespace {
@@ -75,33 +76,27 @@ std::string reason_of_share(double share) {
   return fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * share);
 }
 
-namespace {
-
-// Of queries, points and landmarks.
-double probe_pairs(const Problem& problem, std::int64_t landmarks) {
-  const auto points = static_cast<double>(std::min(problem.base_rows, kProbePoints));
-  const auto queries = static_cast<double>(std::min(problem.queries, kProbeQueries));
-  const auto centers = static_cast<double>(landmarks);
-  return points * centers + queries * (points + centers);
-}
-
-}  // namespace
-
 double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts) {
-  const auto points = static_cast<double>(std::min(problem.base_rows, kProbePoints));
-  const auto queries = static_cast<double>(std::min(problem.queries, kProbeQueries));
+  const auto points = static_cast<double>(std::min(problem.base_rows, core::kProbePoints));
+  const auto queries = static_cast<double>(std::min(problem.queries, core::kProbeQueries));
+  const auto centers = static_cast<double>(landmarks);
+  const double pairs = points * centers + queries * (points + centers);
   const double width = problem.dtype == DType::float64 ? 2 : 1;
-  return probe_pairs(problem, landmarks) * width * cost_of(facts.center, steps_of(problem, metric)) +
+  return pairs * width * cost_of(facts.center, steps_of(problem, metric)) +
          queries * points * 4e-9;  // of looking for the k-th
 }
 
 // As measured: so few pairs leave the device half idle.
 double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
                      const DeviceProfile& profile) {
-  constexpr double kStarts = 1.6;
+  constexpr double kStarts = 1.35;
   constexpr double kStep = 5;
-  return kStarts * profile.start +
-         probe_pairs(problem, landmarks) * kStep * steps_of(problem, metric) * profile.register_tiled;
+  const auto points = static_cast<double>(std::min(problem.base_rows, core::kProbePoints));
+  const auto members = static_cast<double>(std::min(problem.base_rows, core::kProbeMembers));
+  const auto queries = static_cast<double>(std::min(problem.queries, core::kProbeQueries));
+  const auto centers = static_cast<double>(std::min(landmarks, core::kProbeLandmarks));
+  const double pairs = members * centers + queries * (points + centers);
+  return kStarts * profile.start + pairs * kStep * steps_of(problem, metric) * profile.register_tiled;
 }
 
 }  // namespace kith::plan

@@ -22,10 +22,7 @@ inline constexpr TriangleShare kUsualShare{0.005, 0.03};
 // A prediction must be this much better before triangle is taken: shares are estimates.
 inline constexpr double kTriangleMargin = 0.8;
 
-// What a probe looks at, beside landmarks.
-inline constexpr std::int64_t kProbePoints = 8192;
-inline constexpr std::int64_t kProbeQueries = 48;
-// A probe may cost this share of the search it is for.
+// A probe (core/triangle_probe.hpp) may cost this share of the search it is for.
 inline constexpr double kProbeShare = 0.05;
 // On a device fewer leave it idle, whatever is ruled out.
 inline constexpr std::int64_t kTriangleQueries = 256;

@@ -113,6 +113,10 @@ TEST_F(TriangleWindows, ASampleTellsWhatIsLeft) {
   EXPECT_LT(clustered.share_of_self(3), 0.3);
   Searched<double> spread(make_points<double>(Kind::gaussian, 500, 40, 1), MetricKind::cosine);
   EXPECT_GT(spread.share(make_points<double>(Kind::gaussian, 20, 40, 2), 5), 0.7);
+  // More points than are counted, and fewer queries than lanes.
+  Searched<float> many(make_points<float>(Kind::clustered, 5000, 4, 1), MetricKind::euclidean);
+  EXPECT_LT(many.share(make_points<float>(Kind::clustered, 3, 4, 2), 3), 0.3);
+  EXPECT_LT(many.share_of_self(3), 0.3);
 }
 
 TEST_F(TriangleWindows, RefusesMoreThreadsThanItHas) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/triangle_probe.hpp"
 #include "cpu/triangle/block_rows.hpp"
 #include "cpu/triangle/landmarks.hpp"
 #include "cpu/triangle/length.hpp"
@@ -26,7 +27,7 @@ struct SampledPoints {
 template <Element T>
 SampledPoints<DistanceOf<T>> sample_points(const PreparedRows<T>& base, const LaneBlocks<DistanceOf<T>>& landmarks) {
   using F = DistanceOf<T>;
-  const std::int64_t count = std::min(base.view.rows, plan::kProbePoints);
+  const std::int64_t count = std::min(base.view.rows, core::kProbePoints);
   const std::vector<std::int64_t> ids = draw_rows(0, base.view.rows, count, kPointSeed);
   SampledPoints<F> points;
   points.blocks = block_rows(base, ids.data(), count);
@@ -66,7 +67,7 @@ plan::TriangleShare probe_triangle(const PreparedRows<T>& base, const PreparedRo
   const LaneBlocks<F> center_points{center_blocks.data(), landmarks, dims};
   const SampledPoints<F> points = sample_points(base, center_points);
   const auto point_count = static_cast<std::int64_t>(points.centers.size());
-  const std::int64_t query_count = std::min(queries.view.rows, plan::kProbeQueries);
+  const std::int64_t query_count = std::min(queries.view.rows, core::kProbeQueries);
   // The k-th neighbour among all is about this one in the sample.
   const double rank = static_cast<double>(k) * static_cast<double>(point_count) / static_cast<double>(base.view.rows);
   const auto nth = std::clamp<std::int64_t>(std::llround(rank), 1, point_count) - 1;

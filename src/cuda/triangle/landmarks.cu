@@ -73,16 +73,23 @@ __global__ void __launch_bounds__(Tuning::kThreads) spread_kernel(const __grid_c
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// The sums in one order, so that the choice is always the same.
-__global__ void best_draw_kernel(const double* sums, unsigned blocks, unsigned* best) {
-  double largest = -1;
-  for (unsigned draw = 0; draw < Tuning::kDraws; ++draw) {
-    double sum = 0;
+// Lane a draw. The sums in one order, so that the choice is always the same; the first of equal draws.
+__global__ void __launch_bounds__(kWarp) best_draw_kernel(const double* sums, unsigned blocks, unsigned* best) {
+  static_assert(Tuning::kDraws <= kWarp);
+  unsigned draw = lane_id();
+  double sum = -1;
+  if (draw < Tuning::kDraws) {
+    sum = 0;
     for (unsigned b = 0; b < blocks; ++b) sum += sums[draw * blocks + b];
-    if (!(sum > largest)) continue;
-    largest = sum;
-    *best = draw;
   }
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const double other = __shfl_xor_sync(kFullMask, sum, step);
+    const unsigned its = __shfl_xor_sync(kFullMask, draw, step);
+    if (!(other > sum || (other == sum && its < draw))) continue;
+    sum = other;
+    draw = its;
+  }
+  if (lane_id() == 0) *best = draw;
 }
 
 __global__ void __launch_bounds__(Tuning::kThreads)
@@ -133,7 +140,7 @@ void choose_landmarks(const Space<F>& space, const PointRows<F>& points, std::in
            {.blocks = Tuning::kDraws * blocks, .threads = Tuning::kThreads}, stream, space, rows, compared, blocks,
            sums);
   });
-  launch("best_draw", best_draw_kernel, {.blocks = 1, .threads = 1}, stream, sums, blocks, best);
+  launch("best_draw", best_draw_kernel, {.blocks = 1, .threads = kWarp}, stream, sums, blocks, best);
   launch("landmarks", landmarks_kernel, shape_for(count), stream, all, drawn, best, out);
 }
 

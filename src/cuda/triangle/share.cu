@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "core/triangle_probe.hpp"
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/shared.cuh"
 #include "cuda/select/element.cuh"
+#include "cuda/select/kth_key.cuh"
 #include "cuda/select/random.cuh"
-#include "cuda/select/select.hpp"
 #include "cuda/triangle/assign.hpp"
 #include "cuda/triangle/landmarks.hpp"
 #include "cuda/triangle/lengths.cuh"
@@ -16,93 +18,95 @@ namespace {
 
 struct ShareTuning {
   static constexpr unsigned kThreads = 256;
-  static constexpr std::int64_t kPoints = 8192;
-  static constexpr std::int64_t kQueries = 48;
-  static constexpr std::int64_t kLandmarks = 4096;
+  static constexpr unsigned kReachThreads = 1024;
+  static constexpr unsigned kGroups = 8;  // of queries, each counted by other threads
 };
 using Tuning = ShareTuning;
+using ReachScratch = KthScratch<PackedKey, Tuning::kReachThreads>;
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
-Shape shape_for(std::int64_t threads) {
-  return {.blocks = ceil_div(threads, Tuning::kThreads), .threads = Tuning::kThreads};
-}
-
-__global__ void __launch_bounds__(Tuning::kThreads)
-    draw_kernel(unsigned all, unsigned count, unsigned seed, unsigned* ids) {
-  const std::int64_t i = thread_index();
-  if (i < count) ids[i] = sample_place(all, count, static_cast<unsigned>(i), seed);
-}
-
-// No query is its own neighbour.
-__global__ void __launch_bounds__(Tuning::kThreads)
-    exclude_self_kernel(const unsigned* queries, const unsigned* points, std::int64_t pairs, unsigned count,
-                        double* lengths) {
-  const std::int64_t at = thread_index();
-  if (at >= pairs) return;
-  const Element place = element_at(at, count);
-  if (queries[place.row] == points[place.column]) lengths[at] = std::numeric_limits<double>::infinity();
-}
-
-// By team: the length of each point to its own centre.
-template <class F, bool kSquared, unsigned kTeam>
-__global__ void __launch_bounds__(Tuning::kThreads)
-    own_lengths_kernel(const __grid_constant__ Space<F> space, const F* points, std::int64_t count, const F* centers,
-                       const unsigned* clusters, double* lengths) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * (Tuning::kThreads / kTeam) + threadIdx.x / kTeam;
-  const std::int64_t mine = min(i, count - 1);
-  const double raw =
-      sum_between<kTeam, double>(length_terms<kSquared>(space), points + mine * space.width,
-                                 centers + static_cast<std::int64_t>(clusters[mine]) * space.width, space.width);
-  if (i < count && team_lane<kTeam>() == 0) lengths[i] = length_of<kSquared>(space.metric, raw);
-}
-
-// Whole warps call for every row.
-__global__ void __launch_bounds__(Tuning::kThreads)
-    count_left_kernel(const double* centers, unsigned landmarks, const unsigned* clusters, const double* lengths,
-                      const double* reaches, std::int64_t pairs, unsigned points, unsigned long long* left) {
-  const std::int64_t at = thread_index();
-  const Element place = element_at(min(at, pairs - 1), points);
-  const double a = centers[place.row * landmarks + clusters[place.column]];
-  const bool kept = at < pairs && !(fabs(a - lengths[place.column]) > reaches[place.row]);
-  const auto count = static_cast<unsigned long long>(__popc(__ballot_sync(kFullMask, kept ? 1 : 0)));
-  if (lane_id() == 0 && count > 0) atomicAdd(left, count);
-}
-
-// Some of a set: their numbers and rows.
+// A query's reach is found among all points; members, some of them, get a cluster and are counted.
+// A search waits for this, and all of it is small: what counts is the number of kernels. So all rows are drawn by one,
+// and points and landmarks lie one behind the other, for their lengths to the queries to be one matrix.
 template <class F>
-struct Drawn {
-  unsigned* ids;
-  F* rows;
+struct Sample {
+  std::int64_t points;
+  std::int64_t landmarks;
+  std::int64_t queries;
+  F* rows;          // points, landmarks, queries, padded
+  double* lengths;  // a row a query: to points and landmarks
+  unsigned* clusters;
+  unsigned long long* left;
+
+  __host__ __device__ std::int64_t columns() const { return points + landmarks; }
+  __host__ __device__ std::int64_t members() const {
+    return points < core::kProbeMembers ? points : core::kProbeMembers;
+  }
+  // The points are in the base's order, and members are spread over all of it.
+  __host__ __device__ std::int64_t step() const { return points / members(); }
 };
 
+// Queries that are the base are drawn among the sample's points.
 template <class F>
-Drawn<F> draw(const Space<F>& space, const PointRows<F>& from, std::int64_t count, unsigned seed,
-              Workspace& workspace) {
-  const Drawn<F> drawn{workspace.take<unsigned>(size(count)), workspace.take<F>(size(count * space.width))};
-  launch("draw", draw_kernel, shape_for(count), workspace.stream(), static_cast<unsigned>(from.count),
-         static_cast<unsigned>(count), seed, drawn.ids);
-  pad_rows(space, from, drawn.ids, count, drawn.rows, workspace.stream());
-  return drawn;
+__global__ void __launch_bounds__(Tuning::kThreads)
+    draw_kernel(PointRows<F> base, PointRows<F> queries, bool same, unsigned dims, unsigned width, Sample<F> sample) {
+  constexpr unsigned kLandmarkSeed = 1;
+  constexpr unsigned kPointSeed = 2;
+  constexpr unsigned kQuerySeed = 3;
+  const std::int64_t at = thread_index();
+  if (at == 0) *sample.left = 0;
+  if (at >= (sample.columns() + sample.queries) * width) return;
+  const Element place = element_at(at, width);
+  const auto points = static_cast<unsigned>(sample.points);
+  const auto all = static_cast<unsigned>(base.count);
+  PointRows<F> from = base;
+  unsigned row = 0;
+  if (place.row < sample.points) {
+    row = sample_place(all, points, static_cast<unsigned>(place.row), kPointSeed);
+  } else if (place.row < sample.columns()) {
+    row = sample_place(all, static_cast<unsigned>(sample.landmarks), static_cast<unsigned>(place.row - sample.points),
+                       kLandmarkSeed);
+  } else {
+    const std::int64_t query = place.row - sample.columns();
+    from = queries;
+    row = same ? sample_place(all, points, static_cast<unsigned>(query * sample.points / sample.queries), kPointSeed)
+               : sample_place(static_cast<unsigned>(queries.count), static_cast<unsigned>(sample.queries),
+                              static_cast<unsigned>(query), kQuerySeed);
+  }
+  sample.rows[at] = place.column < dims ? from.data[row * from.stride + place.column] : F{0};
 }
 
-// The value of that rank in each row.
-double* kth_of_rows(const double* values, std::int64_t rows, std::int64_t length, std::int64_t rank,
-                    Workspace& workspace) {
-  Rows<double> all;
-  all.values = values;
-  all.rows = rows;
-  all.length = static_cast<unsigned>(length);
-  all.stride = length;
-  auto* kth = workspace.take<double>(size(rows));
-  const SelectTuning tuning;
-  select_rows(
-      SelectCall<double>{
-          all, {kth, nullptr, static_cast<unsigned>(rank), TopkOutput::kth_only, all}, tuning, workspace},
-      "auto");
-  return kth;
+// Team a point and a group of queries. Whole warps call for every point.
+template <class F, bool kSquared, unsigned kTeam>
+__global__ void __launch_bounds__(Tuning::kThreads)
+    count_left_kernel(const __grid_constant__ Space<F> space, const __grid_constant__ Sample<F> sample,
+                      const double* reaches) {
+  const unsigned group = blockIdx.x % Tuning::kGroups;
+  const std::int64_t i =
+      static_cast<std::int64_t>(blockIdx.x / Tuning::kGroups) * (Tuning::kThreads / kTeam) + threadIdx.x / kTeam;
+  const std::int64_t mine = min(i, sample.members() - 1);
+  const std::int64_t center = sample.points + sample.clusters[mine];
+  const double raw =
+      sum_between<kTeam, double>(length_terms<kSquared>(space), sample.rows + mine * sample.step() * space.width,
+                                 sample.rows + center * space.width, space.width);
+  const double own = length_of<kSquared>(space.metric, raw);
+  unsigned left = 0;
+  for (std::int64_t q = group * kTeam + team_lane<kTeam>(); q < sample.queries; q += Tuning::kGroups * kTeam)
+    if (!(fabs(sample.lengths[q * sample.columns() + center] - own) > reaches[q])) ++left;
+  if (i >= sample.members()) left = 0;
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) left += __shfl_xor_sync(kFullMask, left, lanes);
+  if (lane_id() == 0 && left > 0) atomicAdd(sample.left, static_cast<unsigned long long>(left));
+}
+
+// Block a query: a length that `rank` of its lengths to points do not pass.
+template <class F>
+__global__ void __launch_bounds__(Tuning::kReachThreads)
+    reach_kernel(const __grid_constant__ Sample<F> sample, unsigned rank, double* reaches) {
+  KITH_SHARED(ReachScratch, scratch, 1);
+  const double* lengths = sample.lengths + blockIdx.x * sample.columns();
+  const auto key = [=](unsigned i) { return make_key(ValueTraits<float>::bits(static_cast<float>(lengths[i])), i); };
+  const PackedKey bound =
+      kth_key_bound<Tuning::kReachThreads, PackedKey>(key, static_cast<unsigned>(sample.points), rank, scratch[0]);
+  if (threadIdx.x == 0) reaches[blockIdx.x] = static_cast<double>(ValueTraits<float>::value(order_of(bound)));
 }
 
 }  // namespace
@@ -110,44 +114,42 @@ double* kth_of_rows(const double* values, std::int64_t rows, std::int64_t length
 template <class F>
 double triangle_share(const Space<F>& space, const PointRows<F>& base, const PointRows<F>& queries, bool same,
                       std::int64_t k, cudaStream_t stream) {
-  const std::int64_t points = std::min(base.count, Tuning::kPoints);
-  const std::int64_t asking = std::min(queries.count, Tuning::kQueries);
-  const std::int64_t landmarks = std::min({default_landmarks(base.count), base.count, Tuning::kLandmarks});
-  const std::int64_t pairs = asking * points;
   Workspace workspace(stream);
-  const Drawn<F> centers = draw(space, base, landmarks, 1, workspace);
-  const Drawn<F> sample = draw(space, base, points, 2, workspace);
-  const Drawn<F> some = draw(space, queries, asking, 3, workspace);
+  Sample<F> sample{};
+  sample.points = std::min(base.count, core::kProbePoints);
+  sample.landmarks = std::min({default_landmarks(base.count), base.count, core::kProbeLandmarks});
+  sample.queries = std::min({queries.count, sample.points, core::kProbeQueries});
+  const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+  const std::int64_t elements = (sample.columns() + sample.queries) * space.width;
+  sample.rows = workspace.take<F>(size(elements));
+  sample.lengths = workspace.take<double>(size(sample.queries * sample.columns()));
+  sample.clusters = workspace.take<unsigned>(size(sample.members()));
+  sample.left = workspace.take<unsigned long long>(1);
+  launch("draw", draw_kernel<F>, {.blocks = ceil_div(elements, Tuning::kThreads), .threads = Tuning::kThreads}, stream,
+         base, queries, same, space.dims, space.width, sample);
 
-  auto* clusters = workspace.take<unsigned>(size(points));
   Workspace scratch(stream);
-  assign_points(space, {sample.rows, points, space.width}, centers.rows, landmarks, clusters, 0, scratch);
-  auto* own = workspace.take<double>(size(points));
+  const F* centers = sample.rows + sample.points * space.width;
+  assign_points(space, {sample.rows, sample.members(), sample.step() * space.width}, centers, sample.landmarks,
+                sample.clusters, 0, scratch);
+  const F* asking = sample.rows + sample.columns() * space.width;
+  pair_lengths(space, asking, sample.queries, sample.rows, sample.columns(), sample.lengths, stream);
+
+  // A query of the base is among the points, at no distance, but is not its own neighbour.
+  const double share_of_base = static_cast<double>(sample.points) / static_cast<double>(base.count);
+  const auto rank = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(k) * share_of_base));
+  auto* reaches = workspace.take<double>(size(sample.queries));
+  launch("reach", reach_kernel<F>, {.blocks = sample.queries, .threads = Tuning::kReachThreads}, stream, sample,
+         static_cast<unsigned>(std::min(rank + (same ? 1 : 0), sample.points)), reaches);
   with_space(space, [&](auto squared, auto team) {
-    launch("own_lengths", own_lengths_kernel<F, squared.value, team.value>,
-           {.blocks = ceil_div(points, Tuning::kThreads / team.value), .threads = Tuning::kThreads}, stream, space,
-           sample.rows, points, centers.rows, clusters, own);
+    const std::int64_t blocks = ceil_div(sample.members(), Tuning::kThreads / team.value) * Tuning::kGroups;
+    launch("count_left", count_left_kernel<F, squared.value, team.value>,
+           {.blocks = blocks, .threads = Tuning::kThreads}, stream, space, sample, reaches);
   });
-
-  auto* to_points = workspace.take<double>(size(pairs));
-  pair_lengths(space, some.rows, asking, sample.rows, points, to_points, stream);
-  if (same)
-    launch("exclude_self", exclude_self_kernel, shape_for(pairs), stream, some.ids, sample.ids, pairs,
-           static_cast<unsigned>(points), to_points);
-  const auto rank =
-      static_cast<std::int64_t>(static_cast<double>(k) * static_cast<double>(points) / static_cast<double>(base.count));
-  const double* reaches = kth_of_rows(to_points, asking, points, std::clamp<std::int64_t>(rank, 1, points), workspace);
-
-  auto* to_centers = workspace.take<double>(size(asking * landmarks));
-  pair_lengths(space, some.rows, asking, centers.rows, landmarks, to_centers, stream);
-  auto* left = workspace.take<unsigned long long>(1);
-  KITH_CUDA(cudaMemsetAsync(left, 0, sizeof(unsigned long long), stream));
-  launch("count_left", count_left_kernel, shape_for(pairs), stream, to_centers, static_cast<unsigned>(landmarks),
-         clusters, own, reaches, pairs, static_cast<unsigned>(points), left);
   unsigned long long found = 0;
-  KITH_CUDA(cudaMemcpyAsync(&found, left, sizeof(found), cudaMemcpyDeviceToHost, stream));
+  KITH_CUDA(cudaMemcpyAsync(&found, sample.left, sizeof(found), cudaMemcpyDeviceToHost, stream));
   KITH_CUDA(cudaStreamSynchronize(stream));
-  return static_cast<double>(found) / static_cast<double>(pairs);
+  return static_cast<double>(found) / static_cast<double>(sample.queries * sample.members());
 }
 
 #define KITH_INSTANTIATE(F)                                                                                     \
