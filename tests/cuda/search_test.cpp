@@ -180,11 +180,19 @@ class Searched {
   SearchReport run(const MatrixView<T>& queries, const Cloud<T>& same, const Wanted& wanted,
                    cudaStream_t stream) const {
     const auto count = static_cast<std::size_t>(queries.rows * wanted.k);
-    DeviceArray<T> distances(std::vector<T>(count), stream);
-    DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(count), stream);
+    const std::vector<T> no_distances(count, T{-2});
+    const std::vector<std::int64_t> no_ids(count, -2);
+    DeviceArray<T> distances(no_distances, stream);
+    DeviceArray<std::int64_t> ids(no_ids, stream);
     SearchReport report;
-    index_->search(queries, plan_for<T>(wanted, base_.rows, queries.rows, queries.cols), distances.data(), ids.data(),
-                   stream, report);
+    try {
+      index_->search(queries, plan_for<T>(wanted, base_.rows, queries.rows, queries.cols), distances.data(), ids.data(),
+                     stream, report);
+    } catch (const Error&) {
+      EXPECT_EQ(distances.values(), no_distances);
+      EXPECT_EQ(ids.values(), no_ids);
+      throw;
+    }
     expect_right(same, wanted, distances.values(), ids.values());
     return report;
   }

@@ -122,8 +122,10 @@ class Searched {
 
   SearchReport run(const MatrixView<T>& queries, const Points<T>& same, const Wanted& wanted) {
     const auto count = static_cast<std::size_t>(queries.rows * wanted.k);
-    DeviceArray<T> distances(std::vector<T>(count), stream_);
-    DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(count), stream_);
+    const std::vector<T> no_distances(count, T{-2});
+    const std::vector<std::int64_t> no_ids(count, -2);
+    DeviceArray<T> distances(no_distances, stream_);
+    DeviceArray<std::int64_t> ids(no_ids, stream_);
     Plan plan;
     plan.problem = {base_.rows, queries.rows, base_.dims, wanted.k, dtype_of<T>()};
     plan.metric = wanted.metric;
@@ -133,7 +135,13 @@ class Searched {
     plan.statistics = wanted.statistics;
     plan.workspace_bytes = wanted.workspace_bytes;
     SearchReport report;
-    index_->search(queries, plan, distances.data(), ids.data(), static_cast<cudaStream_t>(stream_), report);
+    try {
+      index_->search(queries, plan, distances.data(), ids.data(), static_cast<cudaStream_t>(stream_), report);
+    } catch (const Error&) {
+      EXPECT_EQ(distances.values(), no_distances);
+      EXPECT_EQ(ids.values(), no_ids);
+      throw;
+    }
     expect_right(same, wanted, distances.values(), ids.values());
     return report;
   }

@@ -119,6 +119,13 @@ TEST_F(TriangleWindows, ASampleTellsWhatIsLeft) {
   EXPECT_LT(many.share_of_self(3), 0.3);
 }
 
+TEST_F(TriangleWindows, RefusesWhatIsNotFinite) {
+  Searched<float> searched(make_points<float>(Kind::gaussian, 300, 3, 1), MetricKind::euclidean);
+  Points<float> queries = make_points<float>(Kind::gaussian, 5, 3, 2);
+  queries.values[10] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW(searched.search(queries, {MetricKind::euclidean, 2, {}, 0, false}), Error);
+}
+
 TEST_F(TriangleWindows, RefusesMoreThreadsThanItHas) {
   Searched<float> searched(make_points<float>(Kind::gaussian, 30, 3, 1), MetricKind::euclidean);
   Wanted wanted{MetricKind::euclidean, 2, {}, 0, false};

@@ -61,13 +61,13 @@ class LyingIndex final : public PointerIndex<F> {
     ready.record(stream);
     ready.wait_on(own_);
     const PointCheck<F> check(points, metric_, check_finite_, own_);
+    DeviceBuffer<F> keys(size(count), stream);
     DeviceBuffer<unsigned> found(size(count), stream);
     Workspace workspace(stream, size(plan.workspace_bytes));
     ResidentBase<F> base(base_, halfs_, memory_);
-    const auto done = brute_search(work, points, base, distances, found.data(), workspace, [] {});
+    const auto done = brute_search(work, points, base, keys.data(), found.data(), workspace, [] {});
     check.refuse_faults("query");
-    return_values(metric_, distances, count, stream);
-    widen_ids(found.data(), count, ids, stream);
+    return_answer(metric_, keys.data(), found.data(), count, distances, ids, stream);
     add_steps(work, done, report);
   }
 
@@ -92,13 +92,14 @@ class LyingIndex final : public PointerIndex<F> {
   void search_triangle(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids,
                        cudaStream_t stream, SearchReport& report) const {
     const std::int64_t count = queries.rows * plan.problem.k;
+    DeviceBuffer<F> keys(size(count), stream);
     DeviceBuffer<unsigned> found(size(count), stream);
     Workspace workspace(stream, size(plan.workspace_bytes));
     with_checked(queries, stream, [&](const PointStore<F>& points) {
       triangle_.search(
-          plan, points, base_, distances, found.data(), workspace, [](std::int64_t) {}, report);
+          plan, points, base_, keys.data(), found.data(), workspace, [](std::int64_t) {}, report);
     });
-    widen_ids(found.data(), count, ids, stream);
+    return_answer(metric_, keys.data(), found.data(), count, distances, ids, stream);
   }
 
   void search_shifted(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids,
@@ -109,7 +110,7 @@ class LyingIndex final : public PointerIndex<F> {
     });
   }
 
-  // Calls run(points) with the queries, which are checked beside it.
+  // Calls run(points) with queries that are as they should be: what it enqueues writes the answer.
   template <class Run>
   void with_checked(const MatrixView<F>& queries, cudaStream_t stream, Run run) const {
     if (is_base(queries)) return run(base_);
@@ -117,9 +118,8 @@ class LyingIndex final : public PointerIndex<F> {
     Event ready;
     ready.record(stream);
     ready.wait_on(own_);
-    const PointCheck<F> check(points, metric_, check_finite_, own_);
+    PointCheck<F>(points, metric_, check_finite_, own_).refuse_faults("query");
     run(points);
-    check.refuse_faults("query");
   }
 
   bool is_base(const MatrixView<F>& queries) const {

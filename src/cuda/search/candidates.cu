@@ -81,6 +81,15 @@ __global__ void return_values_kernel(Metric metric, F* keys, std::int64_t count)
   if (i < count) keys[i] = core::returned_value(metric, keys[i]);
 }
 
+template <class F>
+__global__ void return_answer_kernel(Metric metric, const F* keys, const unsigned* found, std::int64_t count,
+                                     F* distances, std::int64_t* ids) {
+  const std::int64_t i = thread_number();
+  if (i >= count) return;
+  distances[i] = core::returned_value(metric, keys[i]);
+  ids[i] = found[i];
+}
+
 __global__ void widen_ids_kernel(const unsigned* ids, std::int64_t count, std::int64_t* out) {
   const std::int64_t i = thread_number();
   if (i < count) out[i] = ids[i];
@@ -151,6 +160,13 @@ void return_values(const Metric& metric, F* keys, std::int64_t count, cudaStream
   launch("return_values", return_values_kernel<F>, thread_each(count), stream, metric, keys, count);
 }
 
+template <class F>
+void return_answer(const Metric& metric, const F* keys, const unsigned* found, std::int64_t count, F* distances,
+                   std::int64_t* ids, cudaStream_t stream) {
+  launch("return_answer", return_answer_kernel<F>, thread_each(count), stream, metric, keys, found, count, distances,
+         ids);
+}
+
 void widen_ids(const unsigned* ids, std::int64_t count, std::int64_t* out, cudaStream_t stream) {
   launch("widen_ids", widen_ids_kernel, thread_each(count), stream, ids, count, out);
 }
@@ -168,6 +184,8 @@ void certify(const Certificate<F>& certificate, std::int64_t queries, unsigned* 
   template void note_left_out(const F*, std::int64_t, std::int64_t, F*, cudaStream_t);                         \
   template void begin_left_out(F*, std::int64_t, cudaStream_t);                                                \
   template void return_values(const Metric&, F*, std::int64_t, cudaStream_t);                                  \
+  template void return_answer(const Metric&, const F*, const unsigned*, std::int64_t, F*, std::int64_t*,       \
+                              cudaStream_t);                                                                   \
   template void certify(const Certificate<F>&, std::int64_t, unsigned*, unsigned*, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

@@ -58,6 +58,11 @@ void scatter_rows(const V* from, const unsigned* chosen, std::int64_t count, std
 template <class F>
 void return_values(const Metric& metric, F* keys, std::int64_t count, cudaStream_t stream);
 
+// Keys and ids of 32 bits become an answer.
+template <class F>
+void return_answer(const Metric& metric, const F* keys, const unsigned* found, std::int64_t count, F* distances,
+                   std::int64_t* ids, cudaStream_t stream);
+
 // 32-bit ids as 64-bit ones.
 void widen_ids(const unsigned* ids, std::int64_t count, std::int64_t* out, cudaStream_t stream);
 
