@@ -16,14 +16,17 @@ void print_plan(const Plan& plan) {
 std::string describe(const SearchReport& report) {
   const Problem& problem = report.plan.problem;
   const auto queries = static_cast<double>(problem.queries);
-  const double distances = queries * static_cast<double>(problem.base_rows);
+  const double pairs = queries * static_cast<double>(problem.base_rows);
+  // Others look at some of the pairs only.
+  const bool all = report.plan.method != Method::triangle && report.plan.method != Method::shifted_sort;
+  const std::string rate = all ? fmt::format(" {} distances/s,", format_count(pairs / report.seconds)) : "";
   std::string steps;
   for (const SearchStep& step : report.steps)
     steps += fmt::format("{}{} {}", steps.empty() ? "; " : ", ", step.distance, format_integer(step.queries));
-  return fmt::format("{} queries × {} points × {} dims, k = {} in {}: {} queries/s, {} distances/s, {} finalists{}",
+  return fmt::format("{} queries × {} points × {} dims, k = {} in {}: {} queries/s,{} {} finalists{}",
                      format_integer(problem.queries), format_integer(problem.base_rows), problem.dims, problem.k,
-                     format_seconds(report.seconds), format_count(queries / report.seconds),
-                     format_count(distances / report.seconds), format_integer(report.finalists), steps);
+                     format_seconds(report.seconds), format_count(queries / report.seconds), rate,
+                     format_integer(report.finalists), steps);
 }
 
 std::string describe(const DistanceRatios& ratios) {
@@ -41,13 +44,11 @@ std::string triangle_text(const TriangleStatistics& triangle) {
   std::string text = fmt::format(
       "triangle: {} clusters of queries, {} of points\n"
       "  level 1 leaves {} of {} pairs of clusters, {:.3g} % of all distances\n"
-      "  level 2 visits {} clusters, computes {} distances to centres and {} to points, {:.4g} % of all: {:.4g} % "
-      "saved\n",
+      "  level 2 visits {} clusters, computes {} distances to centres and {} to points: {:.4g} % saved\n",
       format_integer(triangle.query_clusters), format_integer(triangle.base_clusters),
       format_integer(triangle.cluster_pairs_left), format_integer(triangle.query_clusters * triangle.base_clusters),
       percent(static_cast<double>(triangle.pairs_level_1), pairs), format_integer(triangle.clusters_visited),
-      format_integer(triangle.center_distances), format_integer(triangle.distances),
-      percent(static_cast<double>(triangle.distances), pairs), 100 * triangle.saved());
+      format_integer(triangle.center_distances), format_integer(triangle.distances), 100 * triangle.saved());
   std::string steps;
   for (const TriangleStatistics::Step& step : triangle.steps)
     steps += fmt::format("{}{} {}", steps.empty() ? "  time: " : ", ", step.name, format_seconds(step.seconds));

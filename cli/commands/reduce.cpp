@@ -64,6 +64,7 @@ void run_typed(MatrixView<T> base, MatrixView<T> queries, const std::vector<Dist
                const ReduceArguments& settings, const Context& context) {
   using D = DistanceOf<T>;
   Options options = settings.search.options();
+  options.statistics = settings.report.stats;
   const auto value_cols = static_cast<std::int64_t>(values.size()) / base.rows;
   const MatrixView<D> value_view(values.data(), base.rows, value_cols);
   Reduced<D> reduced;

@@ -31,24 +31,30 @@ struct TriangleStatistics {
   };
 
   std::int64_t query_clusters = 0;
-  std::int64_t base_clusters = 0;
+  std::int64_t base_clusters = 0;       // on a device some may be empty
   std::int64_t pairs = 0;               // of a query and a base point: all distances there are
   std::int64_t pairs_level_1 = 0;       // of them left when whole clusters have been ruled out for whole clusters
   std::int64_t cluster_pairs_left = 0;  // of query_clusters × base_clusters
   std::int64_t clusters_visited = 0;    // by queries: those whose points were looked at, if only at their bounds
   std::int64_t center_distances = 0;    // of queries and centres, beside those that made the clusters
-  std::int64_t distances = 0;           // of queries and base points that were computed
-  std::vector<Step> steps;              // in their order
+  // Of queries and base points that were computed: twice where survivors are counted first and then stored.
+  std::int64_t distances = 0;
+  std::vector<Step> steps;  // in their order
 
-  // The share of distances that was not computed, from 0 to 1.
-  double saved() const { return pairs > 0 ? 1 - static_cast<double>(distances) / static_cast<double>(pairs) : 0; }
+  // The share of distances that was not computed, beside those that made the clusters; below 0 where there were more to
+  // centres and points than to all points.
+  double saved() const {
+    return pairs > 0 ? 1 - static_cast<double>(distances + center_distances) / static_cast<double>(pairs) : 0;
+  }
 };
 
 // What was done, beside the answer.
 struct SearchReport {
   Plan plan;
   double seconds = 0;
-  std::int64_t finalists = 0;     // candidates whose distance was computed by the direct formula in double
+  // Candidates whose distance was computed by the direct formula in double; method triangle on a device counts them for
+  // Options::statistics only.
+  std::int64_t finalists = 0;
   std::vector<SearchStep> steps;  // on a device: how many queries each rung was tried for
   std::optional<TriangleStatistics> triangle;
   std::optional<SearchQuality> quality;  // of method shifted-sort, where Options::statistics asked for it

@@ -52,9 +52,8 @@ MatrixView<T> checked_points(const T* data, std::int64_t rows, std::int64_t dims
 
 // Not a part of the class, whose inner types would be exported with it.
 template <class T>
-api::DataQuestions questions_about(const PointerIndex<T>& index, const MatrixView<T>& queries, std::int64_t k,
-                                   void* stream) {
-  return {[&index, queries, k, stream] { return index.triangle_share(queries, k, stream); },
+api::DataQuestions questions_about(const PointerIndex<T>& index, const MatrixView<T>& queries, void* stream) {
+  return {[&index, queries, stream](const Plan& plan) { return index.triangle_share(queries, plan, stream); },
           [&index, queries, stream](const Plan& plan) { return index.holds(queries, plan, stream); }};
 }
 
@@ -115,7 +114,7 @@ SearchReport Index<T>::search(const T* device_queries, std::int64_t rows, std::i
     SearchReport report;
     const Problem problem{state_->base.rows, rows, dims(), k, dtype_of<T>()};
     report.plan = api::plan_on_device(problem, options(), Backend::cuda, state_->facts,
-                                      questions_about(*state_->index, queries, k, stream));
+                                      questions_about(*state_->index, queries, stream));
     state_->index->search(queries, report.plan, device_distances_out, device_ids_out, stream, report);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

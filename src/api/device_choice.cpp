@@ -38,7 +38,7 @@ Plan plan_on_device(const Problem& problem, const Options& options, Backend back
     const double likely = std::sqrt(brute.seconds * without_halfs(brute));
     const double probe = plan::probe_seconds(problem, options.metric, triangle.triangle.base_landmarks, facts.profile);
     if (seconds(0) > worst || probe > plan::kProbeShare * likely) return brute;
-    const double share = ask.triangle_share();
+    const double share = ask.triangle_share(triangle);
     if (seconds(share) > worst) return brute;
     if (seconds(share) > plan::kTriangleMargin * brute.seconds && ask.holds(brute)) return brute;
     triangle.seconds = seconds(share);

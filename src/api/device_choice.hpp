@@ -10,8 +10,8 @@ namespace kith::api {
 
 // What the planner may ask of the data, both from a few of the queries.
 struct DataQuestions {
-  std::function<double()> triangle_share;  // of distances that method triangle would compute
-  std::function<bool(const Plan&)> holds;  // whether queries pass the first rung of this plan
+  std::function<double(const Plan&)> triangle_share;  // of distances that this plan, of method triangle, would compute
+  std::function<bool(const Plan&)> holds;             // whether queries pass the first rung of this plan
 };
 
 // plan_device(), or method triangle where the share of distances that it would compute promises to be faster. Points

@@ -67,7 +67,7 @@ class Searcher {
     if (device_ != nullptr) {
       const Problem problem{base_.rows, queries.rows, base_.cols, k, dtype_of<T>()};
       report.plan = plan_on_device(problem, options_, options_.backend, device_facts_,
-                                   {[&] { return device_->triangle_share(queries, k); },
+                                   {[&](const Plan& plan) { return device_->triangle_share(queries, plan); },
                                     [&](const Plan& plan) { return device_->holds(queries, plan); }});
       device_->search(queries, report.plan, options_.progress, ids, distances, report);
     } else {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/limit.hpp"
+#include "core/triangle_limits.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
 #include "plan/triangle_costs.hpp"
@@ -19,8 +21,6 @@ struct Adaptive {
   static constexpr std::int64_t kThreads = 2048;           // that it runs at once
   static constexpr std::int64_t kRegisters = 255;          // of a thread
   static constexpr double kConflicts = 0.25;               // r: of all threads that fit, so many are of use
-  static constexpr std::int64_t kRegisterList = 64;        // longest that kernels have names for all slots of
-  static constexpr int kMostThreads = 1024;                // of a query
 };
 
 constexpr std::int64_t kFewestLandmarks = 16;
@@ -46,6 +46,21 @@ std::int64_t row_bytes(std::int64_t base_landmarks) {
   return base_landmarks * 12 + 64;
 }
 
+// As the kernels would say it.
+void require_possible(const TriangleTuning& tuning, const Problem& problem) {
+  if (tuning.form != "paper")
+    return require_within("method triangle, form windows", "threads_per_query", tuning.threads_per_query, 0,
+                          core::kMostWindowsThreads);
+  constexpr const char* kName = "method triangle, form paper";
+  require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMostPaperThreads);
+  if (tuning.filter == "partial") return;
+  if (tuning.placement == "registers")
+    require_within(kName, "k of neighbours in registers", problem.k, 1, core::kLargestRegisterList);
+  if (tuning.placement == "shared")
+    require_within(kName, "k of neighbours in shared memory", problem.k, 1,
+                   core::largest_shared_list(2 * element_bytes(problem)));
+}
+
 }  // namespace
 
 TriangleTuning adapt_paper(const TriangleTuning& asked, const Problem& problem, int processors) {
@@ -56,13 +71,13 @@ TriangleTuning adapt_paper(const TriangleTuning& asked, const Problem& problem, 
     const std::int64_t bytes = problem.k * 2 * element_bytes(problem);
     const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
     const std::int64_t registers = Adaptive::kRegisters * 4;
-    const bool in_registers = bytes < registers && problem.k <= Adaptive::kRegisterList;
+    const bool in_registers = bytes < registers && problem.k <= core::kLargestRegisterList;
     tuning.placement = bytes <= shared ? "shared" : in_registers ? "registers" : "global";
   }
   if (tuning.threads_per_query == 0) {
     const double threads = Adaptive::kConflicts * static_cast<double>(Adaptive::kThreads * processors);
     const double each = threads / static_cast<double>(std::max<std::int64_t>(problem.queries, 1));
-    tuning.threads_per_query = std::clamp(static_cast<int>(each), 1, Adaptive::kMostThreads);
+    tuning.threads_per_query = std::clamp(static_cast<int>(each), 1, static_cast<int>(core::kMostPaperThreads));
   }
   return tuning;
 }
@@ -77,12 +92,14 @@ void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts&
   plan.triangle = options.triangle;
   if (plan.triangle.form == "auto") plan.triangle.form = "windows";
   if (plan.triangle.form == "paper") plan.triangle = adapt_paper(plan.triangle, problem, facts.processors);
+  require_possible(plan.triangle, problem);
   plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows, problem);
   plan.base_tile = problem.base_rows;
   plan.candidates = problem.k;
 
   const double n = static_cast<double>(problem.base_rows);
-  const double base = n * (point_bytes + static_cast<double>(cluster_bytes(problem) + kSortBytes));
+  const double centers = static_cast<double>(plan.triangle.base_landmarks * cluster_bytes(problem));
+  const double base = centers + n * (point_bytes + static_cast<double>(cluster_bytes(problem) + kSortBytes));
   const double left = static_cast<double>(plan.budget_bytes) - base;
   if (!resident || left < static_cast<double>(kWorkspaceLeast))
     throw Error(ErrorCode::out_of_memory,

@@ -97,8 +97,9 @@ struct Wanted {
 template <class T>
 class Searched {
  public:
-  Searched(const Points<T>& base, const Metric& metric) : base_(base), points_(base.values, stream_) {
-    index_ = device::make_pointer_index(view(base, points_.data()), metric, true, stream_);
+  Searched(const Points<T>& base, const Metric& metric, bool check_finite = true)
+      : base_(base), points_(base.values, stream_) {
+    index_ = device::make_pointer_index(view(base, points_.data()), metric, check_finite, stream_);
   }
 
   SearchReport search(const Points<T>& queries, const Wanted& wanted) {
@@ -107,25 +108,51 @@ class Searched {
   }
   SearchReport search_self(const Wanted& wanted) { return run(view(base_, points_.data()), base_, wanted); }
 
+  // Of an answer that need not be right.
+  std::vector<std::int64_t> ids(const Points<T>& queries, const Wanted& wanted) {
+    DeviceArray<T> there(queries.values, stream_);
+    SearchReport report;
+    return answer_to(view(queries, there.data()), wanted, report).ids;
+  }
+
   double share(const Points<T>& queries, std::int64_t k) {
     DeviceArray<T> there(queries.values, stream_);
-    return index_->triangle_share(view(queries, there.data()), k, static_cast<cudaStream_t>(stream_));
+    return index_->triangle_share(view(queries, there.data()), plan_of(k), static_cast<cudaStream_t>(stream_));
   }
   double share_of_self(std::int64_t k) {
-    return index_->triangle_share(view(base_, points_.data()), k, static_cast<cudaStream_t>(stream_));
+    return index_->triangle_share(view(base_, points_.data()), plan_of(k), static_cast<cudaStream_t>(stream_));
   }
 
  private:
+  // All that a share is asked for with.
+  Plan plan_of(std::int64_t k) const {
+    Plan plan;
+    plan.problem.k = k;
+    plan.triangle.base_landmarks = static_cast<std::int64_t>(3 * std::sqrt(static_cast<double>(base_.rows)));
+    return plan;
+  }
+
   static MatrixView<T> view(const Points<T>& points, const T* data) {
     return {data, points.rows, points.dims, points.dims, 1};
   }
 
   SearchReport run(const MatrixView<T>& queries, const Points<T>& same, const Wanted& wanted) {
+    SearchReport report;
+    const Answer answer = answer_to(queries, wanted, report);
+    expect_right(same, wanted, answer.distances, answer.ids);
+    return report;
+  }
+
+  struct Answer {
+    std::vector<T> distances;
+    std::vector<std::int64_t> ids;
+  };
+
+  Answer answer_to(const MatrixView<T>& queries, const Wanted& wanted, SearchReport& report) {
     const auto count = static_cast<std::size_t>(queries.rows * wanted.k);
-    const std::vector<T> no_distances(count, T{-2});
-    const std::vector<std::int64_t> no_ids(count, -2);
-    DeviceArray<T> distances(no_distances, stream_);
-    DeviceArray<std::int64_t> ids(no_ids, stream_);
+    const Answer none{std::vector<T>(count, T{-2}), std::vector<std::int64_t>(count, -2)};
+    DeviceArray<T> distances(none.distances, stream_);
+    DeviceArray<std::int64_t> ids(none.ids, stream_);
     Plan plan;
     plan.problem = {base_.rows, queries.rows, base_.dims, wanted.k, dtype_of<T>()};
     plan.metric = wanted.metric;
@@ -134,16 +161,14 @@ class Searched {
     plan.triangle = wanted.tuning;
     plan.statistics = wanted.statistics;
     plan.workspace_bytes = wanted.workspace_bytes;
-    SearchReport report;
     try {
       index_->search(queries, plan, distances.data(), ids.data(), static_cast<cudaStream_t>(stream_), report);
     } catch (const Error&) {
-      EXPECT_EQ(distances.values(), no_distances);
-      EXPECT_EQ(ids.values(), no_ids);
+      EXPECT_EQ(distances.values(), none.distances);
+      EXPECT_EQ(ids.values(), none.ids);
       throw;
     }
-    expect_right(same, wanted, distances.values(), ids.values());
-    return report;
+    return {distances.values(), ids.values()};
   }
 
   // Powers are the device's own.

@@ -74,6 +74,32 @@ TEST(DeviceTriangle, ThreadsFollowTheNumberOfQueries) {
   EXPECT_EQ(threads(1), 1024);
 }
 
+TEST(DeviceTriangle, RefusesWhatKernelsCannotDo) {
+  const auto refusal = [](Options options, std::int64_t k) {
+    try {
+      plan_for({100000, 1000, 10, k}, options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  Options options = asks_for_triangle("windows");
+  options.triangle.threads_per_query = 512;
+  EXPECT_EQ(refusal(options, 5),
+            "method triangle, form windows: threads_per_query = 512 is outside the limits 0 to 256");
+  options = asks_for_triangle("paper");
+  options.triangle.placement = "registers";
+  EXPECT_EQ(refusal(options, 64), "nothing");
+  EXPECT_EQ(refusal(options, 65),
+            "method triangle, form paper: k of neighbours in registers = 65 is outside the limits 1 to 64");
+  options.triangle.placement = "shared";
+  options.triangle.filter = "full";
+  EXPECT_EQ(refusal(options, 700),
+            "method triangle, form paper: k of neighbours in shared memory = 700 is outside the limits 1 to 640");
+  options.triangle.filter = "partial";
+  EXPECT_EQ(refusal(options, 700), "nothing");
+}
+
 TEST(DeviceTriangle, SmallBudgetsTakeFewerQueriesAtATimeOrAreRefused) {
   Options options = asks_for_triangle("windows");
   options.memory_budget = 4 << 20;

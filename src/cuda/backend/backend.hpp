@@ -70,9 +70,9 @@ class DeviceIndex {
   virtual void reduce(const MatrixView<T>& /*queries*/, const Plan& /*plan*/, const ProgressCallback& /*progress*/,
                       const core::Reduction& /*reduction*/, const MatrixView<DistanceOf<T>>& /*values*/,
                       DistanceOf<T>* /*out*/) const {}
-  // The share of distances, from 0 to 1, that method triangle would compute, from a sample of both; 1 where that is not
-  // known.
-  virtual double triangle_share(const MatrixView<T>& /*queries*/, std::int64_t /*k*/) const { return 1; }
+  // The share of distances, from 0 to 1, that a plan of method triangle would compute, from a sample of both; 1 where
+  // that is not known.
+  virtual double triangle_share(const MatrixView<T>& queries, const Plan& plan) const = 0;
   // Whether a few of the queries can be answered as the plan, which has no method triangle, begins; if not, later
   // searches know.
   virtual bool holds(const MatrixView<T>& queries, const Plan& plan) const = 0;
@@ -88,9 +88,7 @@ class PointerIndex {
   virtual void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* stream,
                       SearchReport& report) const = 0;
   // As DeviceIndex has it. Waits for the stream.
-  virtual double triangle_share(const MatrixView<F>& /*queries*/, std::int64_t /*k*/, void* /*stream*/) const {
-    return 1;
-  }
+  virtual double triangle_share(const MatrixView<F>& queries, const Plan& plan, void* stream) const = 0;
   virtual bool holds(const MatrixView<F>& queries, const Plan& plan, void* stream) const = 0;
 };
 

@@ -71,13 +71,16 @@ class LyingIndex final : public PointerIndex<F> {
     add_steps(work, done, report);
   }
 
-  double triangle_share(const MatrixView<F>& queries, std::int64_t k, void* caller_stream) const override {
+  double triangle_share(const MatrixView<F>& queries, const Plan& plan, void* caller_stream) const override {
     auto* stream = static_cast<cudaStream_t>(caller_stream);
     const Space<F> space(metric_, base_.dims());
     const PointRows<F> base = base_.working(0, base_.count());
-    if (is_base(queries)) return KITH_BACKEND::triangle_share(space, base, base, true, k, stream);
+    if (is_base(queries))
+      return KITH_BACKEND::triangle_share(space, base, base, true, plan.problem.k, plan.triangle.base_landmarks,
+                                          stream);
     const PointStore<F> some = store_of(some_rows(queries), metric_, false, true, stream);
-    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, k, stream);
+    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, plan.problem.k,
+                                        plan.triangle.base_landmarks, stream);
   }
 
   bool holds(const MatrixView<F>& queries, const Plan& plan, void* caller_stream) const override {

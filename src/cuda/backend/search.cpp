@@ -198,14 +198,17 @@ class HostIndex final : public DeviceIndex<T> {
   }
 
   // A few of the queries are enough: those are copied for it.
-  double triangle_share(const MatrixView<T>& queries, std::int64_t k) const override {
+  double triangle_share(const MatrixView<T>& queries, const Plan& plan) const override {
     if (!store_) return 1;
     const Stream stream;
     const Space<F> space(metric_, base_.cols);
     const PointRows<F> base = store_->working(0, base_.rows);
-    if (is_base(queries)) return KITH_BACKEND::triangle_share(space, base, base, true, k, stream);
+    if (is_base(queries))
+      return KITH_BACKEND::triangle_share(space, base, base, true, plan.problem.k, plan.triangle.base_landmarks,
+                                          stream);
     const PointStore<F> some = some_of(queries, false, stream);
-    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, k, stream);
+    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, plan.problem.k,
+                                        plan.triangle.base_landmarks, stream);
   }
 
   bool holds(const MatrixView<T>& queries, const Plan& plan) const override {

@@ -19,6 +19,7 @@ class KeptTriangle {
     const Clusters<F>& clusters =
         clusters_.get(space, base.working(0, base.count()), landmarks_of(plan.triangle.base_landmarks, base.count()),
                       static_cast<std::size_t>(plan.workspace_bytes / 4), steps);
+    report.plan.triangle.base_landmarks = clusters.count();  // as the first search had it
     const TriangleWork work{plan.metric, plan.problem.k, plan.triangle, plan.select};
     const TriangleSets<F> sets{queries, base, clusters, &queries == &base};
     if (!plan.statistics) {

@@ -8,7 +8,7 @@
 //         leave the device idle: bits_single_row.cu.
 #include "cuda/runtime/launch.cuh"
 #include "cuda/select/block_scan.cuh"
-#include "cuda/select/limit.hpp"
+#include "core/limit.hpp"
 #include "cuda/select/method.hpp"
 #include "cuda/select/running_list.cuh"
 #include "cuda/select/strided_bitonic.cuh"

@@ -11,7 +11,7 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/select/block_scan.cuh"
-#include "cuda/select/limit.hpp"
+#include "core/limit.hpp"
 #include "cuda/select/method.hpp"
 #include "cuda/select/running_list.cuh"
 

@@ -11,7 +11,7 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/select/block_scan.cuh"
-#include "cuda/select/limit.hpp"
+#include "core/limit.hpp"
 #include "cuda/select/running_list.cuh"
 #include "cuda/select/shared_bitonic.cuh"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cuda/select/buffered_search.cuh"
-#include "cuda/select/limit.hpp"
+#include "core/limit.hpp"
 #include "cuda/select/queue_policy.cuh"
 #include "kith/topk.hpp"
 

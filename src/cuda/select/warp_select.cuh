@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "cuda/select/limit.hpp"
+#include "core/limit.hpp"
 #include "cuda/select/stretch.cuh"
 #include "cuda/select/strided_bitonic.cuh"
 

@@ -85,10 +85,12 @@ Clusters<F>::Clusters(const Space<F>& space, const PointRows<F>& points, std::in
       lengths_(size(points.count), stream),
       ids_(size(points.count), stream),
       clusters_(size(points.count), stream) {
-  Workspace scratch(stream);
   const std::int64_t n = points.count;
+  // Rows that are compared or scores, panels of points, and what is sorted; a sort has some memory of its own.
+  constexpr std::size_t kOfSort = std::size_t{1} << 20U;
+  Workspace scratch(stream, budget == 0 ? 0 : 2 * budget + size(n * scratch_bytes()) + kOfSort);
   // ids_ holds the landmarks at first, and clusters_ the cluster of each point by its number.
-  choose_landmarks(space, points, landmarks, ids_.data(), scratch);
+  choose_landmarks(space, points, landmarks, ids_.data(), budget, scratch);
   pad_rows(space, points, ids_.data(), landmarks, centers_.data(), stream);
   if (mark) mark("landmarks");
   assign_points(space, points, centers_.data(), landmarks, clusters_.data(), budget, scratch);

@@ -33,8 +33,9 @@ struct ClusterView {
 template <class F>
 class Clusters {
  public:
-  // Everything is enqueued on the stream. Points are working rows; `landmarks` ≤ points.count. Scores of points
-  // and centres take no more than `budget` bytes, 0 for no limit; `mark` is called after each step.
+  // Everything is enqueued on the stream. Points are working rows; `landmarks` ≤ points.count. Rows
+  // that are compared, and scores of points and centres, take no more than `budget` bytes, 0 for no limit; `mark` is
+  // called after each step.
   Clusters(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, cudaStream_t stream,
            std::size_t budget, const StepMark& mark);
 

@@ -19,7 +19,7 @@ struct LandmarkTuning {
   static constexpr unsigned kDraws = 10;
   static constexpr unsigned kMostCompared = 512;
   static constexpr unsigned kLeastCompared = 16;
-  static constexpr unsigned kMostElements = 1U << 24U;  // of all rows that are compared
+  static constexpr std::size_t kMostElements = std::size_t{1} << 24U;  // of all rows that are compared
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kBlockRows = 16;  // of a draw: so many a block has to compare with others
 };
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(Tuning::kThreads)
   const std::int64_t at = thread_index();
   if (at >= count * width) return;
   const Element place = element_at(at, width);
-  const std::int64_t row = ids == nullptr ? place.row : ids[place.row];
+  const std::int64_t row = ids[place.row];
   out[at] = place.column < dims ? points.data[row * points.stride + place.column] : F{0};
 }
 
@@ -121,11 +121,13 @@ std::int64_t default_landmarks(std::int64_t points) {
 
 template <class F>
 void choose_landmarks(const Space<F>& space, const PointRows<F>& points, std::int64_t count, unsigned* out,
-                      Workspace& workspace) {
+                      std::size_t budget, Workspace& workspace) {
   cudaStream_t stream = workspace.stream();
+  const auto elements =
+      static_cast<unsigned>(budget == 0 ? Tuning::kMostElements : std::min(Tuning::kMostElements, budget / sizeof(F)));
   const auto all = static_cast<unsigned>(points.count);
   const auto drawn = static_cast<unsigned>(count);
-  const unsigned affordable = std::max(Tuning::kLeastCompared, Tuning::kMostElements / Tuning::kDraws / space.width);
+  const unsigned affordable = std::max(Tuning::kLeastCompared, elements / Tuning::kDraws / space.width);
   const unsigned compared = std::min({drawn, affordable, Tuning::kMostCompared});
   const std::int64_t candidates = static_cast<std::int64_t>(Tuning::kDraws) * compared;
   auto* ids = workspace.take<unsigned>(static_cast<std::size_t>(candidates));
@@ -152,7 +154,8 @@ void pad_rows(const Space<F>& space, const PointRows<F>& points, const unsigned*
 }
 
 #define KITH_INSTANTIATE(F)                                                                                  \
-  template void choose_landmarks(const Space<F>&, const PointRows<F>&, std::int64_t, unsigned*, Workspace&); \
+  template void choose_landmarks(const Space<F>&, const PointRows<F>&, std::int64_t, unsigned*, std::size_t, \
+                                 Workspace&);                                                                \
   template void pad_rows(const Space<F>&, const PointRows<F>&, const unsigned*, std::int64_t, F*, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

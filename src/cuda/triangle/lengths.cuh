@@ -35,7 +35,7 @@ struct LengthTerms {
     }
   }
   __device__ __forceinline__ double join(double a, double b) const {
-    if (!kSquared && form == core::Form::maximum) return a < b ? b : a;
+    if (!kSquared && form == core::Form::maximum) return a < b || isnan(b) ? b : a;  // NaN stays, as in a sum
     return a + b;
   }
 };

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "core/limit.hpp"
+#include "core/triangle_limits.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/select/element.cuh"
-#include "cuda/select/limit.hpp"
 #include "cuda/triangle/paper_work.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
 
-constexpr std::int64_t kMostSharedBytes = 160 << 10;      // of lists of a block
 constexpr std::int64_t kPreferredSharedBytes = 48 << 10;  // so that several blocks share a multiprocessor
 constexpr std::int64_t kMostSlotBytes = std::int64_t{1} << 30;
 
@@ -98,12 +98,12 @@ PaperShape paper_shape(const TriangleTuning& tuning, std::int64_t k, std::size_t
   shape.placement = placement_of(tuning.placement);
   shape.interleaved = tuning.layout != "contiguous";
   shape.remapped = tuning.remapped;
-  require_within(kName, "threads_per_query", tuning.threads_per_query, 0, kMostPaperThreads);
+  require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMostPaperThreads);
   if (!shape.partial && shape.placement == PaperShape::Placement::registers)
-    require_within(kName, "k of neighbours in registers", k, 1, kLargestRegisterList);
+    require_within(kName, "k of neighbours in registers", k, 1, core::kLargestRegisterList);
   if (!shape.partial && shape.placement == PaperShape::Placement::shared)
     require_within(kName, "k of neighbours in shared memory", k, 1,
-                   kMostSharedBytes / kWarp / static_cast<std::int64_t>(key_bytes));
+                   core::largest_shared_list(static_cast<std::int64_t>(key_bytes)));
   // Section IV-D3: threads share the members of a cluster as far as there are so many.
   const auto wanted = static_cast<unsigned>(std::max(1, tuning.threads_per_query));
   const auto members = static_cast<unsigned>(std::max<std::int64_t>(1, base_points / base_clusters));

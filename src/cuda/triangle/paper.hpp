@@ -17,9 +17,6 @@ struct PaperShape {
   unsigned inner = 1;       // of them share a cluster's members; the others take other clusters
 };
 
-constexpr unsigned kLargestRegisterList = 64;
-constexpr unsigned kMostPaperThreads = 1024;
-
 // From what was asked for; members of a cluster are about base_points / base_clusters. Throws Error(invalid_argument)
 // for k neighbours that do not fit the placement, or too many threads.
 PaperShape paper_shape(const TriangleTuning& tuning, std::int64_t k, std::size_t key_bytes, std::int64_t base_points,

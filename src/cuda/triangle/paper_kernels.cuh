@@ -5,6 +5,7 @@
 // the k-th bound stays the reach until k neighbours are nearer.
 #pragma once
 
+#include "core/triangle_limits.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/select/element.cuh"
@@ -77,7 +78,7 @@ class PaperSearch {
         sum_between<1, double>(length_terms<kSquared>(space), x(),
                                base.centers + static_cast<std::int64_t>(cluster) * space.width, space.width));
     ++centers;
-    ++visited;
+    if (first_member == 0) ++visited;
     read_shared();
     const double radius = base.radii[cluster];
     const unsigned end = base.offsets[cluster + 1];
@@ -149,8 +150,9 @@ __device__ void count_paper(const Search& search, bool active, TriangleCounters*
   if (counters == nullptr) return;
   TriangleCounters& mine = counters[blockIdx.x % kCounterSlots];
   const auto add = [&](unsigned long long& to, unsigned value) {
-    const unsigned all = __reduce_add_sync(kFullMask, active ? value : 0U);
-    if (lane_id() == 0) atomicAdd(&to, static_cast<unsigned long long>(all));
+    unsigned long long all = active ? value : 0;
+    for (int step = kWarp / 2; step > 0; step /= 2) all += __shfl_xor_sync(kFullMask, all, step);
+    if (lane_id() == 0) atomicAdd(&to, all);
   };
   add(mine.clusters_visited, search.visited);
   add(mine.center_distances, search.centers);
@@ -222,7 +224,7 @@ __global__ void __launch_bounds__(kPaperThreads) store_paper_kernel(const __grid
   IntoRow<F> sink{work.survivors, who.query};
   PaperSearch<F, kSquared, IntoRow<F>> search(work, sink, who.query, who.position);
   if (who.active) search.run(who.thread);
-  count_paper(search, who.active, work.survivors.keys == nullptr ? nullptr : work.level2.counters);
+  count_paper(search, who.active, work.level2.counters);
 }
 
 template <class F, class List>
@@ -244,7 +246,7 @@ void run_paper(const PaperWork<F>& work, unsigned threads, cudaStream_t stream) 
   if (work.shape.placement == PaperShape::Placement::registers) {
     if (k <= 8) return launch_paper_list<F, RegisterList<Key, 8>>(work, shape, stream);
     if (k <= 32) return launch_paper_list<F, RegisterList<Key, 32>>(work, shape, stream);
-    return launch_paper_list<F, RegisterList<Key, kLargestRegisterList>>(work, shape, stream);
+    return launch_paper_list<F, RegisterList<Key, core::kLargestRegisterList>>(work, shape, stream);
   }
   if (work.shape.placement == PaperShape::Placement::shared)
     shape.shared_bytes = static_cast<std::size_t>(threads) * k * sizeof(Key);

@@ -113,11 +113,14 @@ __global__ void __launch_bounds__(Tuning::kReachThreads)
 
 template <class F>
 double triangle_share(const Space<F>& space, const PointRows<F>& base, const PointRows<F>& queries, bool same,
-                      std::int64_t k, cudaStream_t stream) {
+                      std::int64_t k, std::int64_t landmarks, cudaStream_t stream) {
+  constexpr std::int64_t kMostElements = 1 << 26;  // of rows of points, and of landmarks
+  constexpr std::int64_t kFewestRows = 256;
   Workspace workspace(stream);
   Sample<F> sample{};
-  sample.points = std::min(base.count, core::kProbePoints);
-  sample.landmarks = std::min({default_landmarks(base.count), base.count, core::kProbeLandmarks});
+  const std::int64_t affordable = std::max(kFewestRows, kMostElements / space.width);
+  sample.points = std::min({base.count, core::kProbePoints, affordable});
+  sample.landmarks = std::min({landmarks, base.count, core::kProbeLandmarks, affordable});
   sample.queries = std::min({queries.count, sample.points, core::kProbeQueries});
   const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
   const std::int64_t elements = (sample.columns() + sample.queries) * space.width;
@@ -154,7 +157,7 @@ double triangle_share(const Space<F>& space, const PointRows<F>& base, const Poi
 
 #define KITH_INSTANTIATE(F)                                                                                     \
   template double triangle_share(const Space<F>&, const PointRows<F>&, const PointRows<F>&, bool, std::int64_t, \
-                                 cudaStream_t);
+                                 std::int64_t, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE

@@ -11,7 +11,7 @@
 namespace kith::KITH_BACKEND {
 
 // Told the name of a step once all of it is enqueued; may be empty.
-using StepMark = std::function<void(const char*)>;
+using StepMark = std::function<void(const std::string&)>;
 
 class StepTimes {
  public:
@@ -23,7 +23,7 @@ class StepTimes {
   StepTimes& operator=(const StepTimes&) = delete;
 
   StepMark mark() {
-    return [this](const char* name) {
+    return [this](const std::string& name) {
       marks_.push_back({name, Event()});
       marks_.back().event.record(stream_);
     };

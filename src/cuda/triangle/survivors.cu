@@ -6,6 +6,7 @@
 #include "cuda/search/candidates.hpp"
 #include "cuda/select/element.cuh"
 #include "cuda/select/select.hpp"
+#include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -82,19 +83,28 @@ void search_survivors(const Level2<F>& work, const StoreSurvivors<F>& store, con
   const std::int64_t bytes =
       2 * room * static_cast<std::int64_t>(sizeof(F) + sizeof(unsigned)) +
       static_cast<std::int64_t>(work.k) * static_cast<std::int64_t>(2 * sizeof(F) + 3 * sizeof(unsigned) + 8) + 64;
-  const std::int64_t tile =
+  std::int64_t tile =
       budget == 0 ? work.count : std::clamp<std::int64_t>(static_cast<std::int64_t>(budget) / bytes, 1, work.count);
   Workspace workspace(stream, budget);
-  for (std::int64_t first = 0; first < work.count; first += tile) {
+  for (std::int64_t first = 0; first < work.count;) {
     workspace.reset();
     Level2<F> part = work;
     part.first = work.first + first;
     part.count = std::min(tile, work.count - first);
-    Survivors<F> survivors{all.counts + first, workspace.take<F>(size(tile * room)),
-                           workspace.take<unsigned>(size(tile * room)), room};
-    store(part, survivors);
-    launch("pad_survivors", pad_survivors_kernel<F>, shape_for(part.count * room), stream, survivors, part.count);
-    select_survivors(part, survivors, select, workspace);
+    // Selections differ in what they need, so that is tried.
+    try {
+      Survivors<F> survivors{all.counts + first, workspace.take<F>(size(part.count * room)),
+                             workspace.take<unsigned>(size(part.count * room)), room};
+      store(part, survivors);
+      launch("pad_survivors", pad_survivors_kernel<F>, shape_for(part.count * room), stream, survivors, part.count);
+      select_survivors(part, survivors, select, workspace);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || part.count == 1) throw;
+      tile = part.count / 2;
+      workspace.clear();
+      continue;
+    }
+    first += part.count;
   }
 }
 

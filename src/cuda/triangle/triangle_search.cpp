@@ -4,9 +4,9 @@
 #include <bit>
 #include <memory>
 
+#include "core/limit.hpp"
 #include "cuda/runtime/platform.cuh"
 #include "cuda/runtime/properties.hpp"
-#include "cuda/select/limit.hpp"
 #include "cuda/triangle/landmarks.hpp"
 #include "cuda/triangle/paper.hpp"
 #include "cuda/triangle/windows.hpp"
@@ -52,12 +52,11 @@ class Search {
         ids_(ids),
         workspace_(workspace),
         statistics_(statistics) {
-    // Before anything is enqueued.
     if (in_paper_form())
       paper_ = paper_shape(work.tuning, work.k, 2 * sizeof(F), sets.base.count(), sets.clusters.count());
     else
       require_within("method triangle, form windows", "threads_per_query", work.tuning.threads_per_query, 0,
-                     kMostWindowsWarps * kWarp);
+                     core::kMostWindowsThreads);
     if (statistics_ == nullptr) return;
     times_ = std::make_unique<StepTimes>(workspace.stream());
     mark_ = times_->mark();
@@ -77,7 +76,7 @@ class Search {
         workspace_.clear();
         const Clusters<F> clusters(space_, sets_.queries.working(first, count),
                                    landmarks_of(work_.tuning.query_landmarks, count), workspace_.stream(),
-                                   workspace_.budget() / 4, mark_);
+                                   workspace_.budget() / 4, of_queries());
         query_clusters_ += clusters.count();
         search_clusters(clusters, first, between);
       }
@@ -87,6 +86,12 @@ class Search {
   }
 
  private:
+  // The base's clusters have steps of the same names.
+  StepMark of_queries() const {
+    if (!mark_) return {};
+    return [this](const std::string& step) { mark_(step + " of queries"); };
+  }
+
   bool in_paper_form() const { return work_.tuning.form == "paper"; }
 
   // Queries in clusters take half of the budget, level 1 and what follows the other.

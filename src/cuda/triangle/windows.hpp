@@ -4,6 +4,7 @@
 // in the cache.
 #pragma once
 
+#include "core/triangle_limits.hpp"
 #include "cuda/triangle/survivors.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -11,7 +12,7 @@ namespace kith::KITH_BACKEND {
 // The k best are in a warp's registers, which keys of doubles fill sooner.
 template <class F>
 constexpr unsigned kLargestWindowsList = sizeof(F) == 4 ? 1024 : 256;
-constexpr unsigned kMostWindowsWarps = 8;
+constexpr unsigned kMostWindowsWarps = core::kMostWindowsThreads / 32;
 
 // k ≤ kLargestWindowsList<F>; `warps`, that share a query, is a power of two up to kMostWindowsWarps.
 template <class F>

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kWindowsThreads)
   RowSink<F> sink(survivors, query);
   WindowsSearch<F, RowSink<F>, kSquared, kTeam> search(work, sink, static_cast<unsigned>(work.first + query), {});
   search.run(0, 1);
-  if (survivors.keys != nullptr) search.count_work();
+  search.count_work();
   if (lane_id() == 0) survivors.counts[query] = sink.count();
 }
 

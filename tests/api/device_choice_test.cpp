@@ -1,0 +1,105 @@
+// Which method a search on a device takes when that is left to the data.
+#include "api/device_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kith/error.hpp"
+#include "plan/triangle_costs.hpp"
+
+namespace kith {
+namespace {
+
+DeviceFacts large_device() {
+  DeviceFacts facts;
+  facts.free_memory = std::int64_t{100} << 30;
+  facts.processors = 132;
+  return facts;
+}
+
+// Data that answers as it is told, and counts the questions.
+struct Data {
+  double share = 0;
+  bool holds = true;
+  int asked_for_share = 0;
+  int asked_whether_it_holds = 0;
+
+  Plan plan(const Problem& problem, const Options& options = {}) {
+    return api::plan_on_device(problem, options, Backend::cuda, large_device(),
+                               {[this](const Plan& plan) {
+                                  EXPECT_EQ(plan.method, Method::triangle);
+                                  EXPECT_GT(plan.triangle.base_landmarks, 0);
+                                  ++asked_for_share;
+                                  return share;
+                                },
+                                [this](const Plan& plan) {
+                                  EXPECT_NE(plan.method, Method::triangle);
+                                  ++asked_whether_it_holds;
+                                  return holds;
+                                }});
+  }
+};
+
+constexpr Problem kManyQueries{1000000, 1000000, 8, 10};
+
+TEST(DeviceChoice, FollowsTheShareThatIsLeft) {
+  Data structured{.share = 0.0005};
+  const Plan triangle = structured.plan(kManyQueries);
+  EXPECT_EQ(triangle.method, Method::triangle);
+  EXPECT_EQ(structured.asked_for_share, 1);
+  EXPECT_NE(triangle.reason.find("leaves 0.05 % of the distances"), std::string::npos) << triangle.reason;
+  ASSERT_FALSE(triangle.alternatives.empty());
+  EXPECT_LT(triangle.seconds, plan::kTriangleMargin * triangle.alternatives.front().seconds);
+  Data noise{.share = 1};
+  EXPECT_NE(noise.plan(kManyQueries).method, Method::triangle);
+  EXPECT_EQ(noise.asked_for_share, 1);
+}
+
+TEST(DeviceChoice, AsksNothingWhereTheAnswerDecidesNothing) {
+  Data data;
+  EXPECT_NE(data.plan({1000000, plan::kTriangleQueries - 1, 8, 10}).method, Method::triangle);
+  EXPECT_NE(data.plan({plan::kTrianglePoints - 1, 100000, 8, 10}).method, Method::triangle);
+  for (const Method method : {Method::two_stage, Method::fused, Method::brute}) {
+    Options options;
+    options.method = method;
+    EXPECT_EQ(data.plan(kManyQueries, options).method == Method::triangle, false);
+  }
+  Options products;
+  products.metric = MetricKind::inner_product;
+  EXPECT_NE(data.plan(kManyQueries, products).method, Method::triangle);
+  EXPECT_EQ(data.asked_for_share, 0);
+}
+
+// Where triangle beats what comes after halfs, but not halfs, it depends on whether halfs will do.
+TEST(DeviceChoice, AsksWhetherHalfsHoldWhereTheyWouldBeFaster) {
+  const Problem problem{60000, 60000, 281, 20};
+  int decided = 0;
+  for (double share = 1; share > 1e-4; share *= 0.8) {
+    Data holding{.share = share, .holds = true};
+    Data failing{.share = share, .holds = false};
+    const Plan kept = holding.plan(problem);
+    const Plan left = failing.plan(problem);
+    EXPECT_EQ(holding.asked_whether_it_holds, failing.asked_whether_it_holds);
+    if (holding.asked_whether_it_holds == 0) {
+      EXPECT_EQ(kept.method, left.method) << share;
+      continue;
+    }
+    ++decided;
+    EXPECT_NE(kept.method, Method::triangle) << share;
+    EXPECT_EQ(left.method, Method::triangle) << share;
+  }
+  EXPECT_GT(decided, 0);
+}
+
+TEST(DeviceChoice, WhatTriangleCannotDoIsLeftToBruteForce) {
+  Data data;
+  Options options;
+  options.triangle.threads_per_query = 512;
+  EXPECT_NE(data.plan(kManyQueries, options).method, Method::triangle);
+  options = {};
+  options.memory_budget = 1 << 20;
+  EXPECT_NE(data.plan(kManyQueries, options).method, Method::triangle);
+  EXPECT_EQ(data.asked_for_share, 0);
+}
+
+}  // namespace
+}  // namespace kith
