@@ -47,9 +47,10 @@ class KITH_API Index {
   // distances and ids on the device, as kith::Index::search returns them. Thread-safe, on streams of their own.
   // All work is enqueued on the stream, its workspace from the device's memory pool in the stream's order; a pool with
   // a high release threshold keeps it for the next search. The call returns when the last of it is enqueued. It waits
-  // for the stream after each rung of the ladder (SearchReport::steps) to learn which queries have no proof yet, and
-  // sees there whether the queries could be taken. Index, queries and outputs must stay until the stream is done; after
-  // an error the outputs are unspecified. Queries with gaps between them are copied once. The report's seconds end when
+  // for the stream after each rung of the ladder (SearchReport::steps) to learn which queries have no proof yet, for a
+  // sample of the points where the method is left open and triangle might pay, and for the clusters of that method the
+  // first time. Index, queries and outputs must stay until the stream is done; queries that are refused leave the
+  // outputs as they were, after other errors they are unspecified. Queries with gaps between them are copied once. The report's seconds end when
   // the call does.
   SearchReport search(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k,
                       T* device_distances_out, std::int64_t* device_ids_out, void* stream) const;

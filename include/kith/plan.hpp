@@ -41,7 +41,7 @@ struct Plan {
   std::int64_t base_tile = 0;    // base rows of a tile
   std::int64_t base_splits = 1;  // parts of the base searched independently, then merged
   std::int64_t candidates = 0;   // candidates kept per query before they are thinned out
-  TriangleTuning triangle;       // of method triangle: what was zero or "auto" is decided
+  TriangleTuning triangle;       // of method triangle: what its form has is decided
   bool statistics = false;       // that method triangle counts what it does
 
   ShiftedSortTuning shifted_sort;  // of method shifted-sort: what was zero or "auto" is decided

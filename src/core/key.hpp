@@ -33,6 +33,11 @@ KITH_HOST_DEVICE inline MetricKind effective_kind(const Metric& metric) {
   return MetricKind::minkowski;
 }
 
+// Whether vectors count by their directions alone.
+KITH_HOST_DEVICE inline bool has_directions(const Metric& metric) {
+  return metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
+}
+
 KITH_HOST_DEVICE inline Form form_of(const Metric& metric) {
   switch (effective_kind(metric)) {
     case MetricKind::sqeuclidean:

@@ -33,7 +33,7 @@ class ScoreBounds {
         form_(form_of(metric)),
         dims_(dims),
         expanded_(expanded),
-        directions_(metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation),
+        directions_(has_directions(metric)),
         exact_(counts_fit() || sums_fit(span)),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
         underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())),

@@ -38,14 +38,10 @@ KITH_HOST_DEVICE inline bool has_lengths(const Metric& metric) {
   return metric.kind != MetricKind::inner_product && (metric.kind != MetricKind::minkowski || metric.p >= 1);
 }
 
-// Lengths are between unit vectors (of centred rows under correlation).
-KITH_HOST_DEVICE inline bool lengths_of_directions(const Metric& metric) {
-  return metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
-}
-
-// The raw sum that a length is made of.
+// The raw sum that a length is made of; where vectors have directions, a length is between unit vectors (of centred
+// rows under correlation).
 KITH_HOST_DEVICE inline Form length_form(const Metric& metric) {
-  return lengths_of_directions(metric) ? Form::squared : form_of(metric);
+  return has_directions(metric) ? Form::squared : form_of(metric);
 }
 
 // A length from the raw sum of length_form(); infinite where the sum is not a number.
@@ -70,7 +66,7 @@ template <class F, class D = F>
 class TriangleBounds {
  public:
   TriangleBounds(const Metric& metric, std::int64_t dims)
-      : metric_(metric), dims_(dims), directions_(lengths_of_directions(metric)) {
+      : metric_(metric), dims_(dims), directions_(has_directions(metric)) {
     const Form form = length_form(metric);
     double relative = gamma<F>(dims + 8) + gamma<double>(dims + 8);
     // exp(p·log|x−y|) in the precision of the sums, and the root of the sum by a rounded exponent.

@@ -67,7 +67,7 @@ void check_direction(MetricKind kind, const T* row, const MatrixView<T>& view, c
 template <Element T>
 PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation) {
   PreparedRows<T> prepared{view, metric, {}, {}};
-  const bool directions = metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
+  const bool directions = core::has_directions(metric);
   const bool norms = preparation.norms || directions;
   if (norms) prepared.square_norms.resize(static_cast<std::size_t>(view.rows));
   if (metric.kind == MetricKind::correlation) prepared.means.resize(static_cast<std::size_t>(view.rows));
@@ -91,7 +91,7 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
 
 template <Element T>
 bool lies_ready(const PreparedRows<T>& rows) {
-  const bool directions = rows.metric.kind == MetricKind::cosine || rows.metric.kind == MetricKind::correlation;
+  const bool directions = core::has_directions(rows.metric);
   const std::int64_t stride = rows.view.row_stride;
   constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();  // BLAS counts in 32 bits
   return std::is_same_v<T, DistanceOf<T>> && rows.view.col_stride == 1 && stride >= rows.view.cols &&
@@ -106,7 +106,7 @@ Rows<DistanceOf<T>> working_rows(const PreparedRows<T>& rows, std::int64_t first
   if constexpr (std::is_same_v<T, F>) {
     if (lies_ready(rows)) return {view.row(first), count, view.row_stride};
   }
-  const bool directions = rows.metric.kind == MetricKind::cosine || rows.metric.kind == MetricKind::correlation;
+  const bool directions = core::has_directions(rows.metric);
   for (std::int64_t r = 0; r < count; ++r) {
     const T* from = view.row(first + r);
     F* to = scratch + r * view.cols;

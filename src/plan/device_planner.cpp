@@ -92,8 +92,7 @@ std::int64_t query_bytes(const Plan& plan) {
 // Of a base point on the device: its coordinates, under cosine and correlation once more as a direction, and its facts;
 // the same in halfs.
 double point_bytes(const Problem& problem, const Options& options) {
-  const MetricKind kind = options.metric.kind;
-  const bool directions = kind == MetricKind::cosine || kind == MetricKind::correlation;
+  const bool directions = core::has_directions(options.metric);
   const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
   const std::int64_t halfs = may_use_halfs(problem, options) ? 2 * padded_dims + 28 : 0;
   return static_cast<double>(problem.dims * element_bytes(problem) * (directions ? 2 : 1) + 24 + halfs);

@@ -58,6 +58,7 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
   const auto base_clusters = static_cast<double>(tuning.base_landmarks);
   const auto query_clusters = static_cast<double>(tuning.query_landmarks);
   const double assigned = n * base_clusters + q * query_clusters + query_clusters * base_clusters;
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
   // As measured, in units of the stage whose memory accesses are alike: what a query costs by itself, a point of a
   // stretch, and one that gets a key and a place among the neighbours.
   constexpr double kStarts = 6;  // kernels one after the other, some waited for
@@ -67,8 +68,8 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
   constexpr double kStep = 6.3;
   constexpr double kFound = 850;
   constexpr double kFoundStep = 85;
-  const double query = kQuery + n * share * (kPoint + kStep * d) + k * (kFound + kFoundStep * d);
-  return assigned * (kAssign * d * profile.register_tiled + profile.fused_pair) + q * query * profile.direct +
+  const double query = kQuery + n * share * (kPoint + kStep * d * width) + k * (kFound + kFoundStep * d);
+  return assigned * (kAssign * d * width * profile.register_tiled + profile.fused_pair) + q * query * profile.direct +
          kStarts * profile.start;
 }
 

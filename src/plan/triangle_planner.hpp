@@ -8,7 +8,8 @@
 namespace kith::plan {
 
 // Throws Error(out_of_memory) when the base's clusters and a query do not fit the budget, Error(invalid_argument) for a
-// base of more points than are counted. Fewer landmarks, then fewer queries at a time, make it fit.
+// base of more points than are counted. Fewer queries at a time, then fewer landmarks, then fewer threads make it
+// fit.
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const CpuFacts& facts,
                        const TriangleShare& share = kUsualShare, bool clustered = false);
 

@@ -36,7 +36,7 @@ PointOfFew random_point(Random& random, std::size_t dims, double scale) {
 template <class F>
 std::vector<F> working_row(const Metric& metric, const PointOfFew& point) {
   std::vector<F> row(point.begin(), point.end());
-  if (!core::lengths_of_directions(metric)) return row;
+  if (!core::has_directions(metric)) return row;
   const auto dims = static_cast<std::int64_t>(point.size());
   const core::RowFacts facts = core::row_facts(metric.kind, point.data(), 1, dims);
   for (std::size_t c = 0; c < row.size(); ++c)
@@ -73,7 +73,7 @@ D key_between(const Metric& metric, const PointOfFew& x, const PointOfFew& y) {
 }
 
 bool has_direction(const Metric& metric, const PointOfFew& point) {
-  if (!core::lengths_of_directions(metric)) return true;
+  if (!core::has_directions(metric)) return true;
   return core::row_facts(metric.kind, point.data(), 1, static_cast<std::int64_t>(point.size())).square_norm > 0;
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kCounts[] = {1, 10, 50, 1 << 20};   // the last is all
 constexpr std::int64_t kLandmarks[] = {0, 1, 7, 1 << 20};  // the default, one cluster, few, a cluster a point
 constexpr int kThreads[] = {1, 64, 256};
 
-// Squares of these vanish or overflow, which no direction and no third power survives.
+// Third powers of these vanish or overflow.
 bool is_extreme(Kind kind) {
   return kind == Kind::huge || kind == Kind::tiny;
 }

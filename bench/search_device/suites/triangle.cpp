@@ -31,11 +31,12 @@ constexpr Set kSets[] = {{"3DNet", 434874, 4},
                          {"uniform", 100000, 64, Data::uniform},
                          {"gaussian", 1000000, 32, Data::gaussian}};
 
-// Of the largest set a tenth are queries.
-constexpr std::int64_t kMostQueries = 400000;
+// Of the largest set a tenth are queries; all points of the others.
+constexpr std::int64_t kMostQueries = 500000;
+constexpr std::int64_t kTenth = 10;
 
 Problem problem_of(const Set& set, std::int64_t k) {
-  Problem problem{std::min(set.points, kMostQueries), set.points, set.dims, k};
+  Problem problem{set.points > kMostQueries ? set.points / kTenth : set.points, set.points, set.dims, k};
   if (set.data == Data::gaussian) problem.queries = 10000;
   problem.data = set.data;
   problem.name = set.name;

@@ -10,7 +10,7 @@
 namespace kith::cpu {
 
 // `count` distinct rows of [first, first + rows), ascending: one of each of as many equal parts, so that sorted sets
-// are covered. Of ten draws the one with the largest sum of pairwise lengths is taken; where a draw has more than 256
+// are covered. Of ten draws the one with the largest sum of pairwise lengths is taken; where a draw has more than 128
 // rows, the sum is that of 128 of them. The same rows for the same input.
 template <Element T>
 std::vector<std::int64_t> draw_landmarks(const PreparedRows<T>& set, std::int64_t first, std::int64_t rows,

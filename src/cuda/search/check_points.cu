@@ -54,10 +54,6 @@ __global__ void __launch_bounds__(kThreads)
   if (fault && lane_id() == 0) atomicMin(&faults->no_direction, static_cast<unsigned long long>(row));
 }
 
-bool has_directions(const Metric& metric) {
-  return metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
-}
-
 std::string text_of(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};
@@ -90,7 +86,7 @@ V copied(const V* place, cudaStream_t stream) {
 template <class F>
 PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream)
     : points_(points), metric_(metric), stream_(stream) {
-  if (!finite && !has_directions(metric)) return;
+  if (!finite && !core::has_directions(metric)) return;
   faults_ = DeviceBuffer<PointFaults>(1, stream);
   KITH_CUDA(cudaMemsetAsync(faults_.data(), 0xFF, sizeof(PointFaults), stream));
   const PointRows<F> rows = points.exact(0, points.count()).rows;
@@ -103,7 +99,7 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
            packed ? PointRows<F>{rows.data, 1, rows.count * dims} : rows, packed ? rows.count * dims : dims,
            faults_.data());
   }
-  if (has_directions(metric)) {
+  if (core::has_directions(metric)) {
     constexpr double kSmallest = 1e-307;  // a coordinate: below it squares lose digits
     launch("find_no_direction", find_no_direction_kernel<F>,
            {.blocks = ceil_div(rows.count, kThreads / kWarp), .threads = kThreads}, stream, rows, dims,

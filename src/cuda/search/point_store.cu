@@ -7,10 +7,6 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-bool has_directions(const Metric& metric) {
-  return metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
-}
-
 bool has_norms(const Metric& metric, bool addends) {
   return addends || core::form_of(metric) == core::Form::dot;
 }
@@ -72,7 +68,7 @@ void PointStore<F>::make_room(std::int64_t room, bool addends, unsigned long lon
   }
   if (addends) addends_ = DeviceBuffer<F>(size(room), stream_);
   if (metric_.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(size(room), stream_);
-  if (has_directions(metric_)) work_ = DeviceBuffer<F>(size(room * dims_), stream_);
+  if (core::has_directions(metric_)) work_ = DeviceBuffer<F>(size(room * dims_), stream_);
 }
 
 template <class F>
@@ -82,7 +78,7 @@ std::int64_t PointStore<F>::point_bytes(std::int64_t dims, const Metric& metric,
   if (has_norms(metric, addends)) bytes += 8;
   if (addends) bytes += kF;
   if (metric.kind == MetricKind::correlation) bytes += 8;
-  if (has_directions(metric)) bytes += dims * kF;
+  if (core::has_directions(metric)) bytes += dims * kF;
   return bytes;
 }
 
@@ -104,7 +100,7 @@ ExactSet<F> PointStore<F>::exact(std::int64_t first, std::int64_t count) const {
   ExactSet<F> set;
   const PointRows<F> rows = all();
   set.rows = {rows.data + first * rows.stride, count, rows.stride};
-  if (has_directions(metric_)) set.square_norms = square_norms_.data() + first;
+  if (core::has_directions(metric_)) set.square_norms = square_norms_.data() + first;
   if (means_.size() > 0) set.means = means_.data() + first;
   return set;
 }

@@ -13,7 +13,7 @@ struct Level1 {
   unsigned count = 0;
   unsigned stride = 0;
   double* centers = nullptr;     // by base cluster: the length between the centres
-  unsigned* clusters = nullptr;  // the base clusters that are left, near centres first
+  unsigned* clusters = nullptr;  // those of the base that are left, near centres first in each 2048
   unsigned* counts = nullptr;    // how many they are
   double* reaches = nullptr;     // no neighbour of the cluster's queries is farther away
 

@@ -24,7 +24,7 @@ struct Space {
       : bounds(of, dimensions),
         metric(of),
         form(core::length_form(of)),
-        directions(core::lengths_of_directions(of)),
+        directions(core::has_directions(of)),
         dims(static_cast<unsigned>(dimensions)),
         width((dims + kRowUnit - 1) / kRowUnit * kRowUnit) {}
 
