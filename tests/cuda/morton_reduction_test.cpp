@@ -54,8 +54,9 @@ void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64
   sets.orders = orders.orders();
   const device::ShiftedWork work{MetricKind::euclidean, k, k, 4, false};
   device::shifted_sort(work, sets, keys.data(), ids.data(), workspace, [](std::int64_t) {});
-  device::shifted_sort(work, sets, device::NearReduction<F>{reduction, device_values.data(), reduced.data()}, workspace,
-                       [](std::int64_t) {});
+  device::shifted_sort(work, sets,
+                       device::NearReduction<F>{reduction, {device_values.data(), base.rows, kColumns}, reduced.data()},
+                       workspace, [](std::int64_t) {});
   const auto found_keys = keys.values();
   const auto found_ids = ids.values();
   const auto found = reduced.values();
