@@ -104,6 +104,8 @@ void add_shifted_sort_options(CLI::App& command, Context& context, ShiftedSortTu
       ->group(kShiftedSortGroup);
   choice("curve", tuning.curve, {"auto", "morton", "hilbert"}, "What the orders follow");
   choice("merge", tuning.merge, {"auto", "warp", "paper"}, "How lists grow (devices)");
+  choice("places", tuning.places, {"auto", "search", "sort"},
+         "How a query's place in an order is found; sort: queries and points sorted together (devices)");
 }
 
 std::vector<std::string> formats_with_auto() {

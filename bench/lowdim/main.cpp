@@ -47,6 +47,7 @@ std::string describe(const Case& one) {
   if (one.tuning.window != usual.window) text += fmt::format(" window {}", one.tuning.window);
   if (one.tuning.curve != usual.curve) text += " " + one.tuning.curve;
   if (one.tuning.merge != usual.merge) text += " merge " + one.tuning.merge;
+  if (one.tuning.places != usual.places) text += " sorted together";
   if (one.tuning.guaranteed) text += " guaranteed";
   return text;
 }
@@ -75,6 +76,7 @@ Json to_json(const Result& result) {
           {"curve", result.of.tuning.curve},
           {"guaranteed", result.of.tuning.guaranteed},
           {"merge", result.merge},
+          {"places", result.places},
           {"orders_ms", result.orders_ms},
           {"search_ms", result.search_ms},
           {"queries_a_ms", result.queries_a_ms()},

@@ -144,6 +144,7 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
   Result result;
   result.of = one;
   result.merge = plan.shifted_sort.merge;
+  result.places = plan.shifted_sort.places;
   std::vector<double> orders_ms;
   std::vector<double> search_ms;
   for (int round = -rounds.warm_up; round < rounds.timed; ++round) {
@@ -154,7 +155,7 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
     start.record(stream);
     workspace.reset();
     const cuda::CurveBase<float> orders(sets.base, kDims, core::curve_shifts(plan.shifted_sort),
-                                        core::curve_of(plan.shifted_sort), workspace);
+                                        core::curve_of(plan.shifted_sort), cuda::sorting_of(plan), workspace);
     ordered.record(stream);
     sets.orders = orders.orders();
     cuda::shifted_sort(cuda::shifted_work(plan), sets, distances.data(), ids.data(), workspace, [](std::int64_t) {});

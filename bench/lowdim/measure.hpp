@@ -22,7 +22,8 @@ struct Case {
 struct Result {
   Case of;
   std::string merge;
-  double orders_ms = 0;  // medians: the base's orders
+  std::string places;
+  double orders_ms = 0;  // medians: the base's orders, or its frame where queries and points are sorted together
   double search_ms = 0;  // the queries' order and their search
   std::int64_t sample = 0;
   double recall = 0;

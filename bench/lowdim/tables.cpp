@@ -22,6 +22,13 @@ void add_variants(std::vector<Case>& cases) {
     add(set, [](Case&) {});
     add(set, [](Case& one) { one.tuning.window = one.k; });
     add(set, [](Case& one) { one.tuning.merge = "paper"; });
+    add(set, [](Case& one) { one.tuning.places = "sort"; });
+    // As the paper has it throughout.
+    add(set, [](Case& one) {
+      one.tuning.merge = "paper";
+      one.tuning.places = "sort";
+      one.tuning.curve = "morton";
+    });
     add(set, [](Case& one) { one.tuning.curve = "morton"; });
     add(set, [](Case& one) { one.tuning.guaranteed = true; });
     for (const int shifts : {1, 2, 3, 8}) add(set, [=](Case& one) { one.tuning.shifts = shifts; });

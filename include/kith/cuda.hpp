@@ -1,11 +1,12 @@
-// Selection and search where matrix and points lie on a CUDA device already. No CUDA header is needed: a cudaStream_t
-// is passed as void*.
+// Selection, search and reductions where matrix and points lie on a CUDA device already. No CUDA header is needed: a
+// cudaStream_t is passed as void*.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "kith/export.hpp"
+#include "kith/reduce.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
 
@@ -54,6 +55,16 @@ class KITH_API Index {
   // the call does.
   SearchReport search(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k,
                       T* device_distances_out, std::int64_t* device_ids_out, void* stream) const;
+
+  // As kith::reduce(), of those k nearest: a row of the answer for each query, on the device, and the same bits.
+  // `device_values` has a row of `value_columns` for each base point, `value_stride` ≥ value_columns apart, and with
+  // its sizes is not looked at by kth_distance, density and covariance. The answer's columns are value_columns, 1, 1
+  // and dims() · (dims() + 1) / 2. Method shifted-sort reduces neighbours where it finds them; for others no more than
+  // a batch's neighbours are in memory, as workspace. What holds for search() holds here; the report is of the last
+  // batch.
+  SearchReport reduce(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k, ReduceOp op,
+                      const T* device_values, std::int64_t value_columns, std::int64_t value_stride, T* device_out,
+                      void* stream) const;
 
  private:
   struct State;

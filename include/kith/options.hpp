@@ -93,6 +93,10 @@ struct ShiftedSortTuning {
   // On a device. "warp": a list stays with the warp of its query; "paper": lists go through memory after every shift,
   // with k candidates on either side and k ≤ 512.
   std::string merge = "auto";
+  // How a query's place in an order is found. "search": by binary search in orders that an index makes once. "sort", on
+  // a device and as the paper does it: queries and points are sorted together, the points again for every batch of
+  // queries. The places, and so the answer, are the same.
+  std::string places = "auto";
 };
 
 struct Options {

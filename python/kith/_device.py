@@ -17,6 +17,7 @@ from typing import Any, ContextManager, Iterator, Optional, Tuple
 import numpy as np
 
 from . import _kith
+from ._arrays import as_values
 from ._neighbors import Neighbors, TopK
 from ._places import Place, cuda_device, library_name
 
@@ -83,13 +84,47 @@ class DevicePlace(Place):
 
     def search(self, base: Any, queries: Any, k: int, options: Any, stream: Any) -> Neighbors:
         number = self.number(stream)
-        points, asked = self.mine(base), self.mine(queries)
-        if _dtype_name(points) != _dtype_name(asked):
-            points, asked = self.as_dtype(points, "float64"), self.as_dtype(asked, "float64")
+        points, asked = self.pair(base, queries)
         index = _kith.DeviceIndex(self.take(points, number), options, number)
         found = self.search_index(index, asked, k, number)
         _kith.synchronize(self.device, number)  # the index goes
         return found if cuda_device(queries) is not None else _to_host(found)
+
+    def reduce(self, base: Any, queries: Any, k: int, values: Any, op: str, options: Any, stream: Any) -> Any:
+        """As :func:`kith.reduce`, whose operation this is; values are None where it has none."""
+        number = self.number(stream)
+        points, asked = self.pair(base, queries)
+        taken = self.take(asked, number)
+        index = _kith.DeviceIndex(self.take(points, number), options, number)
+        if not 0 < k <= index.base.rows:  # also where there is no query
+            raise ValueError(f"k = {k} but the number of base points is {index.base.rows}")
+        flat = op in ("kth-distance", "density")
+        columns = 1 if flat else index.base.cols * (index.base.cols + 1) // 2
+        rows = None
+        if values is not None:
+            numbers, flat = self.values(values, taken.dtype, index.base.rows)
+            rows = self.take(numbers, number)
+            columns = rows.cols
+        with self.using(number):
+            made = self.empty((taken.rows, columns), taken.dtype)
+            output = _output(made)
+        if taken.rows > 0:
+            index.reduce(taken, k, op, rows, output, number)
+        _kith.synchronize(self.device, number)  # the index goes
+        made = made[:, 0] if flat else made
+        return made if cuda_device(queries) is not None else Place().to_host(made)
+
+    def values(self, values: Any, dtype: str, rows: int) -> Tuple[Any, bool]:
+        """A row for each base point, brought here, and whether they are single numbers."""
+        if cuda_device(values) is None:
+            values = as_values(self.to_host(values), np.dtype(dtype), rows)
+        shape = tuple(values.shape)
+        if len(shape) not in (1, 2):
+            raise ValueError(f"values has {len(shape)} dimensions; 1, or 2 with a row for each base point, are needed")
+        if shape[0] != rows:
+            raise ValueError(f"values has {shape[0]} rows; the {rows} base points have one each")
+        flat = len(shape) == 1
+        return self.as_dtype(self.mine(values[:, None] if flat else values), dtype), flat
 
     def index(self, base: Any, options: Any, stream: Any) -> "DeviceBase":
         return DeviceBase(self, base, options, stream)
@@ -113,6 +148,13 @@ class DevicePlace(Place):
     def number(self, stream: Any) -> int:
         """The stream that the work goes to."""
         return stream_handle(stream) or self.current_stream()
+
+    def pair(self, base: Any, queries: Any) -> Tuple[Any, Any]:
+        """Base and queries, both ready and of one type."""
+        points, asked = self.mine(base), self.mine(queries)
+        if _dtype_name(points) != _dtype_name(asked):
+            points, asked = self.as_dtype(points, "float64"), self.as_dtype(asked, "float64")
+        return points, asked
 
     def mine(self, array: Any) -> Any:
         """An array of the library on this device, ready to be taken."""

@@ -62,6 +62,9 @@ class Place:
     def index(self, base: Any, options: Any, stream: Any) -> Any:
         raise NotImplementedError
 
+    def reduce(self, base: Any, queries: Any, k: int, values: Any, op: str, options: Any, stream: Any) -> Any:
+        raise NotImplementedError
+
     def topk(
         self, matrix: Any, k: int, largest: bool, output: str, backend: str, method: str, memory: int, stream: Any
     ) -> Any:

@@ -30,11 +30,12 @@ def reduce(
     memory: Optional[int] = None,
     check_finite: bool = True,
     tuning: Optional[Mapping[str, Any]] = None,
+    stream: Any = None,
     progress: ProgressLike = False,
 ) -> Any:
     """A row for each query, made of its k nearest base points.
 
-    Their lists are never in memory as a whole. Device arrays go through host memory; ``backend`` searches.
+    Their lists are never in memory as a whole. Arrays on a device are searched and reduced there.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def reduce(
           manhattan and chebyshev have one
         - "covariance": of the neighbours' coordinates; rows of the upper triangle, dims · (dims + 1) / 2 columns, of
           which :func:`normals` makes normals
-    metric, p, method, backend, distance, select, threads, memory, check_finite, tuning, progress : as for :func:`search`
+    metric, p, method, backend, distance, select, threads, memory, check_finite, tuning, stream, progress
+        As for :func:`search`.
         Method "shifted-sort", whose neighbours are approximate, reduces them on a device where it finds them.
 
     Returns
@@ -78,12 +80,14 @@ def reduce(
     name, needs_values = _kith.reduce_op(op)
     options = make_options(metric, p, backend, method, distance, select, threads, memory, check_finite, tuning=tuning)
     place = _places.place_of(queries, base)
+    if needs_values and values is None:
+        raise ValueError(f"op '{name}' needs values, one for each of the base points")
+    if place.on_device:
+        return place.reduce(base, queries, as_int(k), values if needs_values else None, name, options, stream)
     base, queries = as_pair(place.to_host(base), place.to_host(queries))
     flat = name in ("kth-distance", "density")
     rows = None
     if needs_values:
-        if values is None:
-            raise ValueError(f"op '{name}' needs values, one for each of the {base.shape[0]} base points")
         rows = as_values(place.to_host(values), distance_dtype(base.dtype), base.shape[0])
         flat = rows.ndim == 1
     count = queries.shape[0]

@@ -55,7 +55,8 @@ def search(
     statistics : the report has what method triangle counts, or how good the neighbours by shifted-sort are
     tuning : settings by name
         Of method triangle: landmarks (of the base), query_landmarks, and on a device form, filter, placement, layout,
-        remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge.
+        remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge
+        and places.
     stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
         object of PyTorch, CuPy or with ``__cuda_stream__``
     progress : True for a bar, or a function of (done, total)

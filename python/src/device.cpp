@@ -108,10 +108,7 @@ class DeviceIndex {
   // Enqueued on the stream; see kith::cuda::Index.
   SearchReport search(const DeviceArray& queries, std::int64_t k, const DeviceArray& distances, const DeviceArray& ids,
                       std::uintptr_t stream) const {
-    require_same(base_, queries, "queries");
-    if (queries.cols != base_.cols)
-      throw Error(ErrorCode::invalid_argument, "the base has " + std::to_string(base_.cols) +
-                                                   " dimensions but the queries have " + std::to_string(queries.cols));
+    require_queries(queries);
     return std::visit(
         [&]<class T>(const SharedDeviceIndex<T>& index) {
           return watched(nb::none(), [&] {
@@ -123,9 +120,40 @@ class DeviceIndex {
         index_);
   }
 
+  // The same; `values` is null where the operation has none.
+  SearchReport reduce(const DeviceArray& queries, std::int64_t k, const std::string& op, const DeviceArray* values,
+                      const DeviceArray& out, std::uintptr_t stream) const {
+    const ReduceOp operation = parse_reduce_op(op);
+    require_queries(queries);
+    if (values != nullptr) {
+      require_same(base_, *values, "values");
+      if (values->rows != base_.rows)
+        throw Error(ErrorCode::invalid_argument, "values has " + std::to_string(values->rows) + " rows; the " +
+                                                     std::to_string(base_.rows) + " base points have one each");
+    }
+    const DeviceArray given = values != nullptr ? *values : DeviceArray();
+    return std::visit(
+        [&]<class T>(const SharedDeviceIndex<T>& index) {
+          return watched(nb::none(), [&] {
+            const CurrentDevice current(base_.device);
+            return index->reduce(queries.elements<const T>(), queries.rows, queries.row_stride, k, operation,
+                                 given.elements<const T>(), given.cols, given.row_stride, out.elements<T>(),
+                                 handle(stream));
+          });
+        },
+        index_);
+  }
+
   const DeviceArray& base() const { return base_; }
 
  private:
+  void require_queries(const DeviceArray& queries) const {
+    require_same(base_, queries, "queries");
+    if (queries.cols != base_.cols)
+      throw Error(ErrorCode::invalid_argument, "the base has " + std::to_string(base_.cols) +
+                                                   " dimensions but the queries have " + std::to_string(queries.cols));
+  }
+
   DeviceArray base_;
   std::variant<SharedDeviceIndex<float>, SharedDeviceIndex<double>> index_;
 };
@@ -160,6 +188,8 @@ void bind_device(nb::module_& module) {
            nb::arg("stream"))
       .def("search", &DeviceIndex::search, nb::arg("queries"), nb::arg("k"), nb::arg("distances"), nb::arg("ids"),
            nb::arg("stream"))
+      .def("reduce", &DeviceIndex::reduce, nb::arg("queries"), nb::arg("k"), nb::arg("op"), nb::arg("values").none(),
+           nb::arg("out"), nb::arg("stream"))
       .def_prop_ro("base", &DeviceIndex::base, nb::rv_policy::copy);
 
   module.def("device_topk", &device_topk, nb::arg("matrix"), nb::arg("k"), nb::arg("largest"), nb::arg("output"),

@@ -48,6 +48,8 @@ bool set_shifted_sort(ShiftedSortTuning& tuning, const std::string& name, nb::ha
     tuning.curve = nb::cast<std::string>(value);
   } else if (name == "merge") {
     tuning.merge = nb::cast<std::string>(value);
+  } else if (name == "places") {
+    tuning.places = nb::cast<std::string>(value);
   } else {
     return false;
   }
@@ -65,7 +67,7 @@ void set_tuning(Options& options, const std::string& name, nb::handle value) {
               "tuning '" + name +
                   "' is not known; triangle has landmarks (or base_landmarks), query_landmarks, form, filter, "
                   "placement, layout, remapped, threads_per_query; shifted-sort has shifts, shift, guaranteed, window, "
-                  "curve, merge");
+                  "curve, merge, places");
 }
 
 Metric metric_of(const std::string& name, nb::handle p) {

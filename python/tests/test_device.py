@@ -149,6 +149,58 @@ def test_refusals():
     assert kith.search(tensor, tensor[:0], 3).indices.shape == (0, 3)
 
 
+OPS = ("mean", "weighted-mean", "sum", "min", "max", "kth-distance", "density", "covariance")
+
+
+def test_reduce():
+    torch = library("torch")
+    for dtype in (np.float32, np.float64):
+        base, queries, values = points(3000, 3, dtype), points(200, 3, dtype, 2), points(3000, 4, dtype, 3)
+        on_device = [torch.from_numpy(array).cuda() for array in (base, queries)]
+        numbers = torch.from_numpy(values).cuda()
+        for method in ("auto", "shifted-sort"):
+            keywords = {"method": method, "tuning": {"curve": "hilbert"}}
+            for op in OPS:
+                found = kith.reduce(*on_device, 9, numbers, op, **keywords)
+                assert found.is_cuda
+                want = kith.reduce(base, queries, 9, values, op, backend="cpu", **keywords)
+                assert found.shape == want.shape and (to_host(found) == want).all(), (op, method)
+
+
+def test_reduce_takes_what_search_takes():
+    torch = library("torch")
+    base, values = points(500, 6), points(500, 4, seed=2)
+    tensor, numbers = torch.from_numpy(base).cuda(), torch.from_numpy(values).cuda()
+    want = kith.reduce(base, base[:20], 5, values[:, 1], backend="cpu")
+    for given in (numbers[:, 1], values[:, 1], values[:, 1].tolist(), numbers[:, 1].double()):
+        assert (to_host(kith.reduce(tensor, tensor[:20], 5, given)) == want).all()
+    found = kith.reduce(tensor, base[:20], 5, numbers)
+    assert type(found) is np.ndarray and (found[:, 1] == want).all()
+    part = kith.reduce(base, base[:20], 5, values[:, 1:3], backend="cpu")
+    assert (to_host(kith.reduce(tensor, tensor[:20], 5, numbers[:, 1:3])) == part).all()
+    stream = torch.cuda.Stream()
+    assert (to_host(kith.reduce(tensor, tensor[:20], 5, numbers[:, 1:3], stream=stream)) == part).all()
+    assert kith.reduce(tensor, tensor[:0], 5, numbers).shape == (0, 4)
+    place = kith._device.device_place(tensor, tensor)
+    for given in (numbers, numbers[:, 1:3], numbers[:, 1]):
+        taken, flat = place.values(given, "float32", 500)
+        assert taken.data_ptr() == given.data_ptr() and flat == (given.dim() == 1)
+    for call in (
+        lambda: kith.reduce(tensor, tensor, 501, numbers),
+        lambda: kith.reduce(tensor, tensor[:0], 501, numbers),
+        lambda: kith.reduce(tensor, tensor, 5, numbers[:10]),
+        lambda: kith.reduce(tensor, tensor, 5),
+        lambda: kith.reduce(tensor, tensor[:, :3], 5, numbers),
+        lambda: kith.reduce(tensor, tensor, 5, op="density", metric="cosine"),
+        lambda: kith.reduce(tensor, tensor, 5, numbers, backend="cpu"),
+    ):
+        try:
+            call()
+        except ValueError:
+            continue
+        raise AssertionError("was not refused")
+
+
 def slow_copy(torch, target, source):
     """Fills the target, after a while, on the current stream."""
     torch.cuda._sleep(200_000_000)
@@ -233,6 +285,9 @@ def test_cupy():
     assert (indices.get() == kith.topk(base, 4, backend="cpu").indices).all()
     others = kith.Index(base, backend="cpu").search_self(3)
     assert (kith.Index(array).search_self(3).indices.get() == others.indices).all()
+    means = kith.reduce(array, array[:50], 5, array[:, 0], stream=stream)
+    assert type(means) is cupy.ndarray
+    assert (means.get() == kith.reduce(base, base[:50], 5, base[:, 0], backend="cpu")).all()
 
 
 def test_cuda_array_interface_alone():

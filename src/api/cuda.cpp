@@ -1,12 +1,13 @@
 #include "kith/cuda.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "api/device_choice.hpp"
 #include "api/devices.hpp"
 #include "api/guard.hpp"
-#include "api/searcher.hpp"
+#include "api/reduction.hpp"
 #include "api/validate.hpp"
 
 namespace kith::cuda {
@@ -48,6 +49,22 @@ MatrixView<T> checked_points(const T* data, std::int64_t rows, std::int64_t dims
                 fmt::format("{} has rows of {} values {} apart; on a device they may not overlap", role, dims,
                             points.row_stride));
   return points;
+}
+
+// Queries whose neighbours are in memory at a time, and the options of their search, whose budget is less by that.
+struct ReduceBatch {
+  std::int64_t queries;
+  Options options;
+};
+
+template <class T>
+ReduceBatch reduce_batch(const Options& options, std::int64_t rows, std::int64_t k) {
+  ReduceBatch batch{std::clamp<std::int64_t>(api::kBatchNeighbors / k, 1, rows), options};
+  if (options.memory_budget == 0) return batch;
+  const std::int64_t list_bytes = k * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int64_t));
+  batch.queries = std::clamp<std::int64_t>(options.memory_budget / 4 / list_bytes, 1, batch.queries);
+  batch.options.memory_budget = std::max<std::int64_t>(1, options.memory_budget - batch.queries * list_bytes);
+  return batch;
 }
 
 // Not a part of the class, whose inner types would be exported with it.
@@ -116,6 +133,42 @@ SearchReport Index<T>::search(const T* device_queries, std::int64_t rows, std::i
     report.plan = api::plan_on_device(problem, options(), Backend::cuda, state_->facts,
                                       questions_about(*state_->index, queries, stream));
     state_->index->search(queries, report.plan, device_distances_out, device_ids_out, stream, report);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  });
+}
+
+template <class T>
+SearchReport Index<T>::reduce(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k,
+                              ReduceOp op, const T* device_values, std::int64_t value_columns,
+                              std::int64_t value_stride, T* device_out, void* stream) const {
+  const auto start = std::chrono::steady_clock::now();
+  const MatrixView<T>& base = state_->base;
+  const MatrixView<T> queries = checked_points(device_queries, rows, dims(), row_stride, "queries");
+  api::check_search(base, queries, k);
+  MatrixView<T> values;
+  if (core::has_values(op)) values = checked_points(device_values, base.rows, value_columns, value_stride, "values");
+  const core::Reduction reduction = api::make_reduction(base, k, values, op, options().metric);
+  if (device_out == nullptr)
+    throw Error(ErrorCode::invalid_argument, "the output must point to a row for each query (null pointer)");
+  return api::guarded([&] {
+    const auto plan_for = [&](const MatrixView<T>& some, const Options& with) {
+      const Problem problem{base.rows, some.rows, dims(), k, dtype_of<T>()};
+      return api::plan_on_device(problem, with, Backend::cuda, state_->facts,
+                                 questions_about(*state_->index, some, stream));
+    };
+    ReduceBatch batch{rows, options()};
+    if (options().method != Method::shifted_sort || !reduces_in_search(plan_for(queries, options())))
+      batch = reduce_batch<T>(options(), rows, k);
+    SearchReport report;
+    for (std::int64_t first = 0; first < rows; first += batch.queries) {
+      const MatrixView<T> some = queries.rows_from(first, std::min(batch.queries, rows - first));
+      report = SearchReport();
+      report.plan = plan_for(some, batch.options);
+      state_->index->reduce(some, report.plan, reduction, values, device_out + first * core::reduced_columns(reduction),
+                            stream, report);
+    }
+    report.plan.problem.queries = rows;
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
   });

@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "api/guard.hpp"
 #include "api/names.hpp"
+#include "api/reduction.hpp"
 #include "api/searcher.hpp"
 #include "api/validate.hpp"
-#include "core/reduction.hpp"
 #include "cpu/parallel.hpp"
 
 namespace kith {
@@ -29,43 +27,7 @@ constexpr std::array<api::Name<ReduceOp>, 8> kReduceOps{{
     {"covariance", ReduceOp::covariance},
 }};
 
-// Neighbours in memory at a time.
-constexpr std::int64_t kBatchNeighbors = std::int64_t{1} << 22;
 constexpr std::int64_t kReduceRows = 256;  // rows that a thread takes at a time
-
-// Of the ball of radius 1.
-double ball_volume(const Metric& metric, std::int64_t dims) {
-  const auto d = static_cast<double>(dims);
-  switch (core::effective_kind(metric)) {
-    case MetricKind::euclidean:
-    case MetricKind::sqeuclidean: return std::pow(std::numbers::pi, d / 2) / std::tgamma(d / 2 + 1);
-    case MetricKind::manhattan: return std::pow(2, d) / std::tgamma(d + 1);
-    case MetricKind::chebyshev: return std::pow(2, d);
-    default:
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("no volume is known of balls by {}; density has euclidean, sqeuclidean, manhattan, "
-                              "chebyshev",
-                              to_string(metric)));
-  }
-}
-
-template <Element T>
-core::Reduction make_reduction(const MatrixView<T>& base, std::int64_t k, const MatrixView<DistanceOf<T>>& values,
-                               ReduceOp op, const Metric& metric) {
-  core::Reduction reduction{op, k, base.cols, 0, 0, metric.kind == MetricKind::sqeuclidean};
-  if (core::has_values(op)) {
-    api::check_view(values, "values");
-    if (values.rows != base.rows)
-      throw Error(
-          ErrorCode::invalid_argument,
-          fmt::format("{} rows of values for {} base points; each point must have one", values.rows, base.rows));
-    reduction.columns = values.cols;
-  }
-  if (op == ReduceOp::density) reduction.ball = ball_volume(metric, base.cols);
-  if (op == ReduceOp::weighted_mean && metric.kind == MetricKind::inner_product)
-    throw Error(ErrorCode::invalid_argument, "inner products may be negative and are no weights of weighted-mean");
-  return reduction;
-}
 
 // The neighbours of a query as reduce_neighbors() wants them.
 template <Element T>
@@ -111,7 +73,7 @@ class BatchReducer {
 template <Element T>
 SearchReport reduce_batches(const api::Searcher<T>& searcher, const BatchReducer<T>& reducer, MatrixView<T> queries,
                             std::int64_t k, std::int64_t columns, DistanceOf<T>* out) {
-  const std::int64_t batch = std::clamp<std::int64_t>(kBatchNeighbors / k, 1, queries.rows);
+  const std::int64_t batch = std::clamp<std::int64_t>(api::kBatchNeighbors / k, 1, queries.rows);
   std::vector<std::int64_t> ids(static_cast<std::size_t>(batch * k));
   std::vector<DistanceOf<T>> distances(ids.size());
   SearchReport report;
@@ -150,7 +112,7 @@ Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::in
   api::check_search(base, queries, k);
   Options resolved = options;
   resolved.backend = api::check_options(options);
-  const core::Reduction reduction = make_reduction(base, k, values, op, options.metric);
+  const core::Reduction reduction = api::make_reduction(base, k, values, op, options.metric);
   const std::int64_t columns = core::reduced_columns(reduction);
   return api::guarded([&] {
     const auto start = std::chrono::steady_clock::now();

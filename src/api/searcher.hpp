@@ -89,8 +89,7 @@ class Searcher {
 
   // Whether neighbours can be reduced where they are found.
   bool reduces(std::int64_t queries, std::int64_t k) const {
-    if (device_ == nullptr || options_.method != Method::shifted_sort) return false;
-    return plan_for(queries, k).shifted_sort.merge == "warp";
+    return device_ != nullptr && options_.method == Method::shifted_sort && reduces_in_search(plan_for(queries, k));
   }
 
   // As DeviceIndex::reduce().
@@ -239,13 +238,5 @@ class Searcher {
   DeviceFacts device_facts_;                                // as they were before the base took its part
   std::unique_ptr<DeviceIndex<T>> device_;
 };
-
-template <Element T>
-void check_search(const MatrixView<T>& base, const MatrixView<T>& queries, std::int64_t k) {
-  check_view(queries, "queries");
-  check_same_dims(base.cols, queries.cols);
-  check_k(k, base.rows, "the number of base points is");
-  check_sizes(queries.rows, base.rows, k);
-}
 
 }  // namespace kith::api

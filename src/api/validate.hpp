@@ -56,4 +56,13 @@ void check_dims(std::int64_t dims);
 
 void check_same_dims(std::int64_t base_cols, std::int64_t query_cols);
 
+// Queries and k, of a base that was checked.
+template <Element T>
+void check_search(const MatrixView<T>& base, const MatrixView<T>& queries, std::int64_t k) {
+  check_view(queries, "queries");
+  check_same_dims(base.cols, queries.cols);
+  check_k(k, base.rows, "the number of base points is");
+  check_sizes(queries.rows, base.rows, k);
+}
+
 }  // namespace kith::api

@@ -28,8 +28,9 @@ std::string method_text(const Plan& plan) {
                        plan.triangle.form);
   if (plan.method == Method::shifted_sort)
     return fmt::format(
-        "method    shifted-sort, approximate: {} orders along the {} curve, {} candidates on either side\n",
-        plan.shifted_sort.shifts, plan.shifted_sort.curve, plan.shifted_sort.window);
+        "method    shifted-sort, approximate: {} orders along the {} curve, {} candidates on either side{}\n",
+        plan.shifted_sort.shifts, plan.shifted_sort.curve, plan.shifted_sort.window,
+        plan.shifted_sort.places == "sort" ? ", points and queries sorted together" : "");
   return fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), plan.distance,
                      plan.expanded ? " from norms and products" : "", plan.select);
 }

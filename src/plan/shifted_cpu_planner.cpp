@@ -15,6 +15,9 @@ Plan plan_cpu_shifted(const Problem& problem, const Options& options, const CpuF
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("shifted_sort.merge = '{}' is for devices; backend cpu has one way to merge",
                             options.shifted_sort.merge));
+  if (options.shifted_sort.places == "sort")
+    throw Error(ErrorCode::invalid_argument,
+                "shifted_sort.places = 'sort' is for devices; backend cpu finds places by search");
   if (problem.base_rows > kMostPoints)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} base points; method shifted-sort takes at most {}", problem.base_rows, kMostPoints));

@@ -36,6 +36,7 @@ ShiftedSortTuning decide(const Problem& problem, const Options& options, Backend
     if (tuning.shifts > 1) tuning.shift = std::min(kUsualShift, (1 - core::kSharedExtent) / (tuning.shifts - 1));
   }
   tuning.merge = paper ? "paper" : "warp";
+  if (tuning.places == "auto") tuning.places = "search";
   if (paper) {
     tuning.window = problem.k;
   } else if (tuning.window == 0) {
@@ -108,6 +109,8 @@ void check_shifted_sort(const Options& options, std::int64_t dims) {
     refuse(fmt::format("shifted_sort.curve = '{}'; known are auto, morton, hilbert", tuning.curve));
   if (tuning.merge != "auto" && tuning.merge != "warp" && tuning.merge != "paper")
     refuse(fmt::format("shifted_sort.merge = '{}'; known are auto, warp, paper", tuning.merge));
+  if (tuning.places != "auto" && tuning.places != "search" && tuning.places != "sort")
+    refuse(fmt::format("shifted_sort.places = '{}'; known are auto, search, sort", tuning.places));
 }
 
 Plan plan_device_shifted(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
@@ -123,15 +126,26 @@ Plan plan_device_shifted(const Problem& problem, const Options& options, Backend
   const std::int64_t code = 8 * core::code_shape(static_cast<int>(problem.dims)).words;
   const std::int64_t point = (problem.dims <= 3 ? 4 : problem.dims <= 7 ? 8 : 20) * element;
   const std::int64_t base = problem.base_rows * (problem.dims * element + 24);
-  const std::int64_t orders = plan.shifted_sort.shifts * problem.base_rows * (code + point);
   // CUB's storage is small beside its second buffers; so are pieces that are rounded up.
   constexpr std::int64_t kRounding = std::int64_t{16} << 20;
-  const std::int64_t sorting = problem.base_rows * (code + 12) + kRounding;
+  constexpr double kSortedSeconds = 2e-10;
   const std::int64_t query =
       2 * code + 16 + point + 4 * plan.shifted_sort.shifts + (paper ? problem.k * (element == 8 ? 16 : 8) : 0);
+  plan.seconds = shifted_seconds(plan, kSortedSeconds, 2e-11);
+  if (plan.shifted_sort.places == "sort") {
+    // The points in their orders are of a batch here. Of a code and an id, two each and a count while they are sorted.
+    const std::int64_t entry = 2 * code + 16;
+    const std::int64_t points = problem.base_rows * (plan.shifted_sort.shifts * point + entry) + kRounding;
+    fit_batch(plan, base + points, query + entry);
+    plan.workspace_bytes = points + plan.query_block * (query + entry);
+    const std::int64_t again = (problem.queries - 1) / plan.query_block * problem.base_rows + problem.queries;
+    plan.seconds += static_cast<double>(again * plan.shifted_sort.shifts) * kSortedSeconds;
+    return plan;
+  }
+  const std::int64_t orders = plan.shifted_sort.shifts * problem.base_rows * (code + point);
+  const std::int64_t sorting = problem.base_rows * (code + 12) + kRounding;
   fit_batch(plan, base + orders + sorting, query);
   plan.workspace_bytes = std::max(sorting, plan.query_block * query + kRounding);
-  plan.seconds = shifted_seconds(plan, 2e-10, 2e-11);
   return plan;
 }
 

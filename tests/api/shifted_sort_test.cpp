@@ -140,6 +140,38 @@ TEST_P(ShiftedSort, BackendsAgree) {
   }
 }
 
+TEST_P(ShiftedSort, SortedTogetherIsTheSameAnswer) {
+  if (is_cpu()) GTEST_SKIP() << "a CPU finds places by search";
+  const auto base = scene(Scene::clusters, 300, 15);
+  const auto points = scene(Scene::surface, 30, 16);
+  Options together = options();
+  together.shifted_sort.places = "sort";
+  const auto right = search(base.view(), points.view(), 7, options());
+  EXPECT_EQ(right.report.plan.shifted_sort.places, "search");
+  const auto found = search(base.view(), points.view(), 7, together);
+  EXPECT_EQ(found.ids, right.ids);
+  EXPECT_EQ(found.distances, right.distances);
+  EXPECT_NE(to_string(found.report.plan).find("sorted together"), std::string::npos);
+  const Index<float> index(base.view(), together);
+  for (int round = 0; round < 2; ++round) EXPECT_EQ(index.search(points.view(), 7).ids, right.ids);
+  EXPECT_EQ(index.search_self(3).ids, Index<float>(base.view(), options()).search_self(3).ids);
+}
+
+TEST_P(ShiftedSort, SortedTogetherUnderTheBudget) {
+  if (is_cpu()) GTEST_SKIP() << "a CPU finds places by search";
+  Options together = options();
+  together.shifted_sort.places = "sort";
+  const Problem problem{1000000, 1000000, 3, 10, DType::float32};
+  together.memory_budget = std::int64_t{200} << 20;
+  const Plan plan = explain(problem, together);
+  EXPECT_LT(plan.query_block, problem.queries);
+  EXPECT_LE(plan.workspace_bytes, together.memory_budget);
+  // Points in five orders, and codes and ids of all twice.
+  EXPECT_GE(plan.workspace_bytes, problem.base_rows * (5 * 16 + 28) + plan.query_block * (28 + 24 + 16 + 20));
+  together.memory_budget = std::int64_t{100} << 20;
+  EXPECT_THROW(explain(problem, together), Error);
+}
+
 TEST_P(ShiftedSort, AllNeighboursWhereTheWindowHasThemAll) {
   const auto base = scene(Scene::uniform, 60, 7);
   const auto points = scene(Scene::queries_elsewhere, 10, 8);
@@ -224,9 +256,15 @@ TEST_P(ShiftedSort, RefusesWhatItHasNot) {
       3, 1, [](Options& with) { with.shifted_sort.curve = "peano"; }, "peano");
   refused(
       3, 1, [](Options& with) { with.distance = "direct"; }, "no stages");
-  if (is_cpu())
+  refused(
+      3, 1, [](Options& with) { with.shifted_sort.places = "guess"; },
+      "places = 'guess'; known are auto, search, sort");
+  if (is_cpu()) {
     refused(
         3, 1, [](Options& with) { with.shifted_sort.merge = "paper"; }, "for devices");
+    refused(
+        3, 1, [](Options& with) { with.shifted_sort.places = "sort"; }, "for devices");
+  }
   if (!is_cpu())
     refused(
         3, 1025, [](Options&) {}, "k = 1025");

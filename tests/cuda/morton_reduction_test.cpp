@@ -49,12 +49,14 @@ void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64
   device::ShiftedSets<F> sets;
   sets.base = {base_values.data(), base.rows, base.dims};
   sets.queries = {query_values.data(), queries.rows, queries.dims};
-  const device::CurveBase<F> orders(sets.base, base.dims, {5, 0.05, 0.75}, core::Curve::morton, workspace);
+  const device::CurveBase<F> orders(sets.base, base.dims, {5, 0.05, 0.75}, core::Curve::morton, device::Sorting::once,
+                                    workspace);
   sets.orders = orders.orders();
   const device::ShiftedWork work{MetricKind::euclidean, k, k, 4, false};
   device::shifted_sort(work, sets, keys.data(), ids.data(), workspace, [](std::int64_t) {});
-  device::shifted_sort(work, sets, device::NearReduction<F>{reduction, device_values.data(), reduced.data()}, workspace,
-                       [](std::int64_t) {});
+  device::shifted_sort(work, sets,
+                       device::NearReduction<F>{reduction, {device_values.data(), base.rows, kColumns}, reduced.data()},
+                       workspace, [](std::int64_t) {});
   const auto found_keys = keys.values();
   const auto found_ids = ids.values();
   const auto found = reduced.values();

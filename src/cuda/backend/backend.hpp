@@ -57,6 +57,11 @@ struct MeasuredCost {
   double seconds = 0;
 };
 
+// Whether warps reduce the neighbours that they find for a plan of a device, without lists.
+inline bool reduces_in_search(const Plan& plan) {
+  return plan.method == Method::shifted_sort && plan.shifted_sort.merge == "warp";
+}
+
 // A base on a device, or streamed through it. Thread-safe; the base must outlive it.
 template <Element T>
 class DeviceIndex {
@@ -65,8 +70,8 @@ class DeviceIndex {
   // As the plan says. Queries were checked. Fills in the report but for plan and time.
   virtual void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const = 0;
-  // A row of core::reduced_columns() values a query, for plans of method shifted-sort that merge in warps. `values`
-  // where the operation has some.
+  // A row of core::reduced_columns() values a query, for plans that reduces_in_search() knows. `values` where the
+  // operation has some.
   virtual void reduce(const MatrixView<T>& /*queries*/, const Plan& /*plan*/, const ProgressCallback& /*progress*/,
                       const core::Reduction& /*reduction*/, const MatrixView<DistanceOf<T>>& /*values*/,
                       DistanceOf<T>* /*out*/) const {}
@@ -87,6 +92,10 @@ class PointerIndex {
   // As the plan says. Waits for the stream where the ladder must know who failed, and where queries are refused.
   virtual void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* stream,
                       SearchReport& report) const = 0;
+  // The same, with a row of core::reduced_columns() values a query instead of neighbours; `values` where the operation
+  // has some. Unless the plan reduces_in_search(), the neighbours of all these queries are in memory meanwhile.
+  virtual void reduce(const MatrixView<F>& queries, const Plan& plan, const core::Reduction& reduction,
+                      const MatrixView<F>& values, F* out, void* stream, SearchReport& report) const = 0;
   // As DeviceIndex has it. Waits for the stream.
   virtual double triangle_share(const MatrixView<F>& queries, const Plan& plan, void* stream) const = 0;
   virtual bool holds(const MatrixView<F>& queries, const Plan& plan, void* stream) const = 0;

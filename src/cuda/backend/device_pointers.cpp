@@ -8,6 +8,7 @@
 #include "cuda/search/candidates.hpp"
 #include "cuda/search/check_points.hpp"
 #include "cuda/search/integer_span.hpp"
+#include "cuda/search/reduction.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -69,6 +70,23 @@ class LyingIndex final : public PointerIndex<F> {
     check.refuse_faults("query");
     return_answer(metric_, keys.data(), found.data(), count, distances, ids, stream);
     add_steps(work, done, report);
+  }
+
+  void reduce(const MatrixView<F>& queries, const Plan& plan, const core::Reduction& what, const MatrixView<F>& values,
+              F* out, void* caller_stream, SearchReport& report) const override {
+    auto* stream = static_cast<cudaStream_t>(caller_stream);
+    const NearReduction<F> reduction{what, {values.data, values.rows, values.row_stride}, out};
+    if (reduces_in_search(plan)) {
+      Workspace workspace(stream, size(plan.workspace_bytes));
+      return with_checked(queries, stream, [&](const PointStore<F>& points) {
+        curve_.reduce(plan, points, base_, reduction, workspace, [](std::int64_t) {});
+      });
+    }
+    const std::int64_t count = queries.rows * what.k;
+    DeviceBuffer<F> distances(size(count), stream);
+    DeviceBuffer<std::int64_t> ids(size(count), stream);
+    search(queries, plan, distances.data(), ids.data(), caller_stream, report);
+    reduce_lists({distances.data(), ids.data(), queries.rows}, base_.exact(0, base_.count()).rows, reduction, stream);
   }
 
   double triangle_share(const MatrixView<F>& queries, const Plan& plan, void* caller_stream) const override {

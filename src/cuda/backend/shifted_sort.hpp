@@ -16,6 +16,10 @@ inline ShiftedWork shifted_work(const Plan& plan) {
   return {plan.metric, plan.problem.k, plan.shifted_sort.window, plan.query_block, plan.shifted_sort.merge == "paper"};
 }
 
+inline Sorting sorting_of(const Plan& plan) {
+  return plan.shifted_sort.places == "sort" ? Sorting::with_queries : Sorting::once;
+}
+
 // Of one base that is on the device as a whole and is always searched with the same shifts. Thread-safe.
 template <class F>
 class KeptCurve {
@@ -54,7 +58,8 @@ class KeptCurve {
       ready.wait_on(*stream_);
       Workspace workspace(*stream_, static_cast<std::size_t>(plan.workspace_bytes));
       curve_.emplace(base.exact(0, base.count()).rows, static_cast<int>(base.dims()),
-                     core::curve_shifts(plan.shifted_sort), core::curve_of(plan.shifted_sort), workspace);
+                     core::curve_shifts(plan.shifted_sort), core::curve_of(plan.shifted_sort), sorting_of(plan),
+                     workspace);
       made_->record(*stream_);
     }
     made_->wait_on(stream);

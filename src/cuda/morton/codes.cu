@@ -1,9 +1,9 @@
-// A thread computes a code (core/curve.hpp); a radix sort makes the order. Queries are not sorted together with the
-// points, as Li et al. do (3.2): a binary search finds the same place, so that a base is sorted once for all its
-// queries. Queries come in the order of one curve, so searches of a warp take nearly the same way.
+// A thread computes a code (core/curve.hpp); a radix sort makes the order. A binary search finds a query's place, so
+// that a base is sorted once for all its queries (joint_orders.hpp sorts both together). Queries come in the order of
+// one curve, so searches of a warp take nearly the same way.
 #include "cuda/morton/codes.hpp"
 
-#include "cuda/morton/curve_point.cuh"
+#include "cuda/morton/gather_point.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/sort_pairs.hpp"
 
@@ -17,13 +17,13 @@ __device__ __forceinline__ std::int64_t global_thread() {
 }
 
 template <class F, class Code, int kDims>
-__global__ void __launch_bounds__(kThreads)
-    codes_kernel(PointRows<F> rows, const core::CurveFrame* frame, int shift, Code* codes, unsigned* ids) {
+__global__ void __launch_bounds__(kThreads) codes_kernel(PointRows<F> rows, const core::CurveFrame* frame, int shift,
+                                                         unsigned first_id, Code* codes, unsigned* ids) {
   const std::int64_t i = global_thread();
   if (i >= rows.count) return;
   const F* row = rows.data + i * rows.stride;
   codes[i] = core::curve_code<Code, kDims>(*frame, shift, [=](int c) { return static_cast<double>(row[c]); });
-  ids[i] = static_cast<unsigned>(i);
+  ids[i] = first_id + static_cast<unsigned>(i);
 }
 
 template <class F, unsigned kWidth>
@@ -31,12 +31,7 @@ __global__ void __launch_bounds__(kThreads)
     gather_kernel(PointRows<F> rows, unsigned dims, const unsigned* ids, CurvePoint<F, kWidth>* points) {
   const std::int64_t i = global_thread();
   if (i >= rows.count) return;
-  const F* row = rows.data + static_cast<std::int64_t>(ids[i]) * rows.stride;
-  CurvePoint<F, kWidth> point;
-  KITH_UNROLL
-  for (unsigned c = 0; c < kWidth - 1; ++c) point.x[c] = c < dims ? row[c] : F{0};
-  point.id = ids[i];
-  points[i] = point;
+  points[i] = gather_point<F, kWidth>(rows, dims, ids[i]);
 }
 
 template <class Code>
@@ -85,15 +80,28 @@ Shape shape_for(std::int64_t threads) {
 }  // namespace
 
 template <class F>
-void order_points(const PointRows<F>& rows, const core::CurveFrame* frame, int dims, int shift, std::uint64_t* codes,
-                  unsigned* ids, Workspace& workspace) {
+void curve_codes(const PointRows<F>& rows, const core::CurveFrame* frame, int dims, int shift, unsigned first_id,
+                 std::uint64_t* codes, unsigned* ids, cudaStream_t stream) {
   with_codes(dims, [&](auto code, auto fixed) {
     using Code = decltype(code);
-    auto* typed = reinterpret_cast<Code*>(codes);
-    launch("codes", codes_kernel<F, Code, decltype(fixed)::value>, shape_for(rows.count), workspace.stream(), rows,
-           frame, shift, typed, ids);
-    sort_pairs(typed, ids, rows.count, core::code_shape(dims).bits * dims, workspace);
+    launch("codes", codes_kernel<F, Code, decltype(fixed)::value>, shape_for(rows.count), stream, rows, frame, shift,
+           first_id, reinterpret_cast<Code*>(codes), ids);
   });
+}
+
+void sort_codes(std::uint64_t* codes, unsigned* ids, std::int64_t count, int dims, Workspace& workspace) {
+  const core::CodeShape shape = core::code_shape(dims);
+  if (shape.words == 1)
+    sort_pairs(codes, ids, count, shape.bits * dims, workspace);
+  else
+    sort_pairs(reinterpret_cast<core::Code128*>(codes), ids, count, shape.bits * dims, workspace);
+}
+
+template <class F>
+void order_points(const PointRows<F>& rows, const core::CurveFrame* frame, int dims, int shift, std::uint64_t* codes,
+                  unsigned* ids, Workspace& workspace) {
+  curve_codes(rows, frame, dims, shift, 0, codes, ids, workspace.stream());
+  sort_codes(codes, ids, rows.count, dims, workspace);
 }
 
 template <class F>
@@ -126,6 +134,8 @@ void find_places(const CurveOrders<F>& orders, const F* queries, std::int64_t co
 }
 
 #define KITH_INSTANTIATE(F)                                                                                     \
+  template void curve_codes(const PointRows<F>&, const core::CurveFrame*, int, int, unsigned, std::uint64_t*,   \
+                            unsigned*, cudaStream_t);                                                           \
   template void order_points(const PointRows<F>&, const core::CurveFrame*, int, int, std::uint64_t*, unsigned*, \
                              Workspace&);                                                                       \
   template void gather_points(const PointRows<F>&, int, const unsigned*, F*, cudaStream_t);                     \

@@ -7,6 +7,14 @@
 
 namespace kith::KITH_BACKEND {
 
+// The codes of rows under a shift, and as ids the rows' numbers from first_id on.
+template <class F>
+void curve_codes(const PointRows<F>& rows, const core::CurveFrame* frame, int dims, int shift, unsigned first_id,
+                 std::uint64_t* codes, unsigned* ids, cudaStream_t stream);
+
+// Sorts such codes with their ids, ascending; equal ones keep their order.
+void sort_codes(std::uint64_t* codes, unsigned* ids, std::int64_t count, int dims, Workspace& workspace);
+
 // The codes of rows under a shift, ascending, and the rows' numbers in that order.
 template <class F>
 void order_points(const PointRows<F>& rows, const core::CurveFrame* frame, int dims, int shift, std::uint64_t* codes,
@@ -16,7 +24,8 @@ void order_points(const PointRows<F>& rows, const core::CurveFrame* frame, int d
 template <class F>
 void gather_points(const PointRows<F>& rows, int dims, const unsigned* ids, F* points, cudaStream_t stream);
 
-// A set of orders of one base: sorted codes, and the points in the same order, one shift after the other.
+// A set of orders of one base: sorted codes, and the points in the same order, one shift after the other. Both are null
+// where the points are sorted together with each batch of queries.
 template <class F>
 struct CurveOrders {
   const core::CurveFrame* frame = nullptr;

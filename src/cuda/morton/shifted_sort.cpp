@@ -6,6 +6,7 @@
 #include "cuda/morton/curve_point.cuh"
 #include "cuda/morton/curve_search.hpp"
 #include "cuda/morton/frame.hpp"
+#include "cuda/morton/joint_orders.hpp"
 #include "cuda/morton/near_lists.hpp"
 #include "cuda/morton/paper_merge.hpp"
 
@@ -32,14 +33,17 @@ const F* ordered_queries(const PointRows<F>& rows, const CurveOrders<F>& orders,
 
 template <class F>
 CurveBase<F>::CurveBase(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
-                        Workspace& workspace)
+                        Sorting sorting, Workspace& workspace)
     : count_(rows.count),
       dims_(dims),
       shifts_(shifts.count),
       frame_(1, workspace.stream()),
-      codes_(as_size(rows.count * core::code_shape(dims).words * shifts.count), workspace.stream()),
-      points_(as_size(rows.count * curve_width(dims) * shifts.count), workspace.stream()) {
+      codes_(as_size(sorting == Sorting::once ? rows.count * core::code_shape(dims).words * shifts.count : 0),
+             workspace.stream()),
+      points_(as_size(sorting == Sorting::once ? rows.count * curve_width(dims) * shifts.count : 0),
+              workspace.stream()) {
   frame_points(rows, dims, shifts, curve, frame_.data(), workspace);
+  if (sorting == Sorting::with_queries) return;
   for (int shift = 0; shift < shifts.count; ++shift) {
     workspace.reset();
     auto* ids = workspace.take<unsigned>(as_size(rows.count));
@@ -62,20 +66,29 @@ void for_each_batch(const ShiftedWork& work, const ShiftedSets<F>& sets, Workspa
   search.window = static_cast<unsigned>(work.window);
   search.form = core::form_of(work.metric);
   search.root = core::effective_kind(work.metric) == MetricKind::euclidean;
+  const bool together = sets.orders.points == nullptr;
+  const bool in_order = sets.same && !together;  // the base's own order is that of the queries
+  const std::int64_t width = curve_width(sets.orders.dims);
   for (std::int64_t first = 0; first < sets.queries.count; first += work.query_block) {
     workspace.reset();
     search.count = std::min(work.query_block, sets.queries.count - first);
-    if (sets.same) {
-      search.queries = sets.orders.points + first * curve_width(sets.orders.dims);
+    if (in_order) {
+      search.queries = sets.orders.points + first * width;
     } else {
       const PointRows<F> batch{sets.queries.data + first * sets.queries.stride, search.count, sets.queries.stride};
       search.queries = ordered_queries(batch, sets.orders, workspace);
     }
     auto* places = workspace.take<unsigned>(as_size(search.count * sets.orders.shifts));
-    find_places(sets.orders, search.queries, search.count, places, workspace.stream());
+    if (together) {
+      auto* points = workspace.take<F>(as_size(sets.base.count * width * sets.orders.shifts));
+      sort_together(sets.orders, sets.base, search.queries, search.count, points, places, workspace);
+      search.orders.points = points;
+    } else {
+      find_places(sets.orders, search.queries, search.count, places, workspace.stream());
+    }
     search.places = places;
     // The base's own order has its rows as ids; those of a batch count from its first.
-    run(search, sets.same ? 0 : first);
+    run(search, in_order ? 0 : first);
     between(search.count);
   }
 }

@@ -1,9 +1,9 @@
 // shifted_sort.hpp: approximate search by sorting shifted points along a space-filling curve (Li et al., kANN on the
 // GPU with shifted sorting).
-// Cost    one radix sort of the base a shift, once; a sort of the queries, and for each of them 2 · window candidates a
-//         shift.
+// Cost    one radix sort of the base a shift, once or, together with the queries, for each batch of them; a sort of the
+//         queries, and for each of them 2 · window candidates a shift.
 // Memory  of the base, for every shift, a code and a point with its id (curve_bytes()); of a query of a batch some
-//         hundred bytes.
+//         hundred bytes. Sorted together: of a batch, codes twice and the points of all shifts (joint_orders.hpp).
 // Limits  1 ≤ dims ≤ 16, k ≤ 1024, metrics of the forms squared, absolute and maximum.
 #pragma once
 
@@ -15,12 +15,15 @@
 
 namespace kith::KITH_BACKEND {
 
-// The orders of a base along the curve, one a shift.
+// When the points are put in order. With queries: both are sorted together, as Li et al. do (3.2), for every batch.
+enum class Sorting { once, with_queries };
+
+// The orders of a base along the curve, one a shift; only its frame where they are made with queries.
 template <class F>
 class CurveBase {
  public:
   // Everything is enqueued on the workspace's stream, from which the memory comes too.
-  CurveBase(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
+  CurveBase(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve, Sorting sorting,
             Workspace& workspace);
 
   CurveOrders<F> orders() const { return {frame_.data(), codes_.data(), points_.data(), count_, dims_, shifts_}; }

@@ -1,4 +1,4 @@
-// device_sort.cu: CUB is included here and in sort_pairs.cu only.
+// device_sort.cu: CUB is included here, in sort_pairs.cu and in count_before.cu only.
 // PackedKey  a few long segments: one device-wide radix sort each; many: CUB's segmented radix sort, a block a segment.
 // WideKey    CUB's segmented sort has no composite keys, so each key is labelled with its segment, in the zero of a
 //            WideKey, and one device-wide radix sort orders by (segment, order, id).

@@ -22,6 +22,8 @@ class Workspace {
   }
 
   void reset();
+  // Gives back, in the stream's order, what the last round has left and this one has not taken so far.
+  void drop_untaken();
   // Gives all memory back, in the stream's order.
   void clear();
   cudaStream_t stream() const { return stream_; }
@@ -36,7 +38,6 @@ class Workspace {
   };
 
   void* take_bytes(std::size_t bytes);
-  void drop_untaken();
 
   cudaStream_t stream_;
   std::size_t budget_;
