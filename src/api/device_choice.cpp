@@ -37,7 +37,7 @@ Plan plan_on_device(const Problem& problem, const Options& options, Backend back
     // Nobody knows yet whether halfs will do: the search takes something between the two.
     const double likely = std::sqrt(brute.seconds * without_halfs(brute));
     const double probe = plan::probe_seconds(problem, options.metric, triangle.triangle.base_landmarks, facts.profile);
-    if (seconds(0) > worst || probe > plan::kProbeShare * likely) return brute;
+    if (seconds(0) > worst || probe > plan::kDeviceProbeShare * likely) return brute;
     const double share = ask.triangle_share(triangle);
     if (seconds(share) > worst) return brute;
     if (seconds(share) > plan::kTriangleMargin * brute.seconds && ask.holds(brute)) return brute;

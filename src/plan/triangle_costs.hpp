@@ -22,8 +22,10 @@ inline constexpr TriangleShare kUsualShare{0.005, 0.03};
 // A prediction must be this much better before triangle is taken: shares are estimates.
 inline constexpr double kTriangleMargin = 0.8;
 
-// A probe (core/triangle_probe.hpp) may cost this share of the search it is for.
+// A probe (core/triangle_probe.hpp) may cost this share of the search it is for. On a device less: what a search takes
+// there is not known before halfs have been tried.
 inline constexpr double kProbeShare = 0.05;
+inline constexpr double kDeviceProbeShare = 0.035;
 // On a device fewer leave it idle, whatever is ruled out.
 inline constexpr std::int64_t kTriangleQueries = 256;
 inline constexpr std::int64_t kTrianglePoints = 4096;
