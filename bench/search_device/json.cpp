@@ -148,6 +148,7 @@ void append_run(const std::string& path, const Run& run) {
   for (const Figure& figure : make_figures(run.measurements, run.stages, run.ceilings))
     added["figures"].push_back(figure_json(figure));
   if (run.stream) added["stream"] = to_json(*run.stream);
+  for (const RadiusRow& row : run.radius) added["radius"].push_back(to_json(row));
   device_bench::append_run(path, kSchema, std::move(added));
 }
 

@@ -7,6 +7,7 @@
 
 #include "search_device/grid.hpp"
 #include "search_device/harness.hpp"
+#include "search_device/radius.hpp"
 #include "search_device/stream.hpp"
 #include "select/device.hpp"
 
@@ -25,6 +26,7 @@ struct Run {
   std::vector<StageMeasurement> stages;
   std::vector<GridPoint> grid;
   std::optional<StreamResult> stream = {};
+  std::vector<RadiusRow> radius = {};
 };
 
 // Adds the run to the file, which is made where there is none. Throws std::runtime_error when it cannot be read or

@@ -53,6 +53,7 @@ struct Arguments {
   GivenLimits limits;
   bool quick = false;
   StreamSettings stream;
+  bool radius = false;
   bool list = false;
 };
 
@@ -92,6 +93,7 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("--stream-bytes", arguments.stream.bytes, "Of the base that is streamed")
       ->check(CLI::Range(std::int64_t{100'000'000}, std::int64_t{1} << 40))
       ->capture_default_str();
+  app.add_flag("--radius", arguments.radius, "Only radius searches of points of the host");
   app.add_flag("--list", arguments.list, "Print the problems and leave");
 }
 
@@ -195,6 +197,19 @@ int measure_streaming(const Arguments& arguments, const select_bench::DeviceFact
   return run.stream->fault.empty() ? 0 : bench::kFailure;
 }
 
+int measure_radii(const Arguments& arguments, const select_bench::DeviceFacts& device) {
+  Limits limits;
+  limits.quick = arguments.quick;
+  arguments.limits.replace(limits);
+  Run run{"radius", device_bench::now(), arguments.commit, arguments.driver, device, limits, true, {}, {}, {}, {}};
+  fmt::print("{}, {}\n", device.name, run.date);
+  run.radius = measure_radius(limits);
+  if (!arguments.json_path.empty()) append_run(arguments.json_path, run);
+  const bool right =
+      std::all_of(run.radius.begin(), run.radius.end(), [](const auto& row) { return row.fault.empty(); });
+  return right ? 0 : bench::kFailure;
+}
+
 // What was measured is kept even if the run breaks off.
 int measure(const Arguments& arguments, const Suite& suite, const select_bench::DeviceFacts& device) {
   Run run{suite.name, device_bench::now(), arguments.commit, arguments.driver, device, suite.limits, false, {}, {}, {},
@@ -236,6 +251,7 @@ int main_of(int argc, char** argv) {
     return bench::kNoDevice;
   }
   if (arguments.stream.wanted) return measure_streaming(arguments, *device);
+  if (arguments.radius) return measure_radii(arguments, *device);
   if (!arguments.tune_path.empty()) {
     write_profile(arguments.tune_path, arguments.quick);
     return 0;

@@ -46,8 +46,7 @@ struct RadiusNeighbors {
 //
 // The memory budget is the search's. How many neighbours there are nobody knows before: while rows are put together,
 // up to two copies of the result are held, and Error(out_of_memory) comes when free memory cannot hold them.
-// Stages are `direct` and `register-tiled`, the method is brute. The CPU does the work whatever the backend; the plan
-// says so.
+// The method is brute; distance stages are `register-tiled` and, on the CPU, `direct`.
 template <Element T>
 KITH_API RadiusNeighbors<DistanceOf<T>> radius_search(MatrixView<T> base, MatrixView<T> queries,
                                                       std::span<const DistanceOf<T>> radii, const Options& options = {},

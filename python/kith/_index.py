@@ -122,7 +122,7 @@ class Index:
         if self._device is None:
             return self._native
         points = as_points(_places.place_of(self._base, self._base).to_host(self._base), "base")
-        return _kith.HostIndex(points, make_options(**{**self._keywords, "backend": "cpu"}), None)
+        return _kith.HostIndex(points, self._options, None)
 
     @property
     def base(self) -> Any:

@@ -31,7 +31,7 @@ def search_radius(
     """All base points whose distance is at most ``radius``; under inner_product, whose product is at least that.
 
     ``radius`` is a number or one for each query, rounded to the type of the distances. ``count_only`` leaves out
-    everything but the offsets. The CPU does the work; device arrays go through host memory.
+    everything but the offsets. Device arrays go through host memory.
 
     >>> import numpy as np, kith
     >>> base = np.array([[0.0], [1.0], [2.0], [5.0]])

@@ -3,24 +3,22 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
-#include "api/validate.hpp"
 #include "core/order.hpp"
+#include "kith/error.hpp"
 #include "plan/planner.hpp"
-#include "plan/radius_planner.hpp"
 
 namespace kith {
 namespace api {
 
 template <class D>
-cpu::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric, RadiusOutput output) {
+core::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric, RadiusOutput output) {
   const auto count = static_cast<std::int64_t>(radii.size());
   if (count != 1 && count != queries)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} radii for {} queries; one for all or one for each is needed", count, queries));
   const bool products = metric.kind == MetricKind::inner_product;
-  cpu::Reach<D> reach;
+  core::Reach<D> reach;
   reach.keys.reserve(radii.size());
   for (const D radius : radii) {
     if (std::isnan(radius) || (radius < 0 && !products))
@@ -35,8 +33,8 @@ cpu::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Met
   return reach;
 }
 
-template cpu::Reach<float> reach_of(std::span<const float>, std::int64_t, const Metric&, RadiusOutput);
-template cpu::Reach<double> reach_of(std::span<const double>, std::int64_t, const Metric&, RadiusOutput);
+template core::Reach<float> reach_of(std::span<const float>, std::int64_t, const Metric&, RadiusOutput);
+template core::Reach<double> reach_of(std::span<const double>, std::int64_t, const Metric&, RadiusOutput);
 
 }  // namespace api
 
@@ -44,13 +42,7 @@ template <Element T>
 RadiusNeighbors<DistanceOf<T>> radius_search(MatrixView<T> base, MatrixView<T> queries,
                                              std::span<const DistanceOf<T>> radii, const Options& options,
                                              RadiusOutput output) {
-  api::check_view(base, "base");
-  const Backend asked = api::check_options(options);
-  Options on_cpu = options;
-  on_cpu.backend = Backend::cpu;
-  auto found = Index<T>(base, std::move(on_cpu)).search_radius(queries, radii, output);
-  if (asked != Backend::cpu) found.report.plan.reason = plan::reason_for_cpu(asked);
-  return found;
+  return Index<T>(base, options).search_radius(queries, radii, output);
 }
 
 #define KITH_INSTANTIATE(T)                                       \

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cpu/radius_search.hpp"
+#include "core/reach.hpp"
 #include "kith/metric.hpp"
 #include "kith/radius.hpp"
 
@@ -12,6 +12,6 @@ namespace kith::api {
 
 // Throws Error(invalid_argument) for radii that are negative, NaN, or neither one nor one for each query.
 template <class D>
-cpu::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric, RadiusOutput output);
+core::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric, RadiusOutput output);
 
 }  // namespace kith::api

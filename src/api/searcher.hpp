@@ -22,6 +22,7 @@
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
 #include "plan/device_planner.hpp"
+#include "plan/device_radius.hpp"
 #include "plan/planner.hpp"
 #include "plan/radius_planner.hpp"
 #include "plan/shifted_planner.hpp"
@@ -113,18 +114,10 @@ class Searcher {
     return found;
   }
 
-  // Of the CPU, whatever the backend.
-  RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> queries, const cpu::Reach<DistanceOf<T>>& reach) const {
+  RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> queries, const core::Reach<DistanceOf<T>>& reach) const {
     const auto start = std::chrono::steady_clock::now();
-    const Problem problem{base_.rows, queries.rows, base_.cols, 0, dtype_of<T>()};
     RadiusNeighbors<DistanceOf<T>> found;
-    Plan& plan = found.report.plan;
-    plan = plan::plan_radius(problem, options_, machine_, has_norms_ || on_device());
-    const cpu::PreparedRows<T> made = on_device() ? prepare_with_norms(base_, plan, "base") : cpu::PreparedRows<T>();
-    const cpu::PreparedRows<T>& base = on_device() ? made : prepared_;
-    const cpu::PreparedRows<T> prepared_queries = prepare_with_norms(queries, plan, "query");
-    plan.expanded = plan.expanded && cpu::expansion_is_sharp(base, prepared_queries);
-    cpu::Reached<DistanceOf<T>> reached = cpu::radius_search(base, prepared_queries, plan, reach, options_.progress);
+    core::Reached<DistanceOf<T>> reached = reach_of(queries, reach, found.report.plan);
     found.queries = queries.rows;
     found.offsets = std::move(reached.offsets);
     found.ids = std::move(reached.ids);
@@ -136,6 +129,21 @@ class Searcher {
 
  private:
   bool on_device() const { return options_.backend == Backend::cuda || options_.backend == Backend::emulated; }
+
+  // Sets the plan, and follows it.
+  core::Reached<DistanceOf<T>> reach_of(MatrixView<T> queries, const core::Reach<DistanceOf<T>>& reach,
+                                        Plan& plan) const {
+    const Problem problem{base_.rows, queries.rows, base_.cols, 0, dtype_of<T>()};
+    if (device_ != nullptr) {
+      plan = plan::plan_device_radius(problem, options_, options_.backend, device_facts_);
+      prepare(queries, "query");
+      return device_->search_radius(queries, plan, reach, options_.progress);
+    }
+    plan = plan::plan_cpu_radius(problem, options_, machine_, has_norms_);
+    const cpu::PreparedRows<T> prepared_queries = prepare_with_norms(queries, plan, "query");
+    plan.expanded = plan.expanded && cpu::expansion_is_sharp(prepared_, prepared_queries);
+    return cpu::radius_search(prepared_, prepared_queries, plan, reach, options_.progress);
+  }
 
   // On a device what is prepared is not used: this is for the checks.
   cpu::PreparedRows<T> prepare(MatrixView<T> view, const char* role) const {

@@ -54,7 +54,7 @@ class RadiusTask {
  public:
   using F = DistanceOf<T>;
 
-  RadiusTask(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan, const Reach<F>& reach,
+  RadiusTask(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan, const core::Reach<F>& reach,
              RadiusWorkspace<F>& workspace)
       : base_(base),
         queries_(queries),
@@ -219,7 +219,7 @@ class RadiusTask {
   const PreparedRows<T>& base_;
   const PreparedRows<T>& queries_;
   const Plan& plan_;
-  const Reach<F>& reach_;
+  const core::Reach<F>& reach_;
   core::Form form_;
   core::ScoreBounds<F> bounds_;
   RadiusWorkspace<F>& space_;
@@ -248,8 +248,9 @@ void put_sorted_row(const Metric& metric, QueryHits<F>* parts, std::int64_t spli
 }  // namespace
 
 template <Element T>
-Reached<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
-                                     const Reach<DistanceOf<T>>& reach, const ProgressCallback& callback) {
+core::Reached<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries,
+                                           const Plan& plan, const core::Reach<DistanceOf<T>>& reach,
+                                           const ProgressCallback& callback) {
   using F = DistanceOf<T>;
   const std::int64_t query_count = queries.view.rows;
   const std::int64_t splits = plan.base_splits;
@@ -281,7 +282,7 @@ Reached<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const Prepared
                           });
   });
 
-  Reached<F> out;
+  core::Reached<F> out;
   out.finalists = finalists;
   out.offsets.assign(static_cast<std::size_t>(query_count) + 1, 0);
   for (std::int64_t q = 0; q < query_count; ++q) {
@@ -302,9 +303,9 @@ Reached<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const Prepared
   return out;
 }
 
-#define KITH_INSTANTIATE(T)                                                                                  \
-  template Reached<DistanceOf<T>> radius_search(const PreparedRows<T>&, const PreparedRows<T>&, const Plan&, \
-                                                const Reach<DistanceOf<T>>&, const ProgressCallback&);
+#define KITH_INSTANTIATE(T)                                                                                        \
+  template core::Reached<DistanceOf<T>> radius_search(const PreparedRows<T>&, const PreparedRows<T>&, const Plan&, \
+                                                      const core::Reach<DistanceOf<T>>&, const ProgressCallback&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

@@ -58,10 +58,16 @@ class Model {
 
   double fused(const std::string& stage) const {
     const double candidates = q_ * room_ * costs_.candidate;
-    double pair = costs_.fused_pair + d_ * steps(form_, expanded_) * costs_.register_tiled;
+    double pass = this->pass();
     if (stage == "half")
-      pair = costs_.fused_half_pair + d_ * costs_.fused_halfs * (d_ > kHalfResident ? kHalfStreamed : 1);
-    return kFusedStart * costs_.start + finalists_ + register_tiles() * pair + candidates;
+      pass = register_tiles() *
+             (costs_.fused_half_pair + d_ * costs_.fused_halfs * (d_ > kHalfResident ? kHalfStreamed : 1));
+    return kFusedStart * costs_.start + finalists_ + pass + candidates;
+  }
+
+  // Scores of all pairs, looked at and forgotten.
+  double pass() const {
+    return register_tiles() * (costs_.fused_pair + d_ * steps(form_, expanded_) * costs_.register_tiled);
   }
 
  private:
@@ -114,6 +120,10 @@ DeviceStageCost stage_cost(const DeviceProfile& costs, const std::string& stage,
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;
   const DeviceStageCost fused{model.fused(stage), true};
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
+}
+
+double radius_seconds(const DeviceProfile& costs, const Problem& problem, core::Form form) {
+  return costs.start + Model(costs, problem, form, 1).pass();
 }
 
 }  // namespace kith::plan

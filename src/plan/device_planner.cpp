@@ -98,12 +98,8 @@ double point_bytes(const Problem& problem, const Options& options) {
   return static_cast<double>(problem.dims * element_bytes(problem) * (directions ? 2 : 1) + 24 + halfs);
 }
 
-void fit(Plan& plan, const Options& options, bool resident) {
-  // A base that is streamed goes through its half of the budget in two tiles.
-  const double slot = static_cast<double>(plan.budget_bytes) / 4 / point_bytes(plan.problem, options);
-  const std::int64_t n = resident
-                             ? plan.problem.base_rows
-                             : std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, plan.problem.base_rows);
+// `n`: points that are on the device at a time.
+void fit(Plan& plan, std::int64_t n) {
   plan.base_tile = n;
   plan.query_block = plan.problem.queries;
   const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)); };
@@ -160,10 +156,20 @@ bool is_resident(const Problem& problem, const Options& options, const DeviceFac
   return bytes <= static_cast<double>(device_budget(options, facts)) / 2;
 }
 
-Plan plan_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
+std::int64_t points_at_once(const Problem& problem, const Options& options, const DeviceFacts& facts) {
+  if (is_resident(problem, options, facts)) return problem.base_rows;
+  const double slot = static_cast<double>(device_budget(options, facts)) / 4 / point_bytes(problem, options);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, problem.base_rows);
+}
+
+void check_base_rows(const Problem& problem) {
   if (problem.base_rows > kLongestDeviceRow)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} base points; a device takes at most {}", problem.base_rows, kLongestDeviceRow));
+}
+
+Plan plan_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
+  check_base_rows(problem);
   if (options.method == Method::shifted_sort) return plan_device_shifted(problem, options, backend, facts);
   Plan plan;
   plan.problem = problem;
@@ -196,7 +202,7 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   stages.erase(chosen);
   for (const RankedStage& stage : stages)
     plan.alternatives.push_back({stage.name, stage.cost.seconds, stage.cost.fused ? Method::fused : Method::two_stage});
-  fit(plan, options, is_resident(problem, options, facts));
+  fit(plan, points_at_once(problem, options, facts));
   plan.reason = device_reason(plan, forced);
   return plan;
 }

@@ -9,6 +9,7 @@
 #include "cpu/simd/kernels.hpp"
 #include "kith/error.hpp"
 #include "plan/products.hpp"
+#include "plan/radius_options.hpp"
 
 namespace kith::plan {
 namespace {
@@ -19,16 +20,6 @@ constexpr std::int64_t kRadiusPartRows = 1024;      // a part of the base worth 
 
 std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
   return (whole + part - 1) / part;
-}
-
-void check_radius_options(const Options& options) {
-  if (options.method != Method::automatic && options.method != Method::brute)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("method {} finds the k nearest; a radius search has brute", to_string(options.method)));
-  if (options.distance != "auto" && options.distance != "direct" && options.distance != "register-tiled")
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("distance stage '{}' is not one of a radius search; it has auto, direct, register-tiled",
-                            options.distance));
 }
 
 double pairs_seconds(const StageCost& cost, const Problem& problem) {
@@ -89,12 +80,8 @@ void fit_radius(Plan& plan, bool norms) {
 
 }  // namespace
 
-std::string reason_for_cpu(Backend asked) {
-  return fmt::format("backend {} has no radius search: the CPU does it", to_string(asked));
-}
-
-Plan plan_radius(const Problem& problem, const Options& options, const CpuFacts& facts, bool norms) {
-  check_radius_options(options);
+Plan plan_cpu_radius(const Problem& problem, const Options& options, const CpuFacts& facts, bool norms) {
+  check_radius_options(options, {"direct", "register-tiled"});
   const core::Form form = core::form_of(options.metric);
   Plan plan;
   plan.problem = problem;
@@ -119,8 +106,6 @@ Plan plan_radius(const Problem& problem, const Options& options, const CpuFacts&
   plan.reason = forced       ? "distance stage " + plan.distance + " asked for by name"
                 : use_direct ? "few queries: rows are read once, as they lie"
                              : "sums kept in registers; keys decide what lies near the radius";
-  if (options.backend != Backend::cpu && options.backend != Backend::automatic)
-    plan.reason = reason_for_cpu(options.backend);
   // Counted whether they are there or not, so that a budget that is enough stays enough.
   fit_radius(plan, can_multiply(form));
   return plan;

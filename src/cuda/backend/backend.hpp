@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/reach.hpp"
 #include "core/reduction.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
@@ -70,6 +71,11 @@ class DeviceIndex {
   // As the plan says. Queries were checked. Fills in the report but for plan and time.
   virtual void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
                       std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const = 0;
+  // All points within reach, by a plan of a radius search. Queries were checked; where the reach leaves a point itself
+  // out, they are the base.
+  virtual core::Reached<DistanceOf<T>> search_radius(const MatrixView<T>& queries, const Plan& plan,
+                                                     const core::Reach<DistanceOf<T>>& reach,
+                                                     const ProgressCallback& progress) const = 0;
   // A row of core::reduced_columns() values a query, for plans that reduces_in_search() knows. `values` where the
   // operation has some.
   virtual void reduce(const MatrixView<T>& /*queries*/, const Plan& /*plan*/, const ProgressCallback& /*progress*/,

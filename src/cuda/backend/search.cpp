@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cuda/backend/backend.hpp"
+#include "cuda/backend/radius_rows.hpp"
 #include "cuda/backend/rungs.hpp"
 #include "cuda/backend/shifted_sort.hpp"
 #include "cuda/backend/staging.hpp"
@@ -197,6 +198,42 @@ class HostIndex final : public DeviceIndex<T> {
     add_steps(work, reports, report);
   }
 
+  core::Reached<F> search_radius(const MatrixView<T>& queries, const Plan& plan, const core::Reach<F>& reach,
+                                 const ProgressCallback& progress) const override {
+    const Stream stream;
+    std::vector<F> keys(static_cast<std::size_t>(queries.rows));
+    for (std::int64_t q = 0; q < queries.rows; ++q) keys[static_cast<std::size_t>(q)] = reach.key_of(q);
+    const MatrixView<F> reaches(keys.data(), 1, queries.rows);
+    const bool are_there = store_ && is_base(queries);
+    Staging staging(staging_shape(are_there ? bytes_of(reaches) : bytes_of(queries)), stream);
+    std::optional<PointStore<F>> points;
+    if (!are_there) {
+      points.emplace(queries.rows, queries.cols, metric_, addends_, stream);
+      staging.upload(queries, points->rows());
+      points->prepare(queries.rows);
+    }
+    const PointStore<F>& there = points ? *points : *store_;
+    DeviceBuffer<F> radii(keys.size(), stream);
+    staging.upload(reaches, radii.data());
+    Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
+    RadiusRows<F> rows(queries.rows, reach.most_hits, stream);
+    const RadiusWork work{.metric = metric_,
+                          .expanded = plan.expanded,
+                          .count_only = reach.count_only,
+                          .exclude_self = reach.exclude_self,
+                          .query_tile = plan.query_block,
+                          .base_tile = plan.base_tile,
+                          .most_pairs = plan.query_block * plan.candidates,
+                          .span = span_with(there, stream)};
+    const std::int64_t finalists = with_base(work.base_tile, stream, [&](BaseSource<F>& base) {
+      return radius_search<F>(work, there, radii.data(), base, workspace,
+                              {[&](const FoundPart<F>& part) { rows.take(part); }, pairs_done(progress, plan)});
+    });
+    core::Reached<F> reached = std::move(rows).rows(metric_);
+    reached.finalists = finalists;
+    return reached;
+  }
+
   // A few of the queries are enough: those are copied for it.
   double triangle_share(const MatrixView<T>& queries, const Plan& plan) const override {
     if (!store_) return 1;
@@ -216,12 +253,8 @@ class HostIndex final : public DeviceIndex<T> {
     const PointStore<F> some = some_of(queries, addends_, stream);
     Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
     const BruteWork work = work_of(plan, 0);
-    if (store_) {
-      ResidentBase<F> resident(*store_, halfs_, memory_);
-      return first_rung_holds(work, some, resident, workspace);
-    }
-    StreamedBase<T> streamed(base_, metric_, addends_, work.base_tile, memory_, stream);
-    return first_rung_holds(work, some, streamed, workspace);
+    return with_base(work.base_tile, stream,
+                     [&](BaseSource<F>& base) { return first_rung_holds(work, some, base, workspace); });
   }
 
   void reduce(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
@@ -312,12 +345,20 @@ class HostIndex final : public DeviceIndex<T> {
 
   std::vector<RungReport> run(const BruteWork& work, const PointStore<F>& queries, F* keys, unsigned* ids,
                               Workspace& workspace, const std::function<void()>& between) const {
+    return with_base(work.base_tile, workspace.stream(), [&](BaseSource<F>& base) {
+      return brute_search(work, queries, base, keys, ids, workspace, between);
+    });
+  }
+
+  // Returns use(base), of a base that is there or comes in tiles of at most so many points.
+  template <class Use>
+  auto with_base(std::int64_t tile, cudaStream_t stream, Use use) const {
     if (store_) {
       ResidentBase<F> resident(*store_, halfs_, memory_);
-      return brute_search(work, queries, resident, keys, ids, workspace, between);
+      return use(resident);
     }
-    StreamedBase<T> streamed(base_, metric_, addends_, work.base_tile, memory_, workspace.stream());
-    return brute_search(work, queries, streamed, keys, ids, workspace, between);
+    StreamedBase<T> streamed(base_, metric_, addends_, tile, memory_, stream);
+    return use(streamed);
   }
 
   // Tiles are counted; how many rungs there will be is not known, so the first is all of the way.
@@ -339,6 +380,16 @@ class HostIndex final : public DeviceIndex<T> {
     return [&progress, &plan, stream, total, done = std::int64_t{0}](std::int64_t queries) mutable {
       KITH_CUDA(cudaStreamSynchronize(stream));
       done += queries * plan.problem.base_rows;
+      if (!progress({done, total})) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
+    };
+  }
+
+  // The same for searches that count pairs, and wait by themselves.
+  static std::function<void(std::int64_t)> pairs_done(const ProgressCallback& progress, const Plan& plan) {
+    if (!progress) return [](std::int64_t) {};
+    const std::int64_t total = plan.problem.queries * plan.problem.base_rows;
+    return [&progress, total, done = std::int64_t{0}](std::int64_t pairs) mutable {
+      done += pairs;
       if (!progress({done, total})) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
     };
   }

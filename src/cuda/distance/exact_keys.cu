@@ -49,15 +49,25 @@ __device__ core::RowFacts facts_of(const ExactSet<F>& set, std::int64_t row) {
   return {set.means == nullptr ? 0.0 : set.means[row], set.square_norms == nullptr ? 0.0 : set.square_norms[row]};
 }
 
+// Which pairs get keys: base point ids[i] with query queries[i], or, where that is null, with query i / width.
+struct KeyPairs {
+  const unsigned* queries;
+  const unsigned* ids;
+  std::int64_t width;
+  std::int64_t count;
+
+  __device__ std::int64_t query(std::int64_t i) const { return queries == nullptr ? i / width : queries[i]; }
+};
+
 // Group a pair.
 template <class F>
 __global__ void __launch_bounds__(KeyShape::kThreads)
-    candidate_keys_kernel(KeyCall<F> call, core::Form form, const unsigned* ids, std::int64_t count, F* keys) {
-  const std::int64_t pairs = call.queries.rows.count * count;
+    candidate_keys_kernel(KeyCall<F> call, core::Form form, KeyPairs wanted, F* keys) {
+  const std::int64_t pairs = wanted.count;
   const std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * KeyShape::kGroups + threadIdx.x / core::kLanes;
   const std::int64_t mine = pair < pairs ? pair : pairs - 1;  // the last groups of a warp may have nothing of their own
-  const std::int64_t query = mine / count;
-  const std::int64_t point = ids[mine];
+  const std::int64_t query = wanted.query(mine);
+  const std::int64_t point = wanted.ids[mine];
   const core::RowFacts x_facts = facts_of(call.queries, query);
   const core::RowFacts y_facts = facts_of(call.base, point);
   const F* x = call.queries.rows.data + query * call.queries.rows.stride;
@@ -209,6 +219,13 @@ __global__ void __launch_bounds__(KeyShape::kThreads)
   if (means != nullptr) means[row] = mean;
 }
 
+template <class F>
+void run(const KeyCall<F>& call, const KeyPairs& wanted, F* keys) {
+  launch("candidate_keys", candidate_keys_kernel<F>,
+         {.blocks = ceil_div(wanted.count, KeyShape::kGroups), .threads = KeyShape::kThreads}, call.stream, call,
+         core::form_of(call.metric), wanted, keys);
+}
+
 template <class Terms, class F>
 void run(const KeyCall<F>& call, F* keys, std::int64_t stride) {
   using Stages = KeyStages<F>;
@@ -231,9 +248,12 @@ void row_facts(const PointRows<F>& rows, std::int64_t dims, double* square_norms
 
 template <class F>
 void candidate_keys(const KeyCall<F>& call, const unsigned* ids, std::int64_t count, F* keys) {
-  launch("candidate_keys", candidate_keys_kernel<F>,
-         {.blocks = ceil_div(call.queries.rows.count * count, KeyShape::kGroups), .threads = KeyShape::kThreads},
-         call.stream, call, core::form_of(call.metric), ids, count, keys);
+  run(call, {nullptr, ids, count, call.queries.rows.count * count}, keys);
+}
+
+template <class F>
+void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* ids, std::int64_t count, F* keys) {
+  run(call, {queries, ids, 1, count}, keys);
 }
 
 template <class F>
@@ -247,9 +267,10 @@ void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
   }
 }
 
-#define KITH_INSTANTIATE(F)                                                                   \
-  template void row_facts(const PointRows<F>&, std::int64_t, double*, double*, cudaStream_t); \
-  template void candidate_keys(const KeyCall<F>&, const unsigned*, std::int64_t, F*);         \
+#define KITH_INSTANTIATE(F)                                                                       \
+  template void row_facts(const PointRows<F>&, std::int64_t, double*, double*, cudaStream_t);     \
+  template void candidate_keys(const KeyCall<F>&, const unsigned*, std::int64_t, F*);             \
+  template void pair_keys(const KeyCall<F>&, const unsigned*, const unsigned*, std::int64_t, F*); \
   template void all_keys(const KeyCall<F>&, F*, std::int64_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

@@ -33,6 +33,10 @@ void row_facts(const PointRows<F>& rows, std::int64_t dims, double* square_norms
 template <class F>
 void candidate_keys(const KeyCall<F>& call, const unsigned* ids, std::int64_t count, F* keys);
 
+// keys[i] is that of query queries[i] and base point ids[i].
+template <class F>
+void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* ids, std::int64_t count, F* keys);
+
 // All queries × all base points; rows of keys are `stride` apart.
 template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride);

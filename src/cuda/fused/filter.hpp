@@ -7,6 +7,15 @@
 
 namespace kith::KITH_BACKEND {
 
+// Pairs of any queries in one list, in any order.
+struct PairList {
+  unsigned* queries = nullptr;  // query rows
+  unsigned* ids = nullptr;      // base rows, counted from CandidateLists::first_id
+  unsigned long long room = 0;
+  // Pairs so far, also those that found no place; the caller sets it to 0.
+  unsigned long long* count = nullptr;
+};
+
 // Candidates of a query come in any order.
 template <class F>
 struct CandidateLists {
@@ -17,6 +26,8 @@ struct CandidateLists {
   unsigned first_id = 0;
   // One a query: candidates so far, also those that found no place; the caller sets it to 0.
   unsigned* counts = nullptr;
+  // Where it has a counter, candidates go there instead, without their scores: queries may have any number of them.
+  PairList together{};
 };
 
 template <class F>

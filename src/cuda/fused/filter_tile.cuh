@@ -21,6 +21,14 @@ struct BlockPairs {
   std::int64_t columns;
 };
 
+// One counter for all takes its time; so many pairs take longer on their way to the host.
+__device__ inline void append_together(const PairList& list, unsigned query, unsigned id) {
+  const unsigned long long place = atomicAdd(list.count, 1ULL);
+  if (place >= list.room) return;
+  list.queries[place] = query;
+  list.ids[place] = id;
+}
+
 // Where a query's list has place, a pair goes there. NaN counts as not above the limit: it may stand for a sum that
 // overflowed on its way. Rows and columns that do not exist, and limits that let nothing pass, are sorted out here.
 template <class F>
@@ -30,10 +38,12 @@ __device__ void append(const CandidateLists<F>& lists, const BlockPairs& block, 
   const std::int64_t column = block.first_column + column_in_block;
   if (row >= block.rows || column >= block.columns) return;
   if (lists.limits[row] != lists.limits[row]) return;
+  const unsigned id = lists.first_id + static_cast<unsigned>(column);
+  if (lists.together.count != nullptr) return append_together(lists.together, static_cast<unsigned>(row), id);
   const unsigned place = atomicAdd(lists.counts + row, 1U);
   if (place >= lists.room) return;
   lists.scores[row * lists.room + place] = score;
-  lists.ids[row * lists.room + place] = lists.first_id + static_cast<unsigned>(column);
+  lists.ids[row * lists.room + place] = id;
 }
 
 template <class F>

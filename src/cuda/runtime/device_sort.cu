@@ -1,12 +1,13 @@
 // device_sort.cu: CUB is included here, in sort_pairs.cu and in count_before.cu only.
 // PackedKey  a few long segments: one device-wide radix sort each; many: CUB's segmented radix sort, a block a segment.
 // WideKey    CUB's segmented sort has no composite keys, so each key is labelled with its segment, in the zero of a
-//            WideKey, and one device-wide radix sort orders by (segment, order, id).
+//            WideKey, and one device-wide radix sort orders by (segment, order, id). LabelledKeys have theirs.
 #include "cuda/runtime/device_sort.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <tuple>
 
 #include "cuda/runtime/launch.cuh"
 
@@ -33,6 +34,16 @@ void sort_on_host(K* keys, std::int64_t segments, std::int64_t length, cudaStrea
   check(::emulator::enqueue("sort_segments", work, stream), "sort_segments");
 }
 
+template <class Order>
+void sort_labelled_on_host(LabelledKey<Order>* keys, std::int64_t count, cudaStream_t stream) {
+  const auto work = [=] {
+    std::sort(keys, keys + count, [](const LabelledKey<Order>& a, const LabelledKey<Order>& b) {
+      return std::tie(a.segment, a.order, a.id) < std::tie(b.segment, b.order, b.id);
+    });
+  };
+  check(::emulator::enqueue("sort_labelled", work, stream), "sort_labelled");
+}
+
 }  // namespace
 
 void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder) {
@@ -41,6 +52,19 @@ void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, 
 
 void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder) {
   sort_on_host(keys, segments, length, workspace.stream());
+}
+
+LabelledKey<unsigned>* sort_labelled(LabelledKey<unsigned>* keys, LabelledKey<unsigned>* /*other*/, std::int64_t count,
+                                     std::int64_t /*segments*/, Workspace& workspace) {
+  sort_labelled_on_host(keys, count, workspace.stream());
+  return keys;
+}
+
+LabelledKey<unsigned long long>* sort_labelled(LabelledKey<unsigned long long>* keys,
+                                               LabelledKey<unsigned long long>* /*other*/, std::int64_t count,
+                                               std::int64_t /*segments*/, Workspace& workspace) {
+  sort_labelled_on_host(keys, count, workspace.stream());
+  return keys;
 }
 
 #else
@@ -112,29 +136,47 @@ void sort_together(PackedKey* keys, std::int64_t segments, std::int64_t length, 
   });
 }
 
-// A WideKey with its segment in the place of the zero, so that the two share memory.
-struct LabelledKey {
-  unsigned long long order;
-  unsigned id;
-  unsigned segment;
-};
-static_assert(sizeof(LabelledKey) == sizeof(WideKey) && alignof(LabelledKey) == alignof(WideKey));
-
+template <class Order>
 struct Decompose {
-  __host__ __device__ ::cuda::std::tuple<unsigned&, unsigned long long&, unsigned&> operator()(LabelledKey& key) const {
+  __host__ __device__ ::cuda::std::tuple<unsigned&, Order&, unsigned&> operator()(LabelledKey<Order>& key) const {
     return {key.segment, key.order, key.id};
   }
 };
 
-__global__ void label_kernel(const WideKey* keys, std::int64_t count, std::int64_t length, LabelledKey* labelled) {
+// Bits below `first_bit` are in order already.
+template <class Order>
+void sort_buffers(cub::DoubleBuffer<LabelledKey<Order> >& buffers, std::int64_t count, std::int64_t segments,
+                  int first_bit, Workspace& workspace) {
+  const int end_bit =
+      kIdBits + static_cast<int>(8 * sizeof(Order)) + std::bit_width(static_cast<unsigned>(segments - 1));
+  with_storage(workspace, [&](void* storage, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortKeys(storage, bytes, buffers, count, Decompose<Order>{}, first_bit, end_bit,
+                                          workspace.stream());
+  });
+}
+
+template <class Order>
+LabelledKey<Order>* sort_labelled_keys(LabelledKey<Order>* keys, LabelledKey<Order>* other, std::int64_t count,
+                                       std::int64_t segments, Workspace& workspace) {
+  if (count <= 1) return keys;
+  cub::DoubleBuffer<LabelledKey<Order> > buffers(keys, other);
+  sort_buffers(buffers, count, segments, 0, workspace);
+  return buffers.Current();
+}
+
+// A WideKey with its segment in the place of the zero, so that the two share memory.
+using WideLabelled = LabelledKey<unsigned long long>;
+static_assert(sizeof(WideLabelled) == sizeof(WideKey) && alignof(WideLabelled) == alignof(WideKey));
+
+__global__ void label_kernel(const WideKey* keys, std::int64_t count, std::int64_t length, WideLabelled* labelled) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < count) labelled[i] = {keys[i].order, keys[i].id, static_cast<unsigned>(i / length)};
 }
 
-__global__ void strip_kernel(const LabelledKey* labelled, std::int64_t count, WideKey* keys) {
+__global__ void strip_kernel(const WideLabelled* labelled, std::int64_t count, WideKey* keys) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  const LabelledKey key = labelled[i];
+  const WideLabelled key = labelled[i];
   keys[i] = {key.order, key.id, 0U};
 }
 
@@ -153,17 +195,24 @@ void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Wo
   if (segments == 0 || length <= 1) return;
   const std::int64_t count = segments * length;
   const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
-  const int end_bit = kIdBits + 64 + std::bit_width(static_cast<unsigned>(segments - 1));
   const Shape shape = {.blocks = ceil_div(count, kTuning.threads), .threads = kTuning.threads};
-  auto* labelled = workspace.take<LabelledKey>(static_cast<std::size_t>(count));
+  auto* labelled = workspace.take<WideLabelled>(static_cast<std::size_t>(count));
   launch("label", label_kernel, shape, workspace.stream(), keys, count, length, labelled);
   // The memory of `keys` is free now: it is the second buffer.
-  cub::DoubleBuffer<LabelledKey> buffers(labelled, reinterpret_cast<LabelledKey*>(keys));
-  with_storage(workspace, [&](void* storage, std::size_t& bytes) {
-    return cub::DeviceRadixSort::SortKeys(storage, bytes, buffers, count, Decompose{}, first_bit, end_bit,
-                                          workspace.stream());
-  });
+  cub::DoubleBuffer<WideLabelled> buffers(labelled, reinterpret_cast<WideLabelled*>(keys));
+  sort_buffers(buffers, count, segments, first_bit, workspace);
   launch("strip", strip_kernel, shape, workspace.stream(), buffers.Current(), count, keys);
+}
+
+LabelledKey<unsigned>* sort_labelled(LabelledKey<unsigned>* keys, LabelledKey<unsigned>* other, std::int64_t count,
+                                     std::int64_t segments, Workspace& workspace) {
+  return sort_labelled_keys(keys, other, count, segments, workspace);
+}
+
+LabelledKey<unsigned long long>* sort_labelled(LabelledKey<unsigned long long>* keys,
+                                               LabelledKey<unsigned long long>* other, std::int64_t count,
+                                               std::int64_t segments, Workspace& workspace) {
+  return sort_labelled_keys(keys, other, count, segments, workspace);
 }
 
 #endif

@@ -16,4 +16,20 @@ void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, 
 void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
                    IdOrder ids = IdOrder::any);
 
+// A key that knows its segment, so that segments may have any lengths and lie anyhow.
+template <class Order>
+struct LabelledKey {
+  Order order;
+  unsigned id;
+  unsigned segment;
+};
+
+// Sorts by (segment, order, id) on the workspace's stream; segments are below `segments`. `other` has room for as many
+// keys: the sorted ones are in what is returned, one of the two.
+LabelledKey<unsigned>* sort_labelled(LabelledKey<unsigned>* keys, LabelledKey<unsigned>* other, std::int64_t count,
+                                     std::int64_t segments, Workspace& workspace);
+LabelledKey<unsigned long long>* sort_labelled(LabelledKey<unsigned long long>* keys,
+                                               LabelledKey<unsigned long long>* other, std::int64_t count,
+                                               std::int64_t segments, Workspace& workspace);
+
 }  // namespace kith::KITH_BACKEND

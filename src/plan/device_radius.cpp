@@ -1,0 +1,75 @@
+#include "plan/device_radius.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kith/error.hpp"
+#include "plan/device_costs.hpp"
+#include "plan/device_planner.hpp"
+#include "plan/radius_options.hpp"
+
+namespace kith::plan {
+namespace {
+
+// More queries at once make nothing faster.
+constexpr std::int64_t kRadiusQueries = 16384;
+// Nor do longer lists: their pairs are sorted, and go to the host.
+constexpr std::int64_t kLongestList = std::int64_t{1} << 25;
+
+// Of a pair in the list: its query and point, its key, and twice (key, point, query) to be sorted, with a byte for the
+// sort itself.
+std::int64_t listed_bytes(const Problem& problem) {
+  const std::int64_t element = element_bytes(problem);
+  return 8 + element + 2 * (element + 8) + 1;
+}
+
+// Of a query: its limit and its count.
+std::int64_t limit_bytes(const Problem& problem) {
+  return element_bytes(problem) + 4;
+}
+
+}  // namespace
+
+Plan plan_device_radius(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
+  check_radius_options(options, {"register-tiled"});
+  check_base_rows(problem);
+  const core::Form form = core::form_of(options.metric);
+  Plan plan;
+  plan.problem = problem;
+  plan.metric = options.metric;
+  plan.backend = backend;
+  plan.method = Method::brute;
+  plan.distance = "register-tiled";
+  plan.forced = options.distance != "auto";
+  plan.select = "radius";
+  plan.expanded = form == core::Form::squared && problem.dims >= kExpandFromOnDevice;
+  plan.profile = facts.profile_source;
+  plan.budget_bytes = device_budget(options, facts);
+  plan.workspace_bytes = plan.budget_bytes / 2;
+  plan.base_tile = points_at_once(problem, options, facts);
+  plan.seconds = radius_seconds(facts.profile, problem, form);
+  plan.reason = "no score need be stored; keys decide what lies near the radius";
+
+  constexpr std::int64_t kCounter = 8;
+  const std::int64_t usable = plan.workspace_bytes - plan.workspace_bytes / 8 - kCounter;  // the rest: turned points
+  const std::int64_t pair = listed_bytes(problem);
+  const std::int64_t query = limit_bytes(problem);
+  // Queries may have a quarter of the memory for themselves.
+  plan.query_block = std::clamp<std::int64_t>(usable / 4 / query, 1, std::min(problem.queries, kRadiusQueries));
+  const std::int64_t list = std::min((usable - plan.query_block * query) / pair, kLongestList);
+  plan.candidates = std::min(list / plan.query_block, problem.base_rows);
+  if (plan.candidates < 1) {
+    plan.query_block = std::max<std::int64_t>(1, usable / (query + pair));
+    plan.candidates = 1;
+  }
+  if (plan.query_block * (query + pair) > usable)
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("a memory budget of {} bytes is too small: a radius search over {} points of {} dimensions "
+                    "needs at least {} bytes beside the points",
+                    plan.budget_bytes, problem.base_rows, problem.dims, (query + pair + kCounter) * 16 / 7 + 2));
+  return plan;
+}
+
+}  // namespace kith::plan

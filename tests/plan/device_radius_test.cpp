@@ -1,0 +1,106 @@
+// Plans of a radius search on a device.
+#include "plan/device_radius.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kith/error.hpp"
+#include "plan/device_planner.hpp"
+
+namespace kith {
+namespace {
+
+DeviceFacts device_with(std::int64_t bytes) {
+  DeviceFacts facts;
+  facts.free_memory = bytes;
+  facts.processors = 132;
+  return facts;
+}
+
+Plan radius_plan(const Problem& problem, const Options& options = {}, std::int64_t bytes = std::int64_t{100} << 30) {
+  return plan::plan_device_radius(problem, options, Backend::cuda, device_with(bytes));
+}
+
+constexpr Problem kProblem{1000000, 10000, 128, 0, DType::float32};
+
+TEST(DeviceRadiusPlan, SaysWhatWillBeDone) {
+  const Plan plan = radius_plan(kProblem);
+  EXPECT_EQ(plan.backend, Backend::cuda);
+  EXPECT_EQ(plan.method, Method::brute);
+  EXPECT_EQ(plan.distance, "register-tiled");
+  EXPECT_EQ(plan.select, "radius");
+  EXPECT_TRUE(plan.expanded);
+  EXPECT_EQ(plan.base_tile, kProblem.base_rows);
+  EXPECT_EQ(plan.query_block, kProblem.queries);
+  EXPECT_GT(plan.seconds, 0.01);
+  EXPECT_LT(plan.seconds, 1);
+  EXPECT_NE(to_string(plan).find("within a radius"), std::string::npos) << plan;
+}
+
+TEST(DeviceRadiusPlan, SquaresComeFromProductsWhereTheySaveSomething) {
+  EXPECT_FALSE(radius_plan({1000, 10, 3, 0, DType::float32}).expanded);
+  Options options;
+  options.metric = MetricKind::manhattan;
+  EXPECT_FALSE(radius_plan(kProblem, options).expanded);
+}
+
+TEST(DeviceRadiusPlan, StaysWithinAnyBudget) {
+  for (const DType dtype : {DType::float32, DType::float64, DType::uint8}) {
+    for (const std::int64_t queries : {1, 77, 1000000}) {
+      for (std::int64_t budget = 1 << 10; budget <= std::int64_t{1} << 36; budget *= 4) {
+        Options options;
+        options.memory_budget = budget;
+        const Plan plan = radius_plan({1000000, queries, 20, 0, dtype}, options);
+        EXPECT_EQ(plan.budget_bytes, budget);
+        EXPECT_LE(plan.workspace_bytes, budget);
+        EXPECT_GE(plan.query_block, 1);
+        EXPECT_LE(plan.query_block, queries);
+        EXPECT_GE(plan.candidates, 1);
+        EXPECT_LE(plan.candidates, 1000000);
+        const std::int64_t listed = dtype == DType::float64 ? 48 : 36;
+        EXPECT_LE(plan.query_block * plan.candidates * listed, plan.workspace_bytes);
+        EXPECT_GE(plan.base_tile, 1);
+      }
+    }
+  }
+}
+
+TEST(DeviceRadiusPlan, NamesTheLeastBudget) {
+  Options options;
+  options.memory_budget = 40;
+  std::int64_t least = 0;
+  try {
+    radius_plan(kProblem, options);
+    FAIL() << "40 bytes were enough";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    const std::string text = error.what();
+    least = std::stoll(text.substr(text.rfind("least ") + 6));
+  }
+  options.memory_budget = least;
+  EXPECT_EQ(radius_plan(kProblem, options).query_block, 1);
+}
+
+TEST(DeviceRadiusPlan, RefusesWhatItDoesNotHave) {
+  const auto refused = [](const Problem& problem, const Options& options) {
+    try {
+      radius_plan(problem, options);
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::invalid_argument ? std::string(error.what()) : "another error";
+    }
+    return std::string("nothing");
+  };
+  Options options;
+  options.method = Method::fused;
+  EXPECT_NE(refused(kProblem, options).find("fused"), std::string::npos);
+  options.method = Method::brute;
+  options.distance = "direct";
+  EXPECT_NE(refused(kProblem, options).find("it has auto, register-tiled"), std::string::npos);
+  options.distance = "register-tiled";
+  EXPECT_EQ(refused(kProblem, options), "nothing");
+  EXPECT_NE(refused({std::int64_t{1} << 31, 1, 1, 0, DType::float32}, options).find("2147483648"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kith
