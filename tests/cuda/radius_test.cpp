@@ -177,9 +177,11 @@ void expect_oracle(const Wanted& wanted, Kind kind, const Sizes& sizes, Radii ra
 TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
   const auto rows = pairwise(
       {std::size(kMetrics), std::size(kKinds), std::size(kSizes), std::size(kCuts), std::size(kRadii), 2, 2, 2, 2}, 13);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); i += under_sanitizer() ? 4 : 1) {
     const std::vector<std::size_t>& row = rows[i];
     const Wanted wanted{kMetrics[row[0]], kCuts[row[3]], row[5] == 1, row[6] == 1, row[7] == 1};
+    // Lists of a few pairs take a search of their own for each few.
+    const Sizes& sizes = kSizes[wanted.cuts.candidates < 10 ? std::min<std::size_t>(row[2], 2) : row[2]];
     // The order of powers that are all but equal is the device's own.
     const Kind kind = wanted.metric.kind == MetricKind::minkowski ? Kind::gaussian : kKinds[row[1]];
     SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", kind " << row[1] << ", sizes " << row[2] << ", cuts "
@@ -188,9 +190,9 @@ TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
                                     << (row[8] == 0 ? ", float" : ", double"));
     set_schedule(i % kSchedules);
     if (row[8] == 0)
-      expect_oracle<float>(wanted, kind, kSizes[row[2]], kRadii[row[4]], static_cast<unsigned>(i));
+      expect_oracle<float>(wanted, kind, sizes, kRadii[row[4]], static_cast<unsigned>(i));
     else
-      expect_oracle<double>(wanted, kind, kSizes[row[2]], kRadii[row[4]], static_cast<unsigned>(i));
+      expect_oracle<double>(wanted, kind, sizes, kRadii[row[4]], static_cast<unsigned>(i));
     if (HasFatalFailure()) return;
   }
 }
@@ -198,7 +200,7 @@ TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
 // Enough for points that are turned first, and for sorts of more than one block.
 TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
   const Sizes sizes = small_problems() ? Sizes{700, 400, 12} : Sizes{20000, 500, 12};
-  for (const std::int64_t candidates : {kAll, std::int64_t{20}}) {
+  for (const std::int64_t candidates : {kAll, std::int64_t{2000}}) {
     const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, candidates}};
     expect_oracle<float>(wanted, Kind::gaussian, sizes, Radii::each, 5);
     expect_oracle<double>(wanted, Kind::ties, sizes, Radii::each, 5);

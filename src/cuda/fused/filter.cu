@@ -19,7 +19,7 @@ template <class F, class Form>
 __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
     fused_filter_kernel(TileWork<F> work, Form form, CandidateLists<F> lists) {
   using Vector = typename VectorOf<F>::Type;
-  using Filter = FilterTile<F, TileShape<F>>;
+  using Filter = FilterTile<F, TileShape<F>, true>;
   KITH_SHARED(Vector, limits, TileShape<F>::kPoints / TileShape<F>::kPiece);
   KITH_SHARED(Passed<F>, buffer, Filter::kRoom);
   KITH_SHARED(unsigned, buffered, 1);

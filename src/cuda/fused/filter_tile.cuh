@@ -31,7 +31,7 @@ __device__ inline void append_together(const PairList& list, unsigned query, uns
 
 // Where a query's list has place, a pair goes there. NaN counts as not above the limit: it may stand for a sum that
 // overflowed on its way. Rows and columns that do not exist, and limits that let nothing pass, are sorted out here.
-template <class F>
+template <bool kTogether, class F>
 __device__ void append(const CandidateLists<F>& lists, const BlockPairs& block, unsigned row_in_block,
                        unsigned column_in_block, F score) {
   const std::int64_t row = block.first_row + row_in_block;
@@ -39,7 +39,8 @@ __device__ void append(const CandidateLists<F>& lists, const BlockPairs& block, 
   if (row >= block.rows || column >= block.columns) return;
   if (lists.limits[row] != lists.limits[row]) return;
   const unsigned id = lists.first_id + static_cast<unsigned>(column);
-  if (lists.together.count != nullptr) return append_together(lists.together, static_cast<unsigned>(row), id);
+  if constexpr (kTogether)
+    if (lists.together.count != nullptr) return append_together(lists.together, static_cast<unsigned>(row), id);
   const unsigned place = atomicAdd(lists.counts + row, 1U);
   if (place >= lists.room) return;
   lists.scores[row * lists.room + place] = score;
@@ -52,8 +53,9 @@ struct Passed {
   unsigned pair;  // column · kPoints + row, counted from the block's first
 };
 
-// Shape has kThreads, kPoints (of a tile's side), kRows and kColumns (of a thread's part of it).
-template <class F, class Shape>
+// Shape has kThreads, kPoints (of a tile's side), kRows and kColumns (of a thread's part of it). Lists are together
+// only where kTogether says so: looking costs registers.
+template <class F, class Shape, bool kTogether>
 struct FilterTile {
   static constexpr unsigned kRoom = 1024;  // of the buffer
   static constexpr unsigned kTiles = 8;    // before it is emptied
@@ -98,7 +100,8 @@ struct FilterTile {
     __syncthreads();
     const unsigned count = min(*buffered, kRoom);
     for (unsigned i = threadIdx.x; i < count; i += Shape::kThreads)
-      append(lists, block, buffer[i].pair % Shape::kPoints, buffer[i].pair / Shape::kPoints, buffer[i].score);
+      append<kTogether>(lists, block, buffer[i].pair % Shape::kPoints, buffer[i].pair / Shape::kPoints,
+                        buffer[i].score);
     __syncthreads();
     if (threadIdx.x == 0) *buffered = 0;
     __syncthreads();
@@ -128,7 +131,7 @@ struct FilterTile {
       if (place < kRoom)
         buffer[place] = {mine[j], column * Shape::kPoints + row};
       else
-        append(lists, block, row, column, mine[j]);
+        append<kTogether>(lists, block, row, column, mine[j]);
     }
   }
 };
