@@ -7,48 +7,13 @@
 // Limits  room and ids below 2^32.
 #include "cuda/fused/filter.hpp"
 
-#include "cuda/distance/panels.hpp"
-#include "cuda/fused/filter_tile.cuh"
-#include "cuda/runtime/launch.cuh"
+#include "cuda/fused/filter_kernel.cuh"
 
 namespace kith::KITH_BACKEND {
 
-namespace {
-
-template <class F, class Form>
-__global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
-    fused_filter_kernel(TileWork<F> work, Form form, CandidateLists<F> lists) {
-  using Vector = typename VectorOf<F>::Type;
-  using Filter = FilterTile<F, TileShape<F>, true>;
-  KITH_SHARED(Vector, limits, TileShape<F>::kPoints / TileShape<F>::kPiece);
-  KITH_SHARED(Passed<F>, buffer, Filter::kRoom);
-  KITH_SHARED(unsigned, buffered, 1);
-  const Filter filter{lists,
-                      {work.first_query(), work.first_point(), work.queries.count, work.base.count},
-                      reinterpret_cast<F*>(limits),
-                      buffer,
-                      buffered};
-  filter.begin();
-  compute_tiles(work, form, filter);
-  filter.empty();
-}
-
-}  // namespace
-
 template <class F>
 void fused_filter(const FilterCall<F>& call) {
-  if (call.queries.count == 0 || call.base.count == 0) return;
-  with_form<F>(call.form, call.addends != nullptr, call.p, [&]<class Form>(const Form& form) {
-    for_each_part(
-        call.queries, call.base, call.dims, call.addends, call.workspace,
-        [&](const TileWork<F>& work, std::int64_t first) {
-          CandidateLists<F> lists = call.lists;
-          lists.first_id += static_cast<unsigned>(first);
-          launch("fused_filter", fused_filter_kernel<F, Form>,
-                 {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
-                 call.workspace.stream(), work, form, lists);
-        });
-  });
+  launch_filter<false>(call);
 }
 
 template void fused_filter(const FilterCall<float>&);

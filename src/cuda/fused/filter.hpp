@@ -26,8 +26,7 @@ struct CandidateLists {
   unsigned first_id = 0;
   // One a query: candidates so far, also those that found no place; the caller sets it to 0.
   unsigned* counts = nullptr;
-  // Where it has a counter, candidates go there instead, without their scores: queries may have any number of them.
-  PairList together{};
+  PairList together{};  // for fused_pair_filter(), and all it has beside limits and first_id
 };
 
 template <class F>
@@ -44,6 +43,10 @@ struct FilterCall {
 
 template <class F>
 void fused_filter(const FilterCall<F>& call);
+
+// Pairs of all queries go to one list, without their scores: queries may have any number of candidates.
+template <class F>
+void fused_pair_filter(const FilterCall<F>& call);
 
 struct HalfFilterCall {
   HalfRows queries;

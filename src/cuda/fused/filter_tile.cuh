@@ -39,12 +39,14 @@ __device__ void append(const CandidateLists<F>& lists, const BlockPairs& block, 
   if (row >= block.rows || column >= block.columns) return;
   if (lists.limits[row] != lists.limits[row]) return;
   const unsigned id = lists.first_id + static_cast<unsigned>(column);
-  if constexpr (kTogether)
-    if (lists.together.count != nullptr) return append_together(lists.together, static_cast<unsigned>(row), id);
-  const unsigned place = atomicAdd(lists.counts + row, 1U);
-  if (place >= lists.room) return;
-  lists.scores[row * lists.room + place] = score;
-  lists.ids[row * lists.room + place] = id;
+  if constexpr (kTogether) {
+    append_together(lists.together, static_cast<unsigned>(row), id);
+  } else {
+    const unsigned place = atomicAdd(lists.counts + row, 1U);
+    if (place >= lists.room) return;
+    lists.scores[row * lists.room + place] = score;
+    lists.ids[row * lists.room + place] = id;
+  }
 }
 
 template <class F>

@@ -135,9 +135,10 @@ class RadiusSearch {
               static_cast<unsigned long long>(room_), workspace_.take<unsigned long long>(1)};
     lists.together = pairs_;
     KITH_CUDA(cudaMemsetAsync(pairs_.count, 0, sizeof(unsigned long long), stream()));
-    fused_filter(FilterCall<F>{queries_.working(queries.first, queries.count), tile.store->working(first, points.count),
-                               queries_.dims(), core::form_of(work_.metric), work_.metric.p,
-                               expanded_ ? tile.store->addends(first) : nullptr, lists, workspace_});
+    fused_pair_filter(FilterCall<F>{queries_.working(queries.first, queries.count),
+                                    tile.store->working(first, points.count), queries_.dims(),
+                                    core::form_of(work_.metric), work_.metric.p,
+                                    expanded_ ? tile.store->addends(first) : nullptr, lists, workspace_});
     unsigned long long found = 0;
     KITH_CUDA(cudaMemcpyAsync(&found, pairs_.count, sizeof(found), cudaMemcpyDeviceToHost, stream()));
     KITH_CUDA(cudaStreamSynchronize(stream()));

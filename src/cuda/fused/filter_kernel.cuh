@@ -1,0 +1,45 @@
+// filter_kernel.cuh: the kernel of filter.hpp and its launch. Whether candidates go to lists of their queries or to one
+// of pairs is a constant: asking it of every candidate made searches of few dimensions slower by a tenth and more.
+#pragma once
+
+#include "cuda/distance/panels.hpp"
+#include "cuda/fused/filter_tile.cuh"
+#include "cuda/runtime/launch.cuh"
+
+namespace kith::KITH_BACKEND {
+
+template <class F, class Form, bool kTogether>
+__global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
+    fused_filter_kernel(TileWork<F> work, Form form, CandidateLists<F> lists) {
+  using Vector = typename VectorOf<F>::Type;
+  using Filter = FilterTile<F, TileShape<F>, kTogether>;
+  KITH_SHARED(Vector, limits, TileShape<F>::kPoints / TileShape<F>::kPiece);
+  KITH_SHARED(Passed<F>, buffer, Filter::kRoom);
+  KITH_SHARED(unsigned, buffered, 1);
+  const Filter filter{lists,
+                      {work.first_query(), work.first_point(), work.queries.count, work.base.count},
+                      reinterpret_cast<F*>(limits),
+                      buffer,
+                      buffered};
+  filter.begin();
+  compute_tiles(work, form, filter);
+  filter.empty();
+}
+
+template <bool kTogether, class F>
+void launch_filter(const FilterCall<F>& call) {
+  if (call.queries.count == 0 || call.base.count == 0) return;
+  with_form<F>(call.form, call.addends != nullptr, call.p, [&]<class Form>(const Form& form) {
+    for_each_part(
+        call.queries, call.base, call.dims, call.addends, call.workspace,
+        [&](const TileWork<F>& work, std::int64_t first) {
+          CandidateLists<F> lists = call.lists;
+          lists.first_id += static_cast<unsigned>(first);
+          launch("fused_filter", fused_filter_kernel<F, Form, kTogether>,
+                 {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
+                 call.workspace.stream(), work, form, lists);
+        });
+  });
+}
+
+}  // namespace kith::KITH_BACKEND
