@@ -277,7 +277,8 @@ TEST_F(RegisterTiled, NothingToDo) {
   device::Stream stream;
   device::Workspace workspace(stream);
   device::register_tiled_scores<float>({.queries = {}, .base = {nullptr, 5, 3}, .dims = 3, .workspace = workspace});
-  device::fused_filter<float>({.queries = {nullptr, 5, 3}, .base = {}, .dims = 3, .lists = {}, .workspace = workspace});
+  device::fused_filter(device::FilterCall<float>{
+      .queries = {nullptr, 5, 3}, .base = {}, .dims = 3, .lists = {}, .workspace = workspace});
   stream.synchronize();
 }
 

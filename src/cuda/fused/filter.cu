@@ -5,16 +5,9 @@
 //         finish scores and 128 comparisons. At d = 16 about 2800 instructions, 0.73 of them the product's; at d = 32
 //         about 5000, 0.82. The other forms need two operations a coordinate and finish nothing.
 // Limits  room and ids below 2^32.
-#include "cuda/fused/filter.hpp"
-
 #include "cuda/fused/filter_kernel.cuh"
 
 namespace kith::KITH_BACKEND {
-
-template <class F>
-void fused_filter(const FilterCall<F>& call) {
-  launch_filter<false>(call);
-}
 
 template void fused_filter(const FilterCall<float>&);
 template void fused_filter(const FilterCall<double>&);

@@ -7,15 +7,6 @@
 
 namespace kith::KITH_BACKEND {
 
-// Pairs of any queries in one list, in any order.
-struct PairList {
-  unsigned* queries = nullptr;  // query rows
-  unsigned* ids = nullptr;      // base rows, counted from CandidateLists::first_id
-  unsigned long long room = 0;
-  // Pairs so far, also those that found no place; the caller sets it to 0.
-  unsigned long long* count = nullptr;
-};
-
 // Candidates of a query come in any order.
 template <class F>
 struct CandidateLists {
@@ -26,10 +17,22 @@ struct CandidateLists {
   unsigned first_id = 0;
   // One a query: candidates so far, also those that found no place; the caller sets it to 0.
   unsigned* counts = nullptr;
-  PairList together{};  // for fused_pair_filter(), and all it has beside limits and first_id
 };
 
+// Candidates of all queries in one list, in any order and without their scores: queries may have any number of them.
 template <class F>
+struct PairList {
+  const F* limits = nullptr;    // one a query; NaN lets nothing pass
+  unsigned* queries = nullptr;  // query rows
+  unsigned* ids = nullptr;      // base rows, counted from first_id
+  unsigned long long room = 0;
+  unsigned first_id = 0;
+  // Pairs so far, also those that found no place; the caller sets it to 0.
+  unsigned long long* count = nullptr;
+};
+
+// Lists is CandidateLists<F> or PairList<F>.
+template <class F, class Lists = CandidateLists<F>>
 struct FilterCall {
   PointRows<F> queries;
   PointRows<F> base;
@@ -37,16 +40,12 @@ struct FilterCall {
   core::Form form = core::Form::squared;
   double p = 2;                // power only
   const F* addends = nullptr;  // one a base point, for form squared: expanded
-  CandidateLists<F> lists;
+  Lists lists;
   Workspace& workspace;
 };
 
-template <class F>
-void fused_filter(const FilterCall<F>& call);
-
-// Pairs of all queries go to one list, without their scores: queries may have any number of candidates.
-template <class F>
-void fused_pair_filter(const FilterCall<F>& call);
+template <class F, class Lists>
+void fused_filter(const FilterCall<F, Lists>& call);
 
 struct HalfFilterCall {
   HalfRows queries;

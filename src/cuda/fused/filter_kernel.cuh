@@ -1,5 +1,5 @@
-// filter_kernel.cuh: the kernel of filter.hpp and its launch. Whether candidates go to lists of their queries or to one
-// of pairs is a constant: asking it of every candidate made searches of few dimensions slower by a tenth and more.
+// filter_kernel.cuh: the kernel of filter.hpp and its launch, for either kind of lists. One kernel for both, which asks
+// where a candidate goes, made searches of few dimensions slower by a tenth and more.
 #pragma once
 
 #include "cuda/distance/panels.hpp"
@@ -8,11 +8,11 @@
 
 namespace kith::KITH_BACKEND {
 
-template <class F, class Form, bool kTogether>
+template <class F, class Form, class Lists>
 __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
-    fused_filter_kernel(TileWork<F> work, Form form, CandidateLists<F> lists) {
+    fused_filter_kernel(TileWork<F> work, Form form, Lists lists) {
   using Vector = typename VectorOf<F>::Type;
-  using Filter = FilterTile<F, TileShape<F>, kTogether>;
+  using Filter = FilterTile<F, TileShape<F>, Lists>;
   KITH_SHARED(Vector, limits, TileShape<F>::kPoints / TileShape<F>::kPiece);
   KITH_SHARED(Passed<F>, buffer, Filter::kRoom);
   KITH_SHARED(unsigned, buffered, 1);
@@ -26,16 +26,16 @@ __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
   filter.empty();
 }
 
-template <bool kTogether, class F>
-void launch_filter(const FilterCall<F>& call) {
+template <class F, class Lists>
+void fused_filter(const FilterCall<F, Lists>& call) {
   if (call.queries.count == 0 || call.base.count == 0) return;
   with_form<F>(call.form, call.addends != nullptr, call.p, [&]<class Form>(const Form& form) {
     for_each_part(
         call.queries, call.base, call.dims, call.addends, call.workspace,
         [&](const TileWork<F>& work, std::int64_t first) {
-          CandidateLists<F> lists = call.lists;
+          Lists lists = call.lists;
           lists.first_id += static_cast<unsigned>(first);
-          launch("fused_filter", fused_filter_kernel<F, Form, kTogether>,
+          launch("fused_filter", fused_filter_kernel<F, Form, Lists>,
                  {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
                  call.workspace.stream(), work, form, lists);
         });

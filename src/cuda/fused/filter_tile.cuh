@@ -21,32 +21,34 @@ struct BlockPairs {
   std::int64_t columns;
 };
 
-// One counter for all takes its time; so many pairs take longer on their way to the host.
-__device__ inline void append_together(const PairList& list, unsigned query, unsigned id) {
-  const unsigned long long place = atomicAdd(list.count, 1ULL);
-  if (place >= list.room) return;
-  list.queries[place] = query;
-  list.ids[place] = id;
+// Where a query's list has place, a pair goes there.
+template <class F>
+__device__ void put(const CandidateLists<F>& lists, std::int64_t row, std::int64_t column, F score) {
+  const unsigned place = atomicAdd(lists.counts + row, 1U);
+  if (place >= lists.room) return;
+  lists.scores[row * lists.room + place] = score;
+  lists.ids[row * lists.room + place] = lists.first_id + static_cast<unsigned>(column);
 }
 
-// Where a query's list has place, a pair goes there. NaN counts as not above the limit: it may stand for a sum that
-// overflowed on its way. Rows and columns that do not exist, and limits that let nothing pass, are sorted out here.
-template <bool kTogether, class F>
-__device__ void append(const CandidateLists<F>& lists, const BlockPairs& block, unsigned row_in_block,
-                       unsigned column_in_block, F score) {
+// One counter for all takes its time; so many pairs take longer on their way to the host.
+template <class F>
+__device__ void put(const PairList<F>& list, std::int64_t row, std::int64_t column, F /*score*/) {
+  const unsigned long long place = atomicAdd(list.count, 1ULL);
+  if (place >= list.room) return;
+  list.queries[place] = static_cast<unsigned>(row);
+  list.ids[place] = list.first_id + static_cast<unsigned>(column);
+}
+
+// NaN counts as not above the limit: it may stand for a sum that overflowed on its way. Rows and columns that do not
+// exist, and limits that let nothing pass, are sorted out here.
+template <class Lists, class F>
+__device__ void append(const Lists& lists, const BlockPairs& block, unsigned row_in_block, unsigned column_in_block,
+                       F score) {
   const std::int64_t row = block.first_row + row_in_block;
   const std::int64_t column = block.first_column + column_in_block;
   if (row >= block.rows || column >= block.columns) return;
   if (lists.limits[row] != lists.limits[row]) return;
-  const unsigned id = lists.first_id + static_cast<unsigned>(column);
-  if constexpr (kTogether) {
-    append_together(lists.together, static_cast<unsigned>(row), id);
-  } else {
-    const unsigned place = atomicAdd(lists.counts + row, 1U);
-    if (place >= lists.room) return;
-    lists.scores[row * lists.room + place] = score;
-    lists.ids[row * lists.room + place] = id;
-  }
+  put(lists, row, column, score);
 }
 
 template <class F>
@@ -55,14 +57,13 @@ struct Passed {
   unsigned pair;  // column · kPoints + row, counted from the block's first
 };
 
-// Shape has kThreads, kPoints (of a tile's side), kRows and kColumns (of a thread's part of it). Lists are together
-// only where kTogether says so: looking costs registers.
-template <class F, class Shape, bool kTogether>
+// Shape has kThreads, kPoints (of a tile's side), kRows and kColumns (of a thread's part of it).
+template <class F, class Shape, class Lists>
 struct FilterTile {
   static constexpr unsigned kRoom = 1024;  // of the buffer
   static constexpr unsigned kTiles = 8;    // before it is emptied
 
-  const CandidateLists<F>& lists;
+  const Lists& lists;
   BlockPairs block;
   F* limits;  // of the block's queries, in shared memory as the buffer is
   Passed<F>* buffer;
@@ -102,8 +103,7 @@ struct FilterTile {
     __syncthreads();
     const unsigned count = min(*buffered, kRoom);
     for (unsigned i = threadIdx.x; i < count; i += Shape::kThreads)
-      append<kTogether>(lists, block, buffer[i].pair % Shape::kPoints, buffer[i].pair / Shape::kPoints,
-                        buffer[i].score);
+      append(lists, block, buffer[i].pair % Shape::kPoints, buffer[i].pair / Shape::kPoints, buffer[i].score);
     __syncthreads();
     if (threadIdx.x == 0) *buffered = 0;
     __syncthreads();
@@ -133,7 +133,7 @@ struct FilterTile {
       if (place < kRoom)
         buffer[place] = {mine[j], column * Shape::kPoints + row};
       else
-        append<kTogether>(lists, block, row, column, mine[j]);
+        append(lists, block, row, column, mine[j]);
     }
   }
 };

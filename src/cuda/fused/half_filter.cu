@@ -14,7 +14,7 @@ namespace {
 
 __global__ void __launch_bounds__(HalfTileShape::kThreads, HalfTileShape::kBlocks)
     half_filter_kernel(HalfTileWork work, CandidateLists<float> lists) {
-  using Filter = FilterTile<float, HalfTileShape, false>;
+  using Filter = FilterTile<float, HalfTileShape, CandidateLists<float>>;
   KITH_SHARED(float, limits, HalfTileShape::kPoints);
   KITH_SHARED(Passed<float>, buffer, Filter::kRoom);
   KITH_SHARED(unsigned, buffered, 1);

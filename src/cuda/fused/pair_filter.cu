@@ -1,14 +1,9 @@
-#include "cuda/fused/filter.hpp"
+// pair_filter.cu: filter.cu for candidates of all queries in one list.
 #include "cuda/fused/filter_kernel.cuh"
 
 namespace kith::KITH_BACKEND {
 
-template <class F>
-void fused_pair_filter(const FilterCall<F>& call) {
-  launch_filter<true>(call);
-}
-
-template void fused_pair_filter(const FilterCall<float>&);
-template void fused_pair_filter(const FilterCall<double>&);
+template void fused_filter(const FilterCall<float, PairList<float>>&);
+template void fused_filter(const FilterCall<double, PairList<double>>&);
 
 }  // namespace kith::KITH_BACKEND

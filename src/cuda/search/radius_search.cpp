@@ -129,16 +129,17 @@ class RadiusSearch {
   std::int64_t find_pairs(const BaseTile<F>& tile, const Range& queries, const Range& points) {
     workspace_.reset();
     const std::int64_t first = tile.first + points.first;
-    CandidateLists<F> lists;
-    lists.limits = limits_of(queries);
-    pairs_ = {workspace_.take<unsigned>(size(room_)), workspace_.take<unsigned>(size(room_)),
-              static_cast<unsigned long long>(room_), workspace_.take<unsigned long long>(1)};
-    lists.together = pairs_;
+    pairs_ = {limits_of(queries),
+              workspace_.take<unsigned>(size(room_)),
+              workspace_.take<unsigned>(size(room_)),
+              static_cast<unsigned long long>(room_),
+              0,
+              workspace_.take<unsigned long long>(1)};
     KITH_CUDA(cudaMemsetAsync(pairs_.count, 0, sizeof(unsigned long long), stream()));
-    fused_pair_filter(FilterCall<F>{queries_.working(queries.first, queries.count),
-                                    tile.store->working(first, points.count), queries_.dims(),
-                                    core::form_of(work_.metric), work_.metric.p,
-                                    expanded_ ? tile.store->addends(first) : nullptr, lists, workspace_});
+    fused_filter(FilterCall<F, PairList<F>>{queries_.working(queries.first, queries.count),
+                                            tile.store->working(first, points.count), queries_.dims(),
+                                            core::form_of(work_.metric), work_.metric.p,
+                                            expanded_ ? tile.store->addends(first) : nullptr, pairs_, workspace_});
     unsigned long long found = 0;
     KITH_CUDA(cudaMemcpyAsync(&found, pairs_.count, sizeof(found), cudaMemcpyDeviceToHost, stream()));
     KITH_CUDA(cudaStreamSynchronize(stream()));
@@ -208,7 +209,7 @@ class RadiusSearch {
   std::int64_t most_pairs_;
   std::int64_t room_;
   std::int64_t query_tile_;
-  PairList pairs_;
+  PairList<F> pairs_;
   std::int64_t keys_ = 0;
 };
 
