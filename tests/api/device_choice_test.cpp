@@ -5,16 +5,10 @@
 
 #include "kith/error.hpp"
 #include "plan/triangle_costs.hpp"
+#include "support/large_device.hpp"
 
 namespace kith {
 namespace {
-
-DeviceFacts large_device() {
-  DeviceFacts facts;
-  facts.free_memory = std::int64_t{100} << 30;
-  facts.processors = 132;
-  return facts;
-}
 
 // Data that answers as it is told, and counts the questions.
 struct Data {
@@ -24,7 +18,7 @@ struct Data {
   int asked_whether_it_holds = 0;
 
   Plan plan(const Problem& problem, const Options& options = {}) {
-    return api::plan_on_device(problem, options, Backend::cuda, large_device(),
+    return api::plan_on_device(problem, options, Backend::cuda, test::large_device(),
                                {[this](const Plan& plan) {
                                   EXPECT_EQ(plan.method, Method::triangle);
                                   EXPECT_GT(plan.triangle.base_landmarks, 0);

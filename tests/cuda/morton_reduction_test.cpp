@@ -5,6 +5,7 @@
 #include "cuda/morton/shifted_sort.hpp"
 #include "curve_set.hpp"
 #include "device_test.hpp"
+#include "host_near.hpp"
 
 namespace kith::test {
 namespace {
@@ -16,20 +17,6 @@ using device::Workspace;
 using MortonReduction = DeviceTest;
 
 constexpr std::int64_t kColumns = 3;
-
-template <class F>
-struct HostNear {
-  const CurveSet<F>& base;
-  const std::vector<F>& values;
-  const std::int64_t* ids;
-  const F* distances;
-
-  double distance(std::int64_t r) const { return static_cast<double>(distances[r]); }
-  double value(std::int64_t r, std::int64_t c) const {
-    return static_cast<double>(values[static_cast<std::size_t>(ids[r] * kColumns + c)]);
-  }
-  double coordinate(std::int64_t r, std::int64_t c) const { return static_cast<double>(base.row(ids[r])[c]); }
-};
 
 // Lists and reductions of one set, by the device.
 template <class F>
@@ -61,7 +48,7 @@ void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64
   const auto found_ids = ids.values();
   const auto found = reduced.values();
   for (std::int64_t q = 0; q < queries.rows; ++q) {
-    const HostNear<F> near{base, values, found_ids.data() + q * k, found_keys.data() + q * k};
+    const HostNear<F> near{base, values, kColumns, found_ids.data() + q * k, found_keys.data() + q * k};
     core::reduce_neighbors<core::HostLanes>(reduction, near, [&](std::int64_t c, double value) {
       EXPECT_EQ(found[static_cast<std::size_t>(q * columns + c)], static_cast<F>(value)) << "query " << q;
     });

@@ -7,6 +7,7 @@
 #include "cuda/backend/backend.hpp"
 #include "curve_set.hpp"
 #include "device_test.hpp"
+#include "host_near.hpp"
 #include "kith/error.hpp"
 
 namespace kith::test {
@@ -39,20 +40,6 @@ Plan plan_for(Method method, const CurveSet<F>& base, const CurveSet<F>& queries
   plan.shifted_sort.places = "search";
   return plan;
 }
-
-template <class F>
-struct HostRow {
-  const CurveSet<F>& base;
-  const std::vector<F>& values;
-  const std::int64_t* ids;
-  const F* distances;
-
-  double distance(std::int64_t r) const { return static_cast<double>(distances[r]); }
-  double value(std::int64_t r, std::int64_t c) const {
-    return static_cast<double>(values[static_cast<std::size_t>(ids[r] * kValueStride + c)]);
-  }
-  double coordinate(std::int64_t r, std::int64_t c) const { return static_cast<double>(base.row(ids[r])[c]); }
-};
 
 // Rows of packed points with a gap after each.
 template <class F>
@@ -99,7 +86,7 @@ class Reduced {
     const auto found_ids = ids.values();
     const auto found = reduced.values();
     for (std::int64_t q = 0; q < queries_.rows; ++q) {
-      const HostRow<F> near{base_, values_, found_ids.data() + q * k, found_distances.data() + q * k};
+      const HostNear<F> near{base_, values_, kValueStride, found_ids.data() + q * k, found_distances.data() + q * k};
       core::reduce_neighbors<core::HostLanes>(what, near, [&](std::int64_t c, double value) {
         EXPECT_EQ(found[static_cast<std::size_t>(q * columns + c)], static_cast<F>(value))
             << "operation " << static_cast<int>(op) << ", query " << q << ", column " << c;

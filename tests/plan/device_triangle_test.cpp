@@ -5,16 +5,10 @@
 
 #include "kith/error.hpp"
 #include "plan/device_planner.hpp"
+#include "support/large_device.hpp"
 
 namespace kith {
 namespace {
-
-DeviceFacts large_device() {
-  DeviceFacts facts;
-  facts.free_memory = std::int64_t{100} << 30;
-  facts.processors = 132;
-  return facts;
-}
 
 Options asks_for_triangle(const char* form) {
   Options options;
@@ -23,7 +17,7 @@ Options asks_for_triangle(const char* form) {
   return options;
 }
 
-Plan plan_for(const Problem& problem, const Options& options, const DeviceFacts& facts = large_device()) {
+Plan plan_for(const Problem& problem, const Options& options, const DeviceFacts& facts = test::large_device()) {
   return plan::plan_device(problem, options, Backend::cuda, facts);
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cuda/runtime/launch.cuh"
+#include "cuda/select/element.cuh"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -13,13 +14,9 @@ Shape thread_each(std::int64_t count) {
   return {.blocks = ceil_div(count, kThreads), .threads = kThreads};
 }
 
-__device__ std::int64_t thread_number() {
-  return static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-}
-
 template <class F>
 __global__ void __launch_bounds__(kThreads) radius_limits_kernel(RadiusLimits<F> what, std::int64_t queries) {
-  const std::int64_t query = thread_number();
+  const std::int64_t query = thread_index();
   if (query >= queries) return;
   const bool absolute = what.longest != nullptr;
   const double norm = absolute ? what.query_square_norms[query] : 0.0;
@@ -33,7 +30,7 @@ __global__ void __launch_bounds__(kThreads) radius_limits_kernel(RadiusLimits<F>
 template <class F>
 __global__ void __launch_bounds__(kThreads) label_hits_kernel(KeyedPairs<F> pairs, HitRule<F> rule, unsigned queries,
                                                               unsigned* counts, LabelledKey<OrderOf<F>>* labelled) {
-  const std::int64_t i = thread_number();
+  const std::int64_t i = thread_index();
   if (i >= pairs.count) return;
   const unsigned query = pairs.queries[i];
   const unsigned id = rule.first_id + pairs.ids[i];
@@ -47,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) label_hits_kernel(KeyedPairs<F> pair
 template <class F>
 __global__ void __launch_bounds__(kThreads) split_hits_kernel(Metric metric, const LabelledKey<OrderOf<F>>* hits,
                                                               std::int64_t count, F* distances, unsigned* ids) {
-  const std::int64_t i = thread_number();
+  const std::int64_t i = thread_index();
   if (i >= count) return;
   distances[i] = core::returned_value(metric, value_of<F>(hits[i].order, false));
   ids[i] = hits[i].id;

@@ -1,0 +1,15 @@
+// large_device.hpp: what a planner is told of a device that is large.
+#pragma once
+
+#include "plan/device_planner.hpp"
+
+namespace kith::test {
+
+inline DeviceFacts large_device() {
+  DeviceFacts facts;
+  facts.free_memory = std::int64_t{100} << 30;
+  facts.processors = 132;
+  return facts;
+}
+
+}  // namespace kith::test
