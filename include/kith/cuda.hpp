@@ -49,10 +49,11 @@ class KITH_API Index {
   // All work is enqueued on the stream, its workspace from the device's memory pool in the stream's order; a pool with
   // a high release threshold keeps it for the next search. The call returns when the last of it is enqueued. It waits
   // for the stream after each rung of the ladder (SearchReport::steps) to learn which queries have no proof yet, for a
-  // sample of the points where the method is left open and triangle might pay, and for the clusters of that method the
-  // first time. Index, queries and outputs must stay until the stream is done; queries that are refused leave the
-  // outputs as they were, after other errors they are unspecified. Queries with gaps between them are copied once. The report's seconds end when
-  // the call does.
+  // sample of the points where the method is left open and triangle might pay, for the clusters of that method the
+  // first time, and for the check of the queries, which searches of all streams take one after the other. Index,
+  // queries and outputs must stay until the stream is done; queries that are refused leave the outputs as they were,
+  // after other errors they are unspecified. Queries with gaps between them are copied once. The report's seconds end
+  // when the call does.
   SearchReport search(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k,
                       T* device_distances_out, std::int64_t* device_ids_out, void* stream) const;
 
@@ -60,8 +61,8 @@ class KITH_API Index {
   // `device_values` has a row of `value_columns` for each base point, `value_stride` ≥ value_columns apart, and with
   // its sizes is not looked at by kth_distance, density and covariance. The answer's columns are value_columns, 1, 1
   // and dims() · (dims() + 1) / 2. Method shifted-sort reduces neighbours where it finds them; for others no more than
-  // a batch's neighbours are in memory, as workspace. What holds for search() holds here; the report is of the last
-  // batch.
+  // a batch's neighbours are in memory, as workspace. What holds for search() holds here, but queries are refused
+  // batch by batch: rows of earlier ones may have been written. The report is of the last batch.
   SearchReport reduce(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k, ReduceOp op,
                       const T* device_values, std::int64_t value_columns, std::int64_t value_stride, T* device_out,
                       void* stream) const;

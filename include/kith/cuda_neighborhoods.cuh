@@ -38,9 +38,10 @@ struct Neighborhood {
 namespace detail {
 
 inline void require(cudaError_t status, const char* call) {
-  if (status != cudaSuccess)
-    throw Error(status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal,
-                std::string(call) + ": " + cudaGetErrorString(status));
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // the runtime remembers it otherwise
+  throw Error(status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal,
+              std::string(call) + ": " + cudaGetErrorString(status));
 }
 
 // Memory of a stream, given back in its order.
@@ -73,10 +74,14 @@ __global__ void visit_neighborhoods(const std::int64_t* ids, const T* distances,
 
 // Calls functor(query, neighborhood) on the device, a thread for each of `rows` queries that lie there as
 // Index::search() takes them. The functor is copied to the device, so it is trivially copyable. Everything is enqueued
-// on the stream; what Index::search() waits for is waited for.
+// on the stream; what Index::search() waits for is waited for. Queries are refused batch by batch: the functor may have
+// seen those of earlier ones.
 template <class T, class Functor>
 void for_each_neighborhood(const Index<T>& index, const T* device_queries, std::int64_t rows, std::int64_t row_stride,
                            std::int64_t k, Functor functor, cudaStream_t stream) {
+  if (k < 1 || k > index.rows())
+    throw Error(ErrorCode::invalid_argument,
+                "k = " + std::to_string(k) + " is outside the limits 1 to " + std::to_string(index.rows()));
   constexpr std::int64_t kNeighborsAtOnce = std::int64_t{1} << 21;
   constexpr unsigned kThreads = 128;
   const std::int64_t batch = std::max<std::int64_t>(1, std::min(rows, kNeighborsAtOnce / std::max<std::int64_t>(1, k)));
@@ -86,8 +91,14 @@ void for_each_neighborhood(const Index<T>& index, const T* device_queries, std::
     const std::int64_t now = std::min(batch, rows - first);
     index.search(device_queries + first * row_stride, now, row_stride, k, distances.data(), ids.data(), stream);
     const auto blocks = static_cast<unsigned>((now + kThreads - 1) / kThreads);
-    detail::visit_neighborhoods<<<blocks, kThreads, 0, stream>>>(ids.data(), distances.data(), k, first, now, functor);
-    detail::require(cudaGetLastError(), "visit_neighborhoods");
+    const std::int64_t* found = ids.data();
+    const T* away = distances.data();
+    std::int64_t from = first;
+    std::int64_t count = now;
+    void* arguments[] = {&found, &away, &k, &from, &count, &functor};
+    detail::require(cudaLaunchKernel(reinterpret_cast<const void*>(detail::visit_neighborhoods<T, Functor>), blocks,
+                                     kThreads, arguments, 0, stream),
+                    "visit_neighborhoods");
   }
 }
 

@@ -103,12 +103,13 @@ struct Options {
   Metric metric = MetricKind::euclidean;
   Backend backend = Backend::automatic;
   Method method = Method::automatic;
-  std::string distance = "auto";   // a name of distance_names()
-  std::string select = "auto";     // a name of select_names()
-  int threads = 0;                 // CPU threads; 0 = all that this process may use
-  std::int64_t memory_budget = 0;  // bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free
-  bool check_finite = true;        // off: NaN or Inf in the input give an unspecified answer, never a crash
-  bool statistics = false;         // method triangle counts what it does, shifted-sort judges a sample; costs time
+  std::string distance = "auto";  // a name of distance_names()
+  std::string select = "auto";    // a name of select_names()
+  int threads = 0;                // CPU threads; 0 = all that this process may use
+  // Bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free, on a device half of it.
+  std::int64_t memory_budget = 0;
+  bool check_finite = true;  // off: NaN or Inf in the input give an unspecified answer, never a crash
+  bool statistics = false;   // method triangle counts what it does, shifted-sort judges a sample; costs time
   TriangleTuning triangle;
   ShiftedSortTuning shifted_sort;
   ProgressCallback progress;

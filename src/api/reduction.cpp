@@ -7,14 +7,13 @@
 
 namespace kith::api {
 
-// Of the ball of radius 1.
-double ball_volume(const Metric& metric, std::int64_t dims) {
+double cube_side(const Metric& metric, std::int64_t dims) {
   const auto d = static_cast<double>(dims);
   switch (core::effective_kind(metric)) {
     case MetricKind::euclidean:
-    case MetricKind::sqeuclidean: return std::pow(std::numbers::pi, d / 2) / std::tgamma(d / 2 + 1);
-    case MetricKind::manhattan: return std::pow(2, d) / std::tgamma(d + 1);
-    case MetricKind::chebyshev: return std::pow(2, d);
+    case MetricKind::sqeuclidean: return std::sqrt(std::numbers::pi) * std::exp(-std::lgamma(d / 2 + 1) / d);
+    case MetricKind::manhattan: return 2 * std::exp(-std::lgamma(d + 1) / d);
+    case MetricKind::chebyshev: return 2;
     default:
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("no volume is known of balls by {}; density has euclidean, sqeuclidean, manhattan, "

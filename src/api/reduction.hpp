@@ -12,8 +12,9 @@ namespace kith::api {
 // Neighbours that are in memory at a time where they cannot be reduced in the search itself.
 inline constexpr std::int64_t kBatchNeighbors = std::int64_t{1} << 22;
 
-// Throws Error(invalid_argument) where the metric has none that is known.
-double ball_volume(const Metric& metric, std::int64_t dims);
+// Of the cube that is as large as the ball of radius 1. Throws Error(invalid_argument) where that is not known of the
+// metric.
+double cube_side(const Metric& metric, std::int64_t dims);
 
 // Of k neighbours of a base. `values` is looked at where the operation has some; Error(invalid_argument) where they, or
 // the metric, do not go with it.
@@ -29,7 +30,7 @@ core::Reduction make_reduction(const MatrixView<T>& base, std::int64_t k, const 
           fmt::format("{} rows of values for {} base points; each point must have one", values.rows, base.rows));
     reduction.columns = values.cols;
   }
-  if (op == ReduceOp::density) reduction.ball = ball_volume(metric, base.cols);
+  if (op == ReduceOp::density) reduction.cube_side = cube_side(metric, base.cols);
   if (op == ReduceOp::weighted_mean && metric.kind == MetricKind::inner_product)
     throw Error(ErrorCode::invalid_argument, "inner products may be negative and are no weights of weighted-mean");
   return reduction;

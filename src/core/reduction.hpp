@@ -18,7 +18,7 @@ struct Reduction {
   std::int64_t k = 0;
   std::int64_t dims = 0;
   std::int64_t columns = 0;  // of the values
-  double ball = 0;           // the volume of the ball of radius 1, for densities
+  double cube_side = 0;      // of the cube as large as the ball of radius 1, for densities
   bool squared = false;      // distances are squares of radii
 };
 
@@ -92,8 +92,10 @@ template <class Near>
 KITH_HOST_DEVICE double density_of(const Reduction& reduction, const Near& near) {
   const double distance = near.distance(reduction.k - 1);
   const double radius = reduction.squared ? std::sqrt(distance) : distance;
-  double volume = reduction.ball;
-  for (std::int64_t c = 0; c < reduction.dims; ++c) volume *= radius;
+  // Of the cube that is as large as the ball: in many dimensions the volume of a ball of radius 1 is 0 in double.
+  const double side = reduction.cube_side * radius;
+  double volume = 1;
+  for (std::int64_t c = 0; c < reduction.dims; ++c) volume *= side;
   return static_cast<double>(reduction.k) / volume;
 }
 

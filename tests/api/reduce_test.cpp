@@ -107,6 +107,24 @@ TEST_P(Reduce, DistancesAndDensities) {
   }
 }
 
+// The ball of radius 1 has no volume that a double could hold, that of the neighbours has: all distances are 16 in 400
+// dimensions, and 256 if they are added up.
+TEST_P(Reduce, DensitiesInManyDimensions) {
+  if (options().method == Method::shifted_sort) GTEST_SKIP() << "it takes 16 dimensions";
+  Matrix<double> base(2, 400);
+  Matrix<double> query(1, 400);
+  for (std::int64_t c = 0; c < 256; ++c) base(0, c) = base(1, c) = c % 2 == 0 ? 1 : -1;
+  const auto logarithm = [&](MetricKind metric) {
+    Options asked = options();
+    asked.metric = metric;
+    return std::log(reduce(base.view(), query.view(), 2, MatrixView<double>(), ReduceOp::density, asked).values(0, 0));
+  };
+  const double euclidean = 200 * std::log(std::numbers::pi) - std::lgamma(201.0) + 400 * std::log(16.0);
+  EXPECT_NEAR(logarithm(MetricKind::euclidean), std::log(2.0) - euclidean, 1e-9);
+  const double manhattan = 400 * std::log(2.0) - std::lgamma(401.0) + 400 * std::log(256.0);
+  EXPECT_NEAR(logarithm(MetricKind::manhattan), std::log(2.0) - manhattan, 1e-9);
+}
+
 TEST_P(Reduce, CovarianceFarFromTheOrigin) {
   auto base = random_points(150, 3, 6);
   for (std::int64_t r = 0; r < 150; ++r) base(r, 1) += 1000;

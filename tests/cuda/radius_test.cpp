@@ -96,6 +96,7 @@ struct Wanted {
   bool count_only = false;
   bool self = false;
   bool expanded = true;
+  std::int64_t workspace_bytes = 0;
 };
 
 Plan plan_for(const Wanted& wanted, const Sizes& sizes) {
@@ -106,6 +107,7 @@ Plan plan_for(const Wanted& wanted, const Sizes& sizes) {
   plan.query_block = std::min(sizes.queries, wanted.cuts.query_block);
   plan.base_tile = std::min(sizes.rows, wanted.cuts.base_tile);
   plan.candidates = wanted.cuts.candidates;
+  plan.workspace_bytes = wanted.workspace_bytes;
   return plan;
 }
 
@@ -205,6 +207,15 @@ TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
     expect_oracle<float>(wanted, Kind::gaussian, sizes, Radii::each, 5);
     expect_oracle<double>(wanted, Kind::ties, sizes, Radii::each, 5);
   }
+}
+
+// The list, keys and what is sorted want more than there is, so that the list gets shorter until it fits.
+TEST_F(DeviceRadius, ListsGiveWayWhereMemoryIsShort) {
+  Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 1000}};
+  wanted.workspace_bytes = 200000;
+  expect_oracle<float>(wanted, Kind::gaussian, {300, 150, 8}, Radii::infinite, 3);
+  wanted.workspace_bytes = 100;
+  EXPECT_THROW(expect_oracle<float>(wanted, Kind::gaussian, {300, 150, 8}, Radii::infinite, 3), Error);
 }
 
 // One query has all points, the others one each: the list must be cut for it alone.

@@ -25,8 +25,11 @@ struct LaneAnswer {
 
 class LaneSearch {
  public:
-  LaneSearch()
-      : base_(kLaneRows, kLaneDims, metric_, true, stream_), queries_(kLaneQueries, kLaneDims, metric_, true, stream_) {
+  // Points lie around two places, `spread` apart; or all over.
+  explicit LaneSearch(double spread = 0)
+      : spread_(spread),
+        base_(kLaneRows, kLaneDims, metric_, true, stream_),
+        queries_(kLaneQueries, kLaneDims, metric_, true, stream_) {
     Random random(3);
     fill(base_, kLaneRows, random);
     fill(queries_, kLaneQueries, random);
@@ -56,13 +59,17 @@ class LaneSearch {
  private:
   void fill(device::PointStore<float>& store, std::int64_t rows, Random& random) {
     std::vector<float> values(static_cast<std::size_t>(rows * kLaneDims));
-    for (float& value : values) value = static_cast<float>(random.gaussian());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double place = i / kLaneDims % 2 == 0 ? 1 : -1;
+      values[i] = static_cast<float>(spread_ > 0 ? place + spread_ * random.gaussian() : random.gaussian());
+    }
     KITH_CUDA(
         cudaMemcpyAsync(store.rows(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice, stream_));
     stream_.synchronize();
     store.prepare(rows);
   }
 
+  double spread_;
   const Metric metric_ = MetricKind::euclidean;
   device::Stream stream_;
   device::PointStore<float> base_;
@@ -90,6 +97,22 @@ TEST_F(TwoLanes, StopWithTheSearch) {
   };
   EXPECT_THROW(search.run(device::DistanceStage::register_tiled, true, 1, stop), std::runtime_error);
   EXPECT_EQ(tiles, 3);
+}
+
+// Queries that failed go on with memory of their own, which the search gives back when it stops.
+TEST_F(TwoLanes, StopOnTheSecondRung) {
+  for_each_schedule([&] {
+    LaneSearch search(1e-5);  // too near each other for halfs
+    int tiles = 0;
+    search.run(device::DistanceStage::half, true, 1, [&] { ++tiles; });
+    ASSERT_EQ(tiles, 16) << "two rungs, each of 2 x 4 tiles";
+    tiles = 0;
+    const auto stop = [&] {
+      if (++tiles == 11) throw std::runtime_error("enough");
+    };
+    EXPECT_THROW(search.run(device::DistanceStage::half, true, 1, stop), std::runtime_error);
+    EXPECT_EQ(tiles, 11);
+  });
 }
 
 }  // namespace

@@ -95,10 +95,11 @@ class LyingIndex final : public PointerIndex<F> {
     const PointRows<F> base = base_.working(0, base_.count());
     if (is_base(queries))
       return KITH_BACKEND::triangle_share(space, base, base, true, plan.problem.k, plan.triangle.base_landmarks,
-                                          stream);
+                                          static_cast<std::size_t>(plan.workspace_bytes), stream);
     const PointStore<F> some = store_of(some_rows(queries), metric_, false, true, stream);
     return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, plan.problem.k,
-                                        plan.triangle.base_landmarks, stream);
+                                        plan.triangle.base_landmarks, static_cast<std::size_t>(plan.workspace_bytes),
+                                        stream);
   }
 
   bool holds(const MatrixView<F>& queries, const Plan& plan, void* caller_stream) const override {
@@ -136,10 +137,7 @@ class LyingIndex final : public PointerIndex<F> {
   void with_checked(const MatrixView<F>& queries, cudaStream_t stream, Run run) const {
     if (is_base(queries)) return run(base_);
     const PointStore<F> points = store_of(queries, metric_, false, true, stream);
-    Event ready;
-    ready.record(stream);
-    ready.wait_on(own_);
-    PointCheck<F>(points, metric_, check_finite_, own_).refuse_faults("query");
+    PointCheck<F>(points, metric_, check_finite_, stream).refuse_faults("query");
     run(points);
   }
 

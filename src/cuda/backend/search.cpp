@@ -242,10 +242,11 @@ class HostIndex final : public DeviceIndex<T> {
     const PointRows<F> base = store_->working(0, base_.rows);
     if (is_base(queries))
       return KITH_BACKEND::triangle_share(space, base, base, true, plan.problem.k, plan.triangle.base_landmarks,
-                                          stream);
+                                          static_cast<std::size_t>(plan.workspace_bytes), stream);
     const PointStore<F> some = some_of(queries, false, stream);
     return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, plan.problem.k,
-                                        plan.triangle.base_landmarks, stream);
+                                        plan.triangle.base_landmarks, static_cast<std::size_t>(plan.workspace_bytes),
+                                        stream);
   }
 
   bool holds(const MatrixView<T>& queries, const Plan& plan) const override {

@@ -54,10 +54,12 @@ class RungSearch {
 
   // All queries against one tile of the base.
   void take(const BaseTile<F>& base, const std::function<void()>& between) {
-    if (ladder_.queries.count() <= query_tile_ || query_tile_ * base.count < work_.lane_pairs)
+    if (ladder_.queries.count() <= query_tile_ || query_tile_ * base.count < work_.lane_pairs) {
+      if (lanes_) lanes_->clear();  // the budget is for both
       take_tiles(base, between);
-    else
+    } else {
       take_turns(base, between);
+    }
     ladder_.lists.count = joined(width_of(base));
   }
 
@@ -77,11 +79,17 @@ class RungSearch {
     own.clear();
     lanes_->follow(own.stream());
     workspace_ = &lanes_->next();
-    take_tiles(base, [&] {
-      lanes_->tile_is_enqueued();
-      between();
-      workspace_ = &lanes_->next();
-    });
+    try {
+      take_tiles(base, [&] {
+        lanes_->tile_is_enqueued();
+        between();
+        workspace_ = &lanes_->next();
+      });
+    } catch (...) {
+      lanes_->wait();  // what they write to may be gone once this is left
+      workspace_ = &own;
+      throw;
+    }
     lanes_->lead(own.stream());
     workspace_ = &own;
   }

@@ -16,8 +16,14 @@ class TwoLanes {
   TwoLanes(const TwoLanes&) = delete;
   TwoLanes& operator=(const TwoLanes&) = delete;
   // What the lanes work on may go when they do.
-  ~TwoLanes() {
+  ~TwoLanes() { wait(); }
+
+  void wait() noexcept {
     for (Lane& lane : lanes_) cudaStreamSynchronize(lane.stream);
+  }
+  // Gives all their memory back.
+  void clear() {
+    for (Lane& lane : lanes_) lane.workspace.clear();
   }
 
   // Both start when the stream comes to this.

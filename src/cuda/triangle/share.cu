@@ -113,12 +113,13 @@ __global__ void __launch_bounds__(Tuning::kReachThreads)
 
 template <class F>
 double triangle_share(const Space<F>& space, const PointRows<F>& base, const PointRows<F>& queries, bool same,
-                      std::int64_t k, std::int64_t landmarks, cudaStream_t stream) {
-  constexpr std::int64_t kMostElements = 1 << 26;  // of rows of points, and of landmarks
+                      std::int64_t k, std::int64_t landmarks, std::size_t budget, cudaStream_t stream) {
+  constexpr std::size_t kMostElements = 1 << 26;  // of rows of points, and of landmarks
   constexpr std::int64_t kFewestRows = 256;
+  const std::size_t most = budget == 0 ? kMostElements : std::min(kMostElements, budget / 2 / sizeof(F));
   Workspace workspace(stream);
   Sample<F> sample{};
-  const std::int64_t affordable = std::max(kFewestRows, kMostElements / space.width);
+  const std::int64_t affordable = std::max(kFewestRows, static_cast<std::int64_t>(most / space.width));
   sample.points = std::min({base.count, core::kProbePoints, affordable});
   sample.landmarks = std::min({landmarks, base.count, core::kProbeLandmarks, affordable});
   sample.queries = std::min({queries.count, sample.points, core::kProbeQueries});
@@ -157,7 +158,7 @@ double triangle_share(const Space<F>& space, const PointRows<F>& base, const Poi
 
 #define KITH_INSTANTIATE(F)                                                                                     \
   template double triangle_share(const Space<F>&, const PointRows<F>&, const PointRows<F>&, bool, std::int64_t, \
-                                 std::int64_t, cudaStream_t);
+                                 std::int64_t, std::size_t, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE

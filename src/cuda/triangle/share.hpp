@@ -8,10 +8,11 @@ namespace kith::KITH_BACKEND {
 // The share of distances, from 0 to 1, that level 2 would compute: pairs of a sampled query and a sampled point whose
 // lengths to the point's centre differ by no more than the query's reach. The reach is the length of the neighbour of
 // the same rank in the sample, or of the first: too long rather than too short. `landmarks` are those of the base in
-// the search. Points are working rows; `same` are queries that are the base, which do not count as their own
-// neighbours. Waits for the stream.
+// the search; rows that are drawn take no more than `budget` bytes (0: no limit), but there are some in any case.
+// Points are working rows; `same` are queries that are the base, which do not count as their own neighbours. Waits for
+// the stream.
 template <class F>
 double triangle_share(const Space<F>& space, const PointRows<F>& base, const PointRows<F>& queries, bool same,
-                      std::int64_t k, std::int64_t landmarks, cudaStream_t stream);
+                      std::int64_t k, std::int64_t landmarks, std::size_t budget, cudaStream_t stream);
 
 }  // namespace kith::KITH_BACKEND
