@@ -6,9 +6,9 @@
 // Cost    each value is read once; 3 + 2 ln(n/k) merges of Θ(k log² k) on rows in random order.
 // Limits  k ≤ 2048. Descending rows merge at every buffer, unless tuning.scattered reads them out of order. Few rows
 //         leave the device idle: bits_single_row.cu.
+#include "core/limit.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/select/block_scan.cuh"
-#include "core/limit.hpp"
 #include "cuda/select/method.hpp"
 #include "cuda/select/running_list.cuh"
 #include "cuda/select/strided_bitonic.cuh"

@@ -8,10 +8,10 @@
 // Limits  k ≤ 2048; at most 512 parts.
 #include <algorithm>
 
+#include "core/limit.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/select/block_scan.cuh"
-#include "core/limit.hpp"
 #include "cuda/select/method.hpp"
 #include "cuda/select/running_list.cuh"
 

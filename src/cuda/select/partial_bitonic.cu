@@ -8,10 +8,10 @@
 // Limits  k ≤ 2048, rounded up to a power of two from 128 on; tuning.buffer_size at most that.
 #include "cuda/select/partial_bitonic.hpp"
 
+#include "core/limit.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/select/block_scan.cuh"
-#include "core/limit.hpp"
 #include "cuda/select/running_list.cuh"
 #include "cuda/select/shared_bitonic.cuh"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cuda/select/buffered_search.cuh"
 #include "core/limit.hpp"
+#include "cuda/select/buffered_search.cuh"
 #include "cuda/select/queue_policy.cuh"
 #include "kith/topk.hpp"
 
