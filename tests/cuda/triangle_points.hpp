@@ -98,7 +98,7 @@ template <class T>
 class Searched {
  public:
   Searched(const Points<T>& base, const Metric& metric, bool check_finite = true)
-      : base_(base), points_(base.values, stream_) {
+      : base_(base), metric_(metric), points_(base.values, stream_) {
     index_ = device::make_pointer_index(view(base, points_.data()), metric, check_finite, stream_);
   }
 
@@ -128,6 +128,7 @@ class Searched {
   Plan plan_of(std::int64_t k) const {
     Plan plan;
     plan.problem.k = k;
+    plan.metric = metric_;
     plan.triangle.base_landmarks = static_cast<std::int64_t>(3 * std::sqrt(static_cast<double>(base_.rows)));
     return plan;
   }
@@ -192,6 +193,7 @@ class Searched {
   }
 
   Points<T> base_;
+  Metric metric_;
   device::Stream stream_;
   DeviceArray<T> points_;
   std::unique_ptr<PointerIndex<T>> index_;

@@ -91,15 +91,8 @@ class LyingIndex final : public PointerIndex<F> {
 
   double triangle_share(const MatrixView<F>& queries, const Plan& plan, void* caller_stream) const override {
     auto* stream = static_cast<cudaStream_t>(caller_stream);
-    const Space<F> space(metric_, base_.dims());
-    const PointRows<F> base = base_.working(0, base_.count());
-    if (is_base(queries))
-      return KITH_BACKEND::triangle_share(space, base, base, true, plan.problem.k, plan.triangle.base_landmarks,
-                                          static_cast<std::size_t>(plan.workspace_bytes), stream);
-    const PointStore<F> some = store_of(some_rows(queries), metric_, false, true, stream);
-    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, plan.problem.k,
-                                        plan.triangle.base_landmarks, static_cast<std::size_t>(plan.workspace_bytes),
-                                        stream);
+    if (is_base(queries)) return share_of(plan, base_, base_, stream);
+    return share_of(plan, store_of(some_rows(queries), metric_, false, true, stream), base_, stream);
   }
 
   bool holds(const MatrixView<F>& queries, const Plan& plan, void* caller_stream) const override {

@@ -238,15 +238,8 @@ class HostIndex final : public DeviceIndex<T> {
   double triangle_share(const MatrixView<T>& queries, const Plan& plan) const override {
     if (!store_) return 1;
     const Stream stream;
-    const Space<F> space(metric_, base_.cols);
-    const PointRows<F> base = store_->working(0, base_.rows);
-    if (is_base(queries))
-      return KITH_BACKEND::triangle_share(space, base, base, true, plan.problem.k, plan.triangle.base_landmarks,
-                                          static_cast<std::size_t>(plan.workspace_bytes), stream);
-    const PointStore<F> some = some_of(queries, false, stream);
-    return KITH_BACKEND::triangle_share(space, base, some.working(0, some.count()), false, plan.problem.k,
-                                        plan.triangle.base_landmarks, static_cast<std::size_t>(plan.workspace_bytes),
-                                        stream);
+    if (is_base(queries)) return share_of(plan, *store_, *store_, stream);
+    return share_of(plan, some_of(queries, false, stream), *store_, stream);
   }
 
   bool holds(const MatrixView<T>& queries, const Plan& plan) const override {

@@ -7,6 +7,14 @@
 
 namespace kith::KITH_BACKEND {
 
+// What a plan of method triangle would leave of the distances. Queries that are the base are the same store.
+template <class F>
+double share_of(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, cudaStream_t stream) {
+  return triangle_share(Space<F>(plan.metric, base.dims()), base.working(0, base.count()),
+                        queries.working(0, queries.count()), &queries == &base, plan.problem.k,
+                        plan.triangle.base_landmarks, static_cast<std::size_t>(plan.workspace_bytes), stream);
+}
+
 // Of one base that is on the device as a whole. Thread-safe.
 template <class F>
 class KeptTriangle {
