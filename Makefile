@@ -5,7 +5,11 @@ JOBS         ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 BENCH_ARGS   ?=
 
-configure = cmake --preset release -DKITH_BUILD_TESTS=$(1) -DKITH_BUILD_BENCH=$(2) >/dev/null
+# AUTO builds the cuda backend where there is a device; ON and OFF decide.
+KITH_CUDA    ?= AUTO
+
+configure = cmake --preset release -DKITH_CUDA=$(1) -DKITH_EMULATED=OFF -DKITH_BUILD_TESTS=OFF -DKITH_BUILD_BENCH=$(2) \
+              -DKITH_BUILD_PYTHON=OFF >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
 .PHONY: help demo test bench bench-select bench-search bench-lowdim bench-python lint format fuzz install clean
@@ -32,7 +36,7 @@ help:
 
 demo:
 	@scripts/setup.sh build
-	@$(call configure,OFF,OFF)
+	@$(call configure,$(KITH_CUDA),OFF)
 	@$(build) kith_cli
 	@build/release/cli/kith demo
 
@@ -42,32 +46,32 @@ test:
 
 bench:
 	@scripts/setup.sh build bench
-	@$(call configure,OFF,ON)
+	@$(call configure,$(KITH_CUDA),ON)
 	@$(build) kith_bench
 	@build/release/bench/kith_bench $(BENCH_ARGS)
 
 bench-select:
 	@scripts/setup.sh build bench
-	@$(call configure,OFF,ON)
+	@$(call configure,ON,ON)
 	@$(build) kith_bench_select
 	@bench/select/run.sh $(SUITES)
 
 bench-search:
 	@scripts/setup.sh build bench
-	@$(call configure,OFF,ON)
+	@$(call configure,ON,ON)
 	@$(build) kith_bench_search
 	@bench/search_device/run.sh $(BENCH_ARGS)
 
 bench-lowdim:
 	@scripts/setup.sh build bench
-	@$(call configure,OFF,ON)
+	@$(call configure,ON,ON)
 	@$(build) kith_bench_lowdim
 	@build/release/bench/lowdim/kith_bench_lowdim $(BENCH_ARGS)
 
 bench-python:
 	@scripts/setup.sh build python
 	@scripts/venv.sh bench
-	@$(call configure,OFF,OFF) -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
+	@$(call configure,$(KITH_CUDA),OFF) -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
 	@$(build) kith_python kith_python_modules
 	@PYTHONPATH=build/release/python build/venv/bin/python bench/python/compare.py $(BENCH_ARGS)
 
@@ -85,7 +89,7 @@ fuzz:
 
 install:
 	@scripts/setup.sh build
-	@$(call configure,OFF,OFF)
+	@$(call configure,$(KITH_CUDA),OFF)
 	@$(build) all
 	@cmake --install build/release --prefix "$(PREFIX)"
 

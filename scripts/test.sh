@@ -7,10 +7,14 @@ jobs=${JOBS:-$(nproc)}
 # Sources of a target together: everything is compiled here, so headers need not be read again for each.
 together=-DCMAKE_UNITY_BUILD=ON
 
+# Kernels are compiled wherever they can be, even if nothing here can run them.
+cuda=OFF
+! command -v nvcc >/dev/null || cuda=ON
+
 release() {
   # Device sources run under the emulator with the sanitizers, below.
-  cmake --preset release "$together" -DKITH_TEST_EMULATED=OFF -DKITH_BUILD_TESTS=ON -DKITH_BUILD_BENCH=ON \
-    -DKITH_BUILD_PYTHON=OFF &&
+  cmake --preset release -DKITH_CUDA=$cuda -DKITH_EMULATED=ON -DKITH_TEST_EMULATED=OFF -DKITH_BUILD_TESTS=ON \
+    -DKITH_BUILD_BENCH=ON -DKITH_BUILD_PYTHON=OFF &&
     cmake --build --preset release -j "$jobs" &&
     ctest --preset release -j "$jobs"
 }
@@ -18,7 +22,7 @@ release() {
 python() {
   # The same tree: only the extension is compiled.
   scripts/venv.sh test &&
-    cmake --preset release "$together" -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/venv/bin/python" &&
+    cmake --preset release -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/venv/bin/python" &&
     cmake --build --preset release -j "$jobs" --target kith_python kith_python_modules kith_python_stub &&
     ctest --preset release -R '^python'
 }
