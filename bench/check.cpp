@@ -123,7 +123,7 @@ std::string Oracle<T>::shape_fault(const Answer& answer) const {
   const std::int64_t k = problem_.row.k;
   const auto size = static_cast<std::size_t>(queries * k);
   if (answer.queries != queries || answer.k != k || answer.ids.size() != size || answer.distances.size() != size)
-    return fmt::format("{} × {} neighbours instead of {} × {}", answer.queries, answer.k, queries, k);
+    return fmt::format("{} × {} neighbors instead of {} × {}", answer.queries, answer.k, queries, k);
   return first_fault(queries, problem_.threads, [&](std::int64_t query) -> std::string {
     std::unordered_set<std::int64_t> seen;
     for (std::int64_t rank = 0; rank < k; ++rank) {

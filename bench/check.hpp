@@ -1,7 +1,7 @@
 // check.hpp: whether an answer is right, by a plain double-precision loop that shares nothing with the library.
 //
 // Every query: ids in range and different, distances those of the returned points. A sample of the queries (all of them
-// while that costs at most kCheckWork coordinate pairs; evenly spread): the neighbours are the k nearest.
+// while that costs at most kCheckWork coordinate pairs; evenly spread): the neighbors are the k nearest.
 // An exact contender must have the very ids, in order of (distance rounded to the returned type, id), and distances
 // right to the last rounding; double sums in another order may differ, so two points whose distances agree to kNoise
 // are interchangeable. Of a peer, recall and the largest distance error are measured.
@@ -25,9 +25,9 @@ inline constexpr double kPeerError = 1e-2;
 struct Verdict {
   std::string fault;         // why the answer is wrong; empty when it is not
   bool inexact = false;      // a peer's answer, past what rounding explains
-  std::int64_t checked = 0;  // queries whose neighbours were compared with the truth
+  std::int64_t checked = 0;  // queries whose neighbors were compared with the truth
   double recall = 1;         // share of returned points among the k nearest, ties counted by distance
-  double error = 0;          // largest |returned − true| distance, relative to the query's farthest neighbour
+  double error = 0;          // largest |returned − true| distance, relative to the query's farthest neighbor
 };
 
 // The truth of a problem under one metric.

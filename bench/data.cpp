@@ -30,35 +30,35 @@ Matrix<T> uniform_points(std::uint64_t seed, std::int64_t rows, std::int64_t dim
 // Point i belongs to cluster i mod kClusters.
 template <Element T>
 void pull_into_clusters(Matrix<T>& points) {
-  const Matrix<double> centres = uniform_points<double>(kCentreSeed, kClusters, points.cols(), 1);
+  const Matrix<double> centers = uniform_points<double>(kCenterSeed, kClusters, points.cols(), 1);
   for (std::int64_t i = 0; i < points.rows(); ++i)
     for (std::int64_t c = 0; c < points.cols(); ++c)
       points(i, c) =
-          static_cast<T>(centres(i % kClusters, c) + kClusterRadius * (2 * static_cast<double>(points(i, c)) - 1));
+          static_cast<T>(centers(i % kClusters, c) + kClusterRadius * (2 * static_cast<double>(points(i, c)) - 1));
 }
 
-// A cluster is a colour with a spread of its own and one of two kinds, which is the last coordinate; every point has
+// A cluster is a color with a spread of its own and one of two kinds, which is the last coordinate; every point has
 // one of them, rounded to whole numbers.
 template <Element T>
-Matrix<T> coloured_points(std::uint64_t seed, std::int64_t rows, std::int64_t dims) {
-  std::mt19937_64 centre_random(kCentreSeed);
+Matrix<T> colored_points(std::uint64_t seed, std::int64_t rows, std::int64_t dims) {
+  std::mt19937_64 center_random(kCenterSeed);
   std::uniform_real_distribution<double> level(0, 256);
   std::uniform_real_distribution<double> spread(0.3, 2);
-  Matrix<double> centres(kColours, dims + 1);
+  Matrix<double> centers(kColours, dims + 1);
   for (std::int64_t i = 0; i < kColours; ++i) {
-    for (std::int64_t c = 0; c + 1 < dims; ++c) centres(i, c) = level(centre_random);
-    centres(i, dims - 1) = static_cast<double>(1 + i % 2);
-    centres(i, dims) = spread(centre_random);
+    for (std::int64_t c = 0; c + 1 < dims; ++c) centers(i, c) = level(center_random);
+    centers(i, dims - 1) = static_cast<double>(1 + i % 2);
+    centers(i, dims) = spread(center_random);
   }
   std::mt19937_64 random(seed);
   std::normal_distribution<double> noise;
   Matrix<T> points(rows, dims);
   for (std::int64_t r = 0; r < rows; ++r) {
-    const auto colour = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(kColours));
-    points(r, dims - 1) = static_cast<T>(centres(colour, dims - 1));
+    const auto color = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(kColours));
+    points(r, dims - 1) = static_cast<T>(centers(color, dims - 1));
     for (std::int64_t c = 0; c + 1 < dims; ++c)
-      points(r, c) = static_cast<T>(
-          std::clamp(std::round(centres(colour, c) + noise(random) * centres(colour, dims)), 0.0, 255.0));
+      points(r, c) =
+          static_cast<T>(std::clamp(std::round(centers(color, c) + noise(random) * centers(color, dims)), 0.0, 255.0));
   }
   return points;
 }
@@ -75,7 +75,7 @@ Matrix<T> points_of_file(const RowSpec& row) {
 
 template <Element T>
 Matrix<T> make_points(DataKind data, std::uint64_t seed, std::int64_t rows, std::int64_t dims, int threads) {
-  if (data == DataKind::colours) return coloured_points<T>(seed, rows, dims);
+  if (data == DataKind::colors) return colored_points<T>(seed, rows, dims);
   Matrix<T> points = uniform_points<T>(seed, rows, dims, threads);
   if (data == DataKind::clustered) pull_into_clusters(points);
   return points;

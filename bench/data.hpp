@@ -12,10 +12,10 @@ namespace kith::bench {
 inline constexpr std::uint64_t kBaseSeed = 1;
 inline constexpr std::uint64_t kQuerySeed = 2;
 
-// Tight clusters: uniform centres, and points within kClusterRadius of them in every coordinate. At d = 128 the squared
-// distance of neighbours is about 1e-6 and a squared norm about 43: float32 cannot tell neighbours apart by norms and
+// Tight clusters: uniform centers, and points within kClusterRadius of them in every coordinate. At d = 128 the squared
+// distance of neighbors is about 1e-6 and a squared norm about 43: float32 cannot tell neighbors apart by norms and
 // products.
-inline constexpr std::uint64_t kCentreSeed = 3;
+inline constexpr std::uint64_t kCenterSeed = 3;
 inline constexpr std::int64_t kClusters = 100;
 inline constexpr double kClusterRadius = 1e-4;
 

@@ -43,7 +43,7 @@ Environment inspect_environment() {
   environment.nanoflann = nanoflann_version();
   environment.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 #ifdef __OPTIMIZE__
-  environment.optimised = true;
+  environment.optimized = true;
 #endif
   return environment;
 }

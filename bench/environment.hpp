@@ -19,7 +19,7 @@ struct Environment {
   std::string faiss;   // version; empty: not installed
   std::string nanoflann;
   std::string date;  // UTC, ISO 8601
-  bool optimised = false;
+  bool optimized = false;
 };
 
 Environment inspect_environment();

@@ -126,7 +126,7 @@ Json to_json(const Environment& environment, int threads, int rounds, bool quick
                {"threads", threads},
                {"rounds", rounds},
                {"quick", quick},
-               {"seeds", {{"base", kBaseSeed}, {"queries", kQuerySeed}, {"centres", kCentreSeed}}},
+               {"seeds", {{"base", kBaseSeed}, {"queries", kQuerySeed}, {"centers", kCenterSeed}}},
                {"correct", std::none_of(results.begin(), results.end(), [](const auto& r) { return r.wrong(); })},
                {"rows", Json::array()}};
   for (const RowResult& result : results) json["rows"].push_back(row_json(result));

@@ -23,7 +23,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> suites = {"search"};
   std::string filter;
-  std::string points;  // a file in place of generated colours
+  std::string points;  // a file in place of generated colors
   std::string json_path;
   int threads = 0;  // 0: all cores this process may use
   int rounds = 0;   // 0: kRounds, or kQuickRounds
@@ -44,7 +44,7 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("suite", arguments.suites, "What to run (default: search)")->check(CLI::IsMember(suite_names()));
   app.add_flag("--list", arguments.list, "Print the rows and leave");
   app.add_option("--filter", arguments.filter, "Only rows whose name or description contains this");
-  app.add_option("--points", arguments.points, "Points of this file in place of the colours of suite triangle")
+  app.add_option("--points", arguments.points, "Points of this file in place of the colors of suite triangle")
       ->check(CLI::ExistingFile);
   app.add_option("--repeats", arguments.rounds, fmt::format("Rounds (default: {})", kRounds))
       ->check(CLI::PositiveNumber);
@@ -56,7 +56,7 @@ void define(CLI::App& app, Arguments& arguments) {
 
 // The row on points of a file, as far as it has them.
 RowSpec with_file(RowSpec row, const std::string& path) {
-  if (path.empty() || row.data != DataKind::colours) return row;
+  if (path.empty() || row.data != DataKind::colors) return row;
   const io::Array points = io::load(path);
   row.data = DataKind::file;
   row.file = path;

@@ -10,7 +10,7 @@ const char* to_string(DataKind data) {
   switch (data) {
     case DataKind::uniform: return "uniform";
     case DataKind::clustered: return "clustered";
-    case DataKind::colours: return "colours";
+    case DataKind::colors: return "colors";
     case DataKind::file: return "of a file";
   }
   return "unknown";

@@ -13,7 +13,7 @@ namespace kith::bench {
 enum class DataKind {
   uniform,    // independent coordinates in [0, 1]
   clustered,  // clusters far tighter than a float32 matrix product can resolve
-  colours,    // whole numbers from 0 to 255 in clusters, with many copies, as pixels have
+  colors,     // whole numbers from 0 to 255 in clusters, with many copies, as pixels have
   file,       // rows of RowSpec::file
 };
 

@@ -71,7 +71,7 @@ std::string format_bar(const RowSpec& row, const BarResult& bar) {
 }
 
 // "ok", "MISSED: at most 1.15 × sgemm" or what kept the bars from being judged.
-std::string summarise_bars(const RowResult& result) {
+std::string summarize_bars(const RowResult& result) {
   if (result.wrong()) return "WRONG ANSWER";
   std::vector<std::string> missed;
   bool unjudged = false;
@@ -101,7 +101,7 @@ std::string format_header(const Environment& environment, int threads, int round
                  or_absent(environment.nanoflann));
   fmt::format_to(out, "threads {}, rounds {}, seeds {} (base) and {} (queries), {}\n", threads, rounds, kBaseSeed,
                  kQuerySeed, environment.date);
-  if (!environment.optimised) fmt::format_to(out, "WARNING: built without optimisation; the times mean nothing\n");
+  if (!environment.optimized) fmt::format_to(out, "WARNING: built without optimisation; the times mean nothing\n");
   return text;
 }
 
@@ -132,7 +132,7 @@ std::string format_summary(const std::vector<RowResult>& results) {
     fmt::format_to(out, "{:<16}{:>10}{:>9}{:>9}{:>9}{:>15}  {}\n", result.row.name, time,
                    ratio_to(result, subject, Kind::gemm), ratio_to(result, subject, Kind::read),
                    ratio_to(result, subject, Kind::faiss), ratio_to(result, subject, Kind::heap_baseline),
-                   summarise_bars(result) + (result.busy() ? ", on a busy machine" : ""));
+                   summarize_bars(result) + (result.busy() ? ", on a busy machine" : ""));
   }
   return text;
 }

@@ -112,7 +112,7 @@ int report(const Error& problem) {
 
 int parse_and_run(int argc, const char* const* argv) {
   Context context;
-  CLI::App app("k-nearest-neighbour search: exact, on every core", "kith");
+  CLI::App app("k-nearest-neighbor search: exact, on every core", "kith");
   build(app, context);
   try {
     app.parse(argc, argv);

@@ -18,7 +18,7 @@ constexpr std::int64_t kDefaultDistinct = 1000;
 constexpr std::size_t kTerms = 10;  // of a cubic in two variables
 
 // What a word is drawn for: values that must not depend on each other come from different streams.
-enum Stream : std::uint64_t { kPoints = 1, kCentres = 2, kChoice = 3, kCoefficients = 4 };
+enum Stream : std::uint64_t { kPoints = 1, kCenters = 2, kChoice = 3, kCoefficients = 4 };
 
 constexpr std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -100,8 +100,8 @@ PointGenerator::PointGenerator(PointSpec spec) : spec_(spec) {
   const bool clustered = spec_.kind == PointKind::clustered;
   if (spec_.clusters == 0) spec_.clusters = clustered ? kDefaultClusters : kDefaultDistinct;
   if (clustered) {
-    centres_.resize(static_cast<std::size_t>(spec_.clusters) * static_cast<std::size_t>(spec_.dims));
-    for (std::int64_t i = 0; i < spec_.clusters; ++i) fill_gaussian(kCentres, i, centres_.data() + i * spec_.dims);
+    centers_.resize(static_cast<std::size_t>(spec_.clusters) * static_cast<std::size_t>(spec_.dims));
+    for (std::int64_t i = 0; i < spec_.clusters; ++i) fill_gaussian(kCenters, i, centers_.data() + i * spec_.dims);
   }
   if (spec_.kind == PointKind::surface) {
     coefficients_.resize(static_cast<std::size_t>(spec_.dims) * kTerms);
@@ -140,8 +140,8 @@ void PointGenerator::fill_row(std::int64_t row, double* out) const {
     case PointKind::gaussian: return fill_gaussian(kPoints, row, out);
     case PointKind::clustered: {
       fill_gaussian(kPoints, row, out);
-      const double* centre = centres_.data() + cluster_of(row) * spec_.dims;
-      for (std::int64_t col = 0; col < spec_.dims; ++col) out[col] = centre[col] + out[col] * 0.125;
+      const double* center = centers_.data() + cluster_of(row) * spec_.dims;
+      for (std::int64_t col = 0; col < spec_.dims; ++col) out[col] = center[col] + out[col] * 0.125;
       return;
     }
     case PointKind::surface: return fill_surface(row, out);

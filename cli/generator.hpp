@@ -7,7 +7,7 @@
 // |------------|-------------------------------------------------------------------------------------------------|
 // | uniform    | independent coordinates in [0, 1]                                                               |
 // | gaussian   | independent coordinates of mean 0 and variance 1: the sum of 12 uniforms − 6, so within ±6      |
-// | clustered  | a gaussian centre, one of `clusters`, plus a gaussian of deviation 1/8                          |
+// | clustered  | a gaussian center, one of `clusters`, plus a gaussian of deviation 1/8                          |
 // | surface    | a curved sheet: (u, v) uniform in [−1, 1)², every further coordinate a cubic polynomial of them |
 // | duplicates | exact copies of `clusters` gaussian points                                                      |
 //
@@ -51,7 +51,7 @@ class PointGenerator {
   std::int64_t cluster_of(std::int64_t row) const;
 
   PointSpec spec_;
-  std::vector<double> centres_;       // clustered: clusters × dims
+  std::vector<double> centers_;       // clustered: clusters × dims
   std::vector<double> coefficients_;  // surface: dims × kTerms
 };
 

@@ -12,10 +12,10 @@ namespace {
 
 bool is_quiet = false;
 
-void say(std::string_view label, std::string_view colour, std::string_view text) {
-  const bool coloured = !label.empty() && stderr_has_colour();
-  const std::string line = coloured ? fmt::format("kith: \x1b[{}m{}\x1b[0m{}\n", colour, label, text)
-                                    : fmt::format("kith: {}{}\n", label, text);
+void say(std::string_view label, std::string_view color, std::string_view text) {
+  const bool colored = !label.empty() && stderr_has_color();
+  const std::string line = colored ? fmt::format("kith: \x1b[{}m{}\x1b[0m{}\n", color, label, text)
+                                   : fmt::format("kith: {}{}\n", label, text);
   std::fputs(line.c_str(), stderr);
 }
 
@@ -32,9 +32,9 @@ bool stderr_is_terminal() {
   return isatty(STDERR_FILENO) == 1;
 }
 
-bool stderr_has_colour() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  if (no_colour != nullptr && *no_colour != '\0') return false;
+bool stderr_has_color() {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return false;
   const char* term = std::getenv("TERM");
   if (term == nullptr || std::string_view(term) == "dumb") return false;
   return stderr_is_terminal();

@@ -10,7 +10,7 @@ void set_quiet(bool quiet);
 bool quiet();
 
 // Colour only on a terminal, and never when NO_COLOR is set and not empty or TERM is dumb.
-bool stderr_has_colour();
+bool stderr_has_color();
 bool stderr_is_terminal();
 
 void note(std::string_view text);     // "kith: text"

@@ -71,12 +71,12 @@ void add_triangle_options(CLI::App& command, Context& context, SearchSettings& s
       ->group(kTriangleGroup);
   add_integer(command, "--query-landmarks", triangle.query_landmarks, "Clusters of the queries; 0 = by their number", 0)
       ->group(kTriangleGroup);
-  choice("triangle-form", triangle.form, {"auto", "windows", "paper"},
+  choice("triangle-form", triangle.form, {"auto", "interval-scan", "paper"},
          "Stretches of sorted clusters, or point by point (devices)");
   choice("triangle-filter", triangle.filter, {"auto", "full", "partial"},
-         "Form paper: whether bounds tighten as neighbours are found");
+         "Form paper: whether bounds tighten as neighbors are found");
   choice("triangle-placement", triangle.placement, {"auto", "registers", "shared", "global"},
-         "Form paper: the memory of a thread's neighbours");
+         "Form paper: the memory of a thread's neighbors");
   choice("triangle-layout", triangle.layout, {"interleaved", "contiguous"}, "Form paper: how they lie in memory");
   command.add_flag("--no-remap", settings.no_remap, "Form paper: queries go to threads as they come, not by cluster")
       ->group(kTriangleGroup);
@@ -179,7 +179,7 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
       ->group(kSearchGroup);
   add_choice(
       command, context, "--method", settings.method, all_names(method_names, searching),
-      [](const std::string& name) { parse_method(name); }, "How neighbours are found")
+      [](const std::string& name) { parse_method(name); }, "How neighbors are found")
       ->group(kSearchGroup);
   add_backend(command, context, settings.backend, method_names);
   add_stage(command, context, "distance", settings.distance, all_names(distance_names, searching),

@@ -133,7 +133,7 @@ Quality judge_typed(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, c
           std::max(*quality.distance_error, largest_error<DistanceOf<T>>(reported->data() + query * k, found));
     }
   }
-  if (!largest_first) quality.ratios = summarise_ratios(std::move(ratios));
+  if (!largest_first) quality.ratios = summarize_ratios(std::move(ratios));
   return quality;
 }
 

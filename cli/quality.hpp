@@ -1,7 +1,7 @@
 // How good an answer is, judged by distances recomputed from its ids: what the answer says of distances is only
 // compared.
 //
-// A neighbour is right when its distance is at most the true k-th distance, so any choice among ties is right. An id
+// A neighbor is right when its distance is at most the true k-th distance, so any choice among ties is right. An id
 // that is out of range or comes twice in a row is wrong. The distance ratio of a row is the worst of its k distances
 // over the true k-th distance: 1 when both are 0, unbounded when only the true one is 0 or when an id is out of range.
 #pragma once
@@ -20,7 +20,7 @@ struct Quality {
   std::int64_t queries = 0;
   std::int64_t k = 0;
   std::int64_t right = 0;           // of queries × k
-  std::int64_t right_rows = 0;      // rows with k right neighbours
+  std::int64_t right_rows = 0;      // rows with k right neighbors
   std::int64_t identical_rows = 0;  // rows with the same ids in the same order as the truth
   std::int64_t invalid_ids = 0;     // out of range
   std::int64_t repeated_ids = 0;

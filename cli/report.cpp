@@ -44,7 +44,7 @@ std::string triangle_text(const TriangleStatistics& triangle) {
   std::string text = fmt::format(
       "triangle: {} clusters of queries, {} of points\n"
       "  level 1 leaves {} of {} pairs of clusters, {:.3g} % of all distances\n"
-      "  level 2 visits {} clusters, computes {} distances to centres and {} to points: {:.4g} % saved\n",
+      "  level 2 visits {} clusters, computes {} distances to centers and {} to points: {:.4g} % saved\n",
       format_integer(triangle.query_clusters), format_integer(triangle.base_clusters),
       format_integer(triangle.cluster_pairs_left), format_integer(triangle.query_clusters * triangle.base_clusters),
       percent(static_cast<double>(triangle.pairs_level_1), pairs), format_integer(triangle.clusters_visited),

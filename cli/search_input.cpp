@@ -24,7 +24,7 @@ void add_base(CLI::App& command, std::string& base, std::string& base_array) {
 
 void add_search_input(CLI::App& command, Context& context, SearchInput& input) {
   add_base(command, input.base, input.base_array);
-  add_file(command, "--queries", input.queries, "The points to find neighbours of; - reads stdin")
+  add_file(command, "--queries", input.queries, "The points to find neighbors of; - reads stdin")
       ->required()
       ->group("Input");
   command

@@ -7,7 +7,7 @@
 
 namespace kith::cli {
 
-// The name with the fewest edits (insert, delete, replace, swap of neighbours) from `word`, case ignored; empty when
+// The name with the fewest edits (insert, delete, replace, swap of neighbors) from `word`, case ignored; empty when
 // none is within a third of the word's length, at least one edit.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 

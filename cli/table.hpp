@@ -1,4 +1,4 @@
-// Answers as aligned text, one neighbour a line under a header: easy on the eye, and on awk.
+// Answers as aligned text, one neighbor a line under a header: easy on the eye, and on awk.
 #pragma once
 
 #include <fmt/format.h>

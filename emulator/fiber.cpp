@@ -23,7 +23,7 @@ Fiber::~Fiber() {
   if (mapping_ != nullptr) munmap(mapping_, kGuard + kStack);
 }
 
-void Fiber::prepare(std::size_t colour) {
+void Fiber::prepare(std::size_t color) {
   if (mapping_ == nullptr) {
     void* mapping = mmap(nullptr, kGuard + kStack, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -33,7 +33,7 @@ void Fiber::prepare(std::size_t colour) {
     stack_bytes_ = kStack;
   }
   asan::unpoison(stack_, stack_bytes_);
-  const std::size_t used = stack_bytes_ - colour % kColours * kLine;
+  const std::size_t used = stack_bytes_ - color % kColours * kLine;
   context_ = boost::context::detail::make_fcontext(static_cast<char*>(mapping_) + kGuard + used, used, &Fiber::start);
 }
 

@@ -18,10 +18,10 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
   ~Fiber();
 
-  // Makes the fiber start at fiber_main() when it is next switched to; what it was doing is forgotten. `colour` moves
+  // Makes the fiber start at fiber_main() when it is next switched to; what it was doing is forgotten. `color` moves
   // its stack's top, because stacks that all start at the same place of a page would share the same few lines of the
   // cache.
-  void prepare(std::size_t colour);
+  void prepare(std::size_t color);
   bool prepared() const { return context_ != nullptr; }
   void forget() { context_ = nullptr; }
 

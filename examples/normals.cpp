@@ -1,4 +1,4 @@
-// Normals of a torus from its points alone: the direction in which neighbours lie closest to a plane.
+// Normals of a torus from its points alone: the direction in which neighbors lie closest to a plane.
 #include <kith/kith.hpp>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ int main() {
 
   try {
     kith::Options options;
-    options.method = kith::Method::shifted_sort;  // approximate neighbours do as well here
+    options.method = kith::Method::shifted_sort;  // approximate neighbors do as well here
     const auto covariances = kith::reduce(points.view(), points.view(), 12, {}, kith::ReduceOp::covariance, options);
     const kith::Matrix<float> normals = kith::normals(covariances.values, 3);
     double worst = 1;

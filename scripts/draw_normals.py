@@ -34,7 +34,7 @@ def draw(points, normals):
     facing = normals * np.where(normals[:, 2:] < 0, -1, 1)  # towards the eye, on the z axis
     shade = 0.15 + 0.85 * np.clip(facing @ light, 0, 1)
     tint = 0.75 + 0.25 * np.abs(facing)
-    colours = np.clip(255 * shade[:, None] * tint, 0, 255).astype(np.uint8)
+    colors = np.clip(255 * shade[:, None] * tint, 0, 255).astype(np.uint8)
     x = np.round((places[:, 0] + 0.53) / 1.06 * (SIZE - 1)).astype(int)
     y = np.round((0.53 - places[:, 1]) / 1.06 * (SIZE - 1)).astype(int)
     image = np.full((SIZE, SIZE, 3), 255, np.uint8)
@@ -47,7 +47,7 @@ def draw(points, normals):
             nearest = np.full((SIZE, SIZE), -np.inf)
             np.maximum.at(nearest, (row, column), near)
             wins = (near >= nearest[row, column]) & (near > depth[row, column])
-            image[row[wins], column[wins]] = colours[order][wins]
+            image[row[wins], column[wins]] = colors[order][wins]
             depth = np.maximum(depth, nearest)
     return image
 

@@ -10,7 +10,7 @@
 
 namespace kith::bench {
 
-// From rows of k + 1, row q being point q. A point that is not among its own neighbours loses its farthest one.
+// From rows of k + 1, row q being point q. A point that is not among its own neighbors loses its farthest one.
 template <class Id, class D>
 Answer without_self(std::int64_t queries, std::int64_t k, const std::vector<Id>& ids, const std::vector<D>& distances) {
   Answer answer{queries, k, {}, {}};

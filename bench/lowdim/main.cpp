@@ -33,7 +33,7 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("--driver", arguments.driver, "Version of the driver, to be recorded");
   app.add_option("--commit", arguments.commit, "Commit, to be recorded");
   app.add_option("--rounds", arguments.rounds.timed, "Rounds that are timed")->check(CLI::Range(1, 1000));
-  app.add_option("--sample", arguments.rounds.sample, "Queries whose true neighbours are searched")
+  app.add_option("--sample", arguments.rounds.sample, "Queries whose true neighbors are searched")
       ->check(CLI::Range(1, 100000000));
   app.add_flag("--quick", arguments.quick, "A tenth of all points and queries");
   app.add_flag("--list", arguments.list, "Print what would be measured");

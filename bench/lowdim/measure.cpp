@@ -7,9 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "backend/contract.hpp"
 #include "core/curve_shifts.hpp"
-#include "cuda/backend/backend.hpp"
-#include "cuda/backend/shifted_sort.hpp"
+#include "cuda/shifted_sort/cached_orders.hpp"
 #include "plan/device_planner.hpp"
 #include "plan/shifted_planner.hpp"
 
@@ -120,7 +120,7 @@ void judge(Result& result, const MatrixView<float>& device_base, const Points& b
     ratios.push_back(row.distances[k - 1] == last ? 1 : static_cast<double>(row.distances[k - 1]) / last);
   }
   result.recall = static_cast<double>(right) / static_cast<double>(result.sample * k);
-  result.ratios = summarise_ratios(std::move(ratios));
+  result.ratios = summarize_ratios(std::move(ratios));
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
   const Plan plan = plan::plan_device(problem, options, Backend::cuda, cuda::device_facts());
   cuda::DeviceBuffer<float> distances(static_cast<std::size_t>(one.queries * one.k), stream);
   cuda::DeviceBuffer<std::int64_t> ids(static_cast<std::size_t>(one.queries * one.k), stream);
-  cuda::ShiftedSets<float> sets;
+  cuda::shifted_sort::ShiftedSets<float> sets;
   sets.base = {base_points.data(), one.base, kDims};
   sets.queries = {query_points.data(), one.queries, kDims};
   cuda::Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
@@ -154,11 +154,13 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
     stream.synchronize();
     start.record(stream);
     workspace.reset();
-    const cuda::CurveBase<float> orders(sets.base, kDims, core::curve_shifts(plan.shifted_sort),
-                                        core::curve_of(plan.shifted_sort), cuda::sorting_of(plan), workspace);
+    const cuda::shifted_sort::CurveBase<float> orders(sets.base, kDims, core::curve_shifts(plan.shifted_sort),
+                                                      core::curve_of(plan.shifted_sort),
+                                                      cuda::shifted_sort::sorting_of(plan), workspace);
     ordered.record(stream);
     sets.orders = orders.orders();
-    cuda::shifted_sort(cuda::shifted_work(plan), sets, distances.data(), ids.data(), workspace, [](std::int64_t) {});
+    cuda::shifted_sort::shifted_sort(cuda::shifted_sort::shifted_work(plan), sets, distances.data(), ids.data(),
+                                     workspace, [](std::int64_t) {});
     done.record(stream);
     done.synchronize();
     if (round < 0) continue;

@@ -36,7 +36,7 @@ struct Result {
 struct Rounds {
   int warm_up = 2;
   int timed = 7;
-  std::int64_t sample = 20000;  // queries whose true neighbours are searched
+  std::int64_t sample = 20000;  // queries whose true neighbors are searched
 };
 
 // Everything is on the device when the clock starts, and stays there. Throws where the device has no room.

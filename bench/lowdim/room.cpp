@@ -12,7 +12,7 @@ namespace {
 using Vector = std::array<double, 3>;
 
 struct Ball {
-  Vector centre;
+  Vector center;
   double radius;
 };
 constexpr Ball kBalls[] = {{{0.32, 0.2, 0.6}, 0.2}, {{0.7, 0.15, 0.4}, 0.15}};
@@ -48,7 +48,7 @@ Hit trace(const Vector& from, const Vector& direction) {
   const Ball* met = nullptr;
   for (const Ball& ball : kBalls) {
     Vector towards;
-    for (std::size_t c = 0; c < 3; ++c) towards[c] = ball.centre[c] - from[c];
+    for (std::size_t c = 0; c < 3; ++c) towards[c] = ball.center[c] - from[c];
     const double along = dot(towards, direction);
     const double inside = ball.radius * ball.radius - dot(towards, towards) + along * along;
     if (inside <= 0) continue;
@@ -59,7 +59,7 @@ Hit trace(const Vector& from, const Vector& direction) {
   }
   for (std::size_t c = 0; c < 3; ++c) hit.at[c] = from[c] + nearest * direction[c];
   if (met == nullptr) return hit;
-  for (std::size_t c = 0; c < 3; ++c) hit.normal[c] = (hit.at[c] - met->centre[c]) / met->radius;
+  for (std::size_t c = 0; c < 3; ++c) hit.normal[c] = (hit.at[c] - met->center[c]) / met->radius;
   return hit;
 }
 

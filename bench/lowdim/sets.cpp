@@ -24,13 +24,13 @@ Points clusters(std::int64_t count, std::uint64_t seed) {
   Random random(seed);
   std::uniform_real_distribution<float> unit;
   std::normal_distribution<float> normal(0, kDeviation);
-  Points centres(3 * kClusters);
-  for (float& x : centres) x = unit(random);
+  Points centers(3 * kClusters);
+  for (float& x : centers) x = unit(random);
   std::uniform_int_distribution<std::size_t> any(0, kClusters - 1);
   Points points(static_cast<std::size_t>(3 * count));
   for (std::size_t i = 0; i < points.size(); i += 3) {
     const std::size_t cluster = 3 * any(random);
-    for (std::size_t c = 0; c < 3; ++c) points[i + c] = centres[cluster + c] + normal(random);
+    for (std::size_t c = 0; c < 3; ++c) points[i + c] = centers[cluster + c] + normal(random);
   }
   return points;
 }

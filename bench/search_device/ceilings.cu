@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "cuda/primitives/matrix_multiply.hpp"
 #include "cuda/runtime/launch.cuh"
-#include "cuda/runtime/matrix_multiply.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "search_device/points.hpp"
 #include "search_device/stages.hpp"
@@ -29,13 +29,13 @@ struct Fma {
 };
 
 // The sum is stored only if it is what it cannot be, so that it is needed.
-__global__ void __launch_bounds__(kThreads) fma_kernel(float factor, float addend, float* never) {
+__global__ void __launch_bounds__(kThreads) fma_kernel(float factor, float bias, float* never) {
   float sums[Fma::kChains];
   KITH_UNROLL
   for (int i = 0; i < Fma::kChains; ++i) sums[i] = static_cast<float>(threadIdx.x + i);
   for (int step = 0; step < Fma::kSteps; ++step) {
     KITH_UNROLL
-    for (int i = 0; i < Fma::kChains; ++i) sums[i] = fmaf(sums[i], factor, addend);
+    for (int i = 0; i < Fma::kChains; ++i) sums[i] = fmaf(sums[i], factor, bias);
   }
   float sum = 0;
   KITH_UNROLL
@@ -52,9 +52,9 @@ Ceiling fma_ceiling(cudaStream_t stream) {
           }};
 }
 
-__global__ void to_half_kernel(const float* from, std::int64_t count, cuda::Half* to) {
+__global__ void to_fp16_kernel(const float* from, std::int64_t count, cuda::Fp16* to) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < count) to[i] = cuda::half_of(from[i]);
+  if (i < count) to[i] = cuda::fp16_of(from[i]);
 }
 
 void add_products(std::int64_t side, cudaStream_t stream, std::vector<Ceiling>& ceilings) {
@@ -63,9 +63,9 @@ void add_products(std::int64_t side, cudaStream_t stream, std::vector<Ceiling>& 
   const std::int64_t count = side * side;
   const Floats left = floats(count, true, stream);
   const Floats result = floats(count, false, stream);
-  auto halfs = std::make_shared<cuda::DeviceBuffer<cuda::Half>>(static_cast<std::size_t>(count), stream);
-  cuda::launch("to_half", to_half_kernel, {.blocks = cuda::ceil_div(count, kThreads), .threads = kThreads}, stream,
-               left->data(), count, halfs->data());
+  auto fp16 = std::make_shared<cuda::DeviceBuffer<cuda::Fp16>>(static_cast<std::size_t>(count), stream);
+  cuda::launch("to_fp16", to_fp16_kernel, {.blocks = cuda::ceil_div(count, kThreads), .threads = kThreads}, stream,
+               left->data(), count, fp16->data());
   auto workspace = std::make_shared<cuda::Workspace>(stream);
   for (const bool tf32 : {false, true}) {
     ceilings.push_back({tf32 ? "gemm tf32" : "gemm fp32", "TFLOP/s", work, [=] {
@@ -77,8 +77,8 @@ void add_products(std::int64_t side, cudaStream_t stream, std::vector<Ceiling>& 
   }
   ceilings.push_back({"gemm fp16", "TFLOP/s", work, [=] {
                         workspace->reset();
-                        const cuda::MatrixRows<cuda::Half> rows{halfs->data(), side, side};
-                        cuda::multiply(cuda::MultiplyCall<cuda::Half>{rows, rows, side, 1, nullptr, result->data(),
+                        const cuda::MatrixRows<cuda::Fp16> rows{fp16->data(), side, side};
+                        cuda::multiply(cuda::MultiplyCall<cuda::Fp16>{rows, rows, side, 1, nullptr, result->data(),
                                                                       side, false, *workspace});
                       }});
 }

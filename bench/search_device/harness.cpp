@@ -188,7 +188,7 @@ std::function<void()> Harness::search_of(const Contender& contender, const Searc
       options.metric = measurement.problem.metric;
       measurement.plan = api::plan_on_device(
           {points.base.rows, points.queries.rows, points.base.cols, k, DType::float32}, options, Backend::cuda, facts_,
-          {[&](const Plan& plan) { return index.triangle_share(points.queries, plan, stream_); },
+          {[&](const Plan& plan) { return index.surviving_fraction(points.queries, plan, stream_); },
            [&](const Plan& plan) { return index.holds(points.queries, plan, stream_); }});
     }
     measurement.report = {};

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/backend/backend.hpp"
+#include "backend/contract.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "search_device/ceilings.hpp"
 #include "search_device/check.hpp"

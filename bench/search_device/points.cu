@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kThreads = 256;
 
 // What different random numbers are for.
-enum Use : unsigned { kCentre = 1U << 16, kChoice = 2U << 16, kMap = 3U << 16, kLatent = 4U << 16, kSpread = 5U << 16 };
+enum Use : unsigned { kCenter = 1U << 16, kChoice = 2U << 16, kMap = 3U << 16, kLatent = 4U << 16, kSpread = 5U << 16 };
 
 struct Recipe {
   std::int64_t rows;
@@ -46,7 +46,7 @@ __device__ float uniform(unsigned long long place, unsigned seed) {
 __device__ float clustered(const Recipe& recipe, std::int64_t row, std::int64_t c) {
   constexpr unsigned kClusters = 500;
   const auto choice = static_cast<std::int64_t>(random_bits(row, recipe.seed + kChoice) % kClusters);
-  return 10 * gaussian(choice * recipe.dims + c, kCentre) + 0.1F * gaussian(row * recipe.dims + c, recipe.seed);
+  return 10 * gaussian(choice * recipe.dims + c, kCenter) + 0.1F * gaussian(row * recipe.dims + c, recipe.seed);
 }
 
 __device__ float on_manifold(const Recipe& recipe, std::int64_t row, std::int64_t c) {
@@ -68,7 +68,7 @@ __device__ float in_table(const Recipe& recipe, std::int64_t row, std::int64_t c
   for (int j = 0; j < kLatents; ++j)
     sum += gaussian((cluster * kLatents + j) * recipe.dims + c, kMap) *
            gaussian(row * kLatents + j, recipe.seed + kLatent);
-  return 10 * gaussian(cluster * recipe.dims + c, kCentre) + spread * sum;
+  return 10 * gaussian(cluster * recipe.dims + c, kCenter) + spread * sum;
 }
 
 __global__ void fill_kernel(Recipe recipe, float* values) {

@@ -11,7 +11,7 @@ namespace kith::search_bench {
 
 enum class Data {
   gaussian,
-  clustered,  // 500 clusters, spread 0.1 around centres with coordinates of about 10
+  clustered,  // 500 clusters, spread 0.1 around centers with coordinates of about 10
   manifold,   // smooth functions of 8 coordinates
   uniform,    // in the unit cube
   table,  // as the columns of a table: 300 clusters of uneven sizes and spreads, each in a few directions of its own

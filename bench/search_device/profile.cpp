@@ -5,7 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "cuda/backend/backend.hpp"
+#include "backend/contract.hpp"
 
 namespace kith::search_bench {
 

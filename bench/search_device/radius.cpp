@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "cuda/backend/backend.hpp"
+#include "backend/contract.hpp"
 #include "plan/device_radius.hpp"
 #include "search_device/host_points.hpp"
 
@@ -40,11 +40,11 @@ class RadiusBench {
     row_.plan = plan::plan_device_radius({base_.rows, queries_.rows, base_.cols, 0, DType::float32}, options,
                                          Backend::cuda, cuda::device_facts());
     const auto index = cuda::make_index(base_, options.metric, true);
-    core::Reach<float> reach;
+    core::RadiusQuery<float> reach;
     reach.keys = {row_.radius};
     reach.most_hits = std::numeric_limits<std::int64_t>::max();
-    core::Reached<float> all;
-    core::Reached<float> counted;
+    core::RadiusResult<float> all;
+    core::RadiusResult<float> counted;
     for (int round = 0; round <= rounds; ++round) {
       reach.count_only = false;
       const double all_ms = timed([&] { all = index->search_radius(queries_, row_.plan, reach, {}); });
@@ -79,7 +79,7 @@ class RadiusBench {
   }
 
   // One more point than a query found must lie beyond the radius.
-  void check(const core::Reached<float>& all, const core::Reached<float>& counted) {
+  void check(const core::RadiusResult<float>& all, const core::RadiusResult<float>& counted) {
     if (all.offsets != counted.offsets) row_.fault = "counting alone gives other numbers";
     const std::int64_t some = std::min<std::int64_t>(4, queries_.rows);
     for (std::int64_t i = 0; i < some; ++i) {
@@ -93,7 +93,7 @@ class RadiusBench {
                       all.ids.begin() + from) ||
           !std::equal(right.distances.begin(), right.distances.begin() + static_cast<std::ptrdiff_t>(count),
                       all.distances.begin() + from))
-        row_.fault = fmt::format("query {}: its {} neighbours are others", q, count);
+        row_.fault = fmt::format("query {}: its {} neighbors are others", q, count);
       if (count < right.ids.size() && right.distances[count] <= row_.radius)
         row_.fault = fmt::format("query {}: point {} is missing", q, right.ids[count]);
     }
@@ -116,7 +116,7 @@ std::vector<RadiusRow> measure_radius(const Limits& limits) {
       problem.wanted = std::min<std::int64_t>(problem.wanted, 1000);
     }
     RadiusRow row = RadiusBench(problem).run(limits.rounds);
-    fmt::print("{:>5} × {} × {:<3} {:10.1f} neighbours a query {:10.3f} ms, counted {:10.3f} ms, {:.3f} predicted{}\n",
+    fmt::print("{:>5} × {} × {:<3} {:10.1f} neighbors a query {:10.3f} ms, counted {:10.3f} ms, {:.3f} predicted{}\n",
                problem.queries, problem.base_rows, problem.dims,
                static_cast<double>(row.neighbors) / static_cast<double>(problem.queries),
                select_bench::median(row.all_ms), select_bench::median(row.count_ms), row.plan.seconds * 1e3,

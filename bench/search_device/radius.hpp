@@ -1,4 +1,4 @@
-// radius.hpp: radius search of points of the host: all neighbours, and their number alone.
+// radius.hpp: radius search of points of the host: all neighbors, and their number alone.
 //
 // Points are nearly Gaussian, metric sqeuclidean; the radius is the one that half of a few queries have `wanted` points
 // within. Times are by the host's clock, from the queries to the answer in the host's memory, on an index that has its
@@ -18,7 +18,7 @@ struct RadiusProblem {
   std::int64_t queries = 0;
   std::int64_t base_rows = 0;
   std::int64_t dims = 0;
-  std::int64_t wanted = 0;  // neighbours of a query, about
+  std::int64_t wanted = 0;  // neighbors of a query, about
 };
 
 struct RadiusRow {

@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "cuda/distance/fused_filter.hpp"
 #include "cuda/distance/scores.hpp"
-#include "cuda/fused/filter.hpp"
-#include "cuda/runtime/matrix_multiply.hpp"
+#include "cuda/primitives/matrix_multiply.hpp"
 #include "search_device/points.hpp"
 
 namespace kith::search_bench {
@@ -14,43 +14,44 @@ using core::Form;
 
 struct Kind {
   const char* name;
-  void (*run)(const cuda::ScoreCall<float>&);
+  void (*run)(const cuda::distance::ScoreCall<float>&);
   Form form;
   bool expanded;
 };
 
 // No score is stored: NaN is a limit that nothing passes, and the place of the scores has some.
-void fused_products(const cuda::ScoreCall<float>& call) {
+void fused_products(const cuda::distance::ScoreCall<float>& call) {
   KITH_CUDA(cudaMemsetAsync(call.scores, 0xFF, static_cast<std::size_t>(call.queries.count) * sizeof(float),
                             call.workspace.stream()));
-  cuda::CandidateLists<float> lists;
+  cuda::distance::CandidateLists<float> lists;
   lists.limits = call.scores;
-  cuda::fused_filter(cuda::FilterCall<float>{call.queries, call.base, call.dims, call.form, call.p, call.addends, lists,
-                                             call.workspace});
+  cuda::distance::fused_filter(cuda::distance::FilterCall<float>{call.queries, call.base, call.dims, call.form, call.p,
+                                                                 call.bias, lists, call.workspace});
 }
 
-constexpr Kind kKinds[] = {{"direct, squares", cuda::direct_scores<float>, Form::squared, false},
-                           {"tiled, squares", cuda::tiled_scores<float>, Form::squared, false},
-                           {"register-tiled, squares", cuda::register_tiled_scores<float>, Form::squared, false},
-                           {"register-tiled, products", cuda::register_tiled_scores<float>, Form::squared, true},
-                           {"register-tiled, products, none stored", fused_products, Form::squared, true},
-                           {"register-tiled, manhattan", cuda::register_tiled_scores<float>, Form::absolute, false},
-                           {"gemm, products", cuda::gemm_scores<float>, Form::squared, true}};
+constexpr Kind kKinds[] = {
+    {"direct, squares", cuda::distance::direct_scores<float>, Form::squared, false},
+    {"tiled, squares", cuda::distance::tiled_scores<float>, Form::squared, false},
+    {"register-tiled, squares", cuda::distance::register_tiled_scores<float>, Form::squared, false},
+    {"register-tiled, products", cuda::distance::register_tiled_scores<float>, Form::squared, true},
+    {"register-tiled, products, none stored", fused_products, Form::squared, true},
+    {"register-tiled, manhattan", cuda::distance::register_tiled_scores<float>, Form::absolute, false},
+    {"gemm, products", cuda::distance::gemm_scores<float>, Form::squared, true}};
 
 struct Buffers {
   Buffers(const Tile& tile, cudaStream_t stream)
       : queries(static_cast<std::size_t>(tile.queries * tile.dims), stream),
         points(static_cast<std::size_t>(tile.points * tile.dims), stream),
-        addends(static_cast<std::size_t>(tile.points), stream),
+        bias(static_cast<std::size_t>(tile.points), stream),
         scores(static_cast<std::size_t>(tile.queries * tile.points), stream),
         workspace(stream) {
-    for (cuda::DeviceBuffer<float>* buffer : {&queries, &points, &addends})
+    for (cuda::DeviceBuffer<float>* buffer : {&queries, &points, &bias})
       fill_gaussian(buffer->data(), buffer->size(), stream);
   }
 
   cuda::DeviceBuffer<float> queries;
   cuda::DeviceBuffer<float> points;
-  cuda::DeviceBuffer<float> addends;
+  cuda::DeviceBuffer<float> bias;
   cuda::DeviceBuffer<float> scores;
   cuda::Workspace workspace;
 };
@@ -62,7 +63,7 @@ void run(const Kind& kind, const Tile& tile, Buffers& buffers) {
             tile.dims,
             kind.form,
             2,
-            kind.expanded ? buffers.addends.data() : nullptr,
+            kind.expanded ? buffers.bias.data() : nullptr,
             buffers.scores.data(),
             tile.points,
             buffers.workspace});
@@ -78,7 +79,7 @@ std::vector<Stage> all_stages(const Tile& tile, cudaStream_t stream) {
   std::vector<Stage> stages;
   const auto buffers = std::make_shared<Buffers>(tile, stream);
   for (const Kind& kind : kKinds)
-    if (kind.run != &cuda::gemm_scores<float> || cuda::can_multiply())
+    if (kind.run != &cuda::distance::gemm_scores<float> || cuda::can_multiply())
       stages.push_back({kind.name, kind.form, [&kind, tile, buffers] { run(kind, tile, *buffers); }});
   return stages;
 }

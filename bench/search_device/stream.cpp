@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
-#include "cuda/backend/backend.hpp"
-#include "cuda/backend/staging.hpp"
+#include "backend/contract.hpp"
+#include "cuda/host_data/staging.hpp"
 #include "kith/error.hpp"
 #include "plan/device_planner.hpp"
 #include "search_device/host_points.hpp"
@@ -153,9 +153,10 @@ class StreamBench {
       for (const std::int64_t mebibytes : {1, 2, 4, 8}) {
         if (quick_ && threads * mebibytes > 8) continue;
         StagingRow row{threads, mebibytes << 20};
-        std::unique_ptr<cuda::Staging> staging;
+        std::unique_ptr<cuda::host_data::Staging> staging;
         row.pin_ms = time([&] {
-          staging = std::make_unique<cuda::Staging>(cuda::StagingShape{as_size(row.buffer_bytes), threads}, stream);
+          staging = std::make_unique<cuda::host_data::Staging>(
+              cuda::host_data::StagingShape{as_size(row.buffer_bytes), threads}, stream);
         });
         const double ms = time([&] {
           staging->upload(part, there.data());
@@ -205,7 +206,7 @@ class StreamBench {
         const std::size_t want = as_size(q * result_.k + i);
         if (answer_.ids[mine] != right.ids[want] || answer_.distances[mine] != right.distances[want])
           result_.fault =
-              fmt::format("query {}: neighbour {} is {}, not {}", q * apart, i, right.ids[want], answer_.ids[mine]);
+              fmt::format("query {}: neighbor {} is {}, not {}", q * apart, i, right.ids[want], answer_.ids[mine]);
       }
   }
 

@@ -67,9 +67,9 @@ double mean(const std::vector<double>& values) {
 
 double deviation(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
-  const double centre = mean(values);
+  const double center = mean(values);
   double squares = 0;
-  for (const double value : values) squares += (value - centre) * (value - centre);
+  for (const double value : values) squares += (value - center) * (value - center);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 

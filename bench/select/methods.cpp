@@ -4,21 +4,21 @@
 #include <memory>
 
 #include "cuda/runtime/properties.hpp"
-#include "cuda/select/partial_bitonic.hpp"
-#include "cuda/select/queue_updates.hpp"
+#include "cuda/select/papers/partial_bitonic.hpp"
+#include "cuda/select/papers/queue_updates.hpp"
 #include "cuda/select/select.hpp"
 
 namespace kith::select_bench {
 namespace {
 
-using Call = cuda::SelectCall<float>;
+using Call = cuda::select::SelectCall<float>;
 
 struct Network {
   std::string_view name;
-  cuda::NetworkKind kind;
+  cuda::select::NetworkKind kind;
 };
-constexpr Network kNetworks[] = {{"partial-bitonic/shared-memory", cuda::NetworkKind::shared_memory},
-                                 {"partial-bitonic/shuffles", cuda::NetworkKind::shuffles}};
+constexpr Network kNetworks[] = {{"partial-bitonic/shared-memory", cuda::select::NetworkKind::shared_memory},
+                                 {"partial-bitonic/shuffles", cuda::select::NetworkKind::shuffles}};
 
 const Network* find_network(const std::string& method) {
   for (const Network& network : kNetworks)
@@ -28,13 +28,13 @@ const Network* find_network(const std::string& method) {
 
 void run(const std::string& method, const Call& call) {
   if (const Network* network = find_network(method))
-    cuda::partial_bitonic_with(network->kind, call);
+    cuda::select::partial_bitonic_with(network->kind, call);
   else
-    cuda::select_rows(call, method);
+    cuda::select::select_rows(call, method);
 }
 
-cuda::Rows<float> rows_of(const DeviceMatrix& matrix) {
-  cuda::Rows<float> rows;
+cuda::select::Rows<float> rows_of(const DeviceMatrix& matrix) {
+  cuda::select::Rows<float> rows;
   rows.values = matrix.data();
   rows.rows = matrix.shape().rows;
   rows.length = matrix.shape().length;
@@ -42,10 +42,10 @@ cuda::Rows<float> rows_of(const DeviceMatrix& matrix) {
   return rows;
 }
 
-cuda::QueueKind kind_of(const std::string& queue) {
-  if (queue == "insertion") return cuda::QueueKind::insertion;
-  if (queue == "heap") return cuda::QueueKind::heap;
-  return cuda::QueueKind::merge;
+cuda::select::QueueKind kind_of(const std::string& queue) {
+  if (queue == "insertion") return cuda::select::QueueKind::insertion;
+  if (queue == "heap") return cuda::select::QueueKind::heap;
+  return cuda::select::QueueKind::merge;
 }
 
 TopkOutput form_of(bool sorted) {
@@ -55,12 +55,13 @@ TopkOutput form_of(bool sorted) {
 }  // namespace
 
 bool is_method(const std::string& name) {
-  const std::vector<std::string> names = cuda::select_method_names();
+  const std::vector<std::string> names = cuda::select::select_method_names();
   return find_network(name) != nullptr || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string chosen_method(const Shape& shape, unsigned k, bool sorted) {
-  return std::string(cuda::choose_method(shape.rows, shape.length, k, form_of(sorted), cuda::processor_count()));
+  return std::string(
+      cuda::select::choose_method(shape.rows, shape.length, k, form_of(sorted), cuda::processor_count()));
 }
 
 std::function<void()> make_selection(const Entry& entry, const DeviceMatrix& matrix, Answer& answer,
@@ -68,7 +69,7 @@ std::function<void()> make_selection(const Entry& entry, const DeviceMatrix& mat
   const TopkOutput form = form_of(entry.sorted);
   auto workspace = std::make_shared<cuda::Workspace>(stream);
   return [contender = entry.contender, k = entry.k, form, workspace, &matrix, &answer] {
-    const cuda::Rows<float> rows = rows_of(matrix);
+    const cuda::select::Rows<float> rows = rows_of(matrix);
     workspace->reset();
     run(contender.method,
         {rows, {answer.values.data(), answer.ids.data(), k, form, rows}, contender.tuning, *workspace});
@@ -79,7 +80,7 @@ std::vector<unsigned long long> count_updates(const std::string& queue, unsigned
                                               const cuda::Stream& stream) {
   cuda::Workspace workspace(stream);
   cuda::DeviceBuffer<unsigned long long> counts(k, stream);
-  cuda::queue_updates(rows_of(matrix), k, kind_of(queue), 0, counts.data(), workspace);
+  cuda::select::queue_updates(rows_of(matrix), k, kind_of(queue), 0, counts.data(), workspace);
   std::vector<unsigned long long> copied(k);
   KITH_CUDA(cudaMemcpyAsync(copied.data(), counts.data(), k * sizeof(copied[0]), cudaMemcpyDeviceToHost, stream));
   stream.synchronize();

@@ -184,8 +184,8 @@ def report_queues(run, _):
     def column(row):
         return f"N = {power(row['length'])}, k = {row['k']}"
 
-    optimised = [" +buf+hp"]
-    names = [queue + variant for variant in ["", *optimised] for queue in (*QUEUES, "merge aligned")]
+    optimized = [" +buf+hp"]
+    names = [queue + variant for variant in ["", *optimized] for queue in (*QUEUES, "merge aligned")]
     names += ["truncated bitonic", "quick multi-select", "auto"]
     chosen = sorted((row for row in rows if row["contender"] in names), key=lambda row: names.index(row["contender"]))
     pivot(chosen, lambda row: row["contender"], column, milliseconds)
@@ -195,7 +195,7 @@ def report_queues(run, _):
     print("#### Figures 7 and 8: hierarchical partition\n")
     improvement(rows, [" +hp G=2", " +hp G=4", " +hp G=8"])
     print("#### Figure 9: both\n")
-    improvement(rows, optimised)
+    improvement(rows, optimized)
     print("#### A row a warp: milliseconds\n")
     by_warp = [row for row in rows if row["contender"].startswith("warp: ")]
     if by_warp:

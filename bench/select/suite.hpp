@@ -13,7 +13,7 @@ enum class Pattern {
   random,      // uniform in [0, 1), 24 bits: long rows have ties
   descending,  // the smallest come last, so that everything seems good when it is met
   equal,       // one value: the answer is decided by ids alone
-  smooth,      // 64 neighbours all but alike, so that a sample taken next to another says nothing new
+  smooth,      // 64 neighbors all but alike, so that a sample taken next to another says nothing new
 };
 
 const char* to_string(Pattern pattern);

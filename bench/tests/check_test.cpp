@@ -96,7 +96,7 @@ TEST_F(SmallProblem, FindsMissingRows) {
   EXPECT_NE(fault_of(problem, answer), "");
 }
 
-// The farthest neighbour of query 2 gives way to a point farther still, with its true distance.
+// The farthest neighbor of query 2 gives way to a point farther still, with its true distance.
 TEST_F(SmallProblem, FindsAMissedNeighbor) {
   RowSpec wider = problem.row;
   wider.k += 1;

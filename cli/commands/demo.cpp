@@ -58,7 +58,7 @@ std::vector<Hit> obvious_neighbors(const std::vector<float>& base, const float* 
 
 struct Proof {
   std::int64_t queries = 0;
-  std::int64_t different = 0;  // queries whose neighbours are not the same to the bit
+  std::int64_t different = 0;  // queries whose neighbors are not the same to the bit
   double seconds = 0;
 };
 
@@ -156,7 +156,7 @@ void run(const DemoArguments& settings, const Context& context) {
   say_proof(context, found, proof);
   if (context.json) print_object(found.report, proof);
   if (proof.different > 0) {
-    throw Error(ErrorCode::internal, fmt::format("{} of {} checked queries have other neighbours than the plain loop",
+    throw Error(ErrorCode::internal, fmt::format("{} of {} checked queries have other neighbors than the plain loop",
                                                  proof.different, proof.queries));
   }
 }
@@ -170,7 +170,7 @@ void add_demo(CLI::App& app, Context& context) {
   add_integer(*command, "--rows", settings->rows, "Points; default 100000", 1)->group(group);
   add_integer(*command, "--dims", settings->dims, "Dimensions; default 64", 1)->group(group);
   add_integer(*command, "--queries", settings->queries, "Queries; default 1000", 1)->group(group);
-  add_integer(*command, "-k", settings->k, "Neighbours of each query; default 10")->group(group);
+  add_integer(*command, "-k", settings->k, "Neighbors of each query; default 10")->group(group);
   add_integer(*command, "--seed", settings->seed, "Seed of the points; default 1", 0)->group(group);
   add_backend(*command, context, settings->backend, method_names);
   add_threads(*command, settings->threads);

@@ -191,13 +191,13 @@ void add_eval(CLI::App& app, Context& context) {
   command->add_option("--truth-array", settings->truth_array, "Name of its ids; default: ids, neighbors or indices")
       ->type_name("NAME")
       ->group("Input");
-  add_integer(*command, "-k", settings->k, "Judge the first N neighbours; default: all columns of the result")
+  add_integer(*command, "-k", settings->k, "Judge the first N neighbors; default: all columns of the result")
       ->group("Search");
   add_search_options(*command, context, settings->search);
   add_report_options(*command, settings->report);
   add_general_options(*command, context, "Print the figures as a JSON object");
   command->footer(
-      "A neighbour is right when its distance, recomputed from its id, is at most the true k-th distance.\n"
+      "A neighbor is right when its distance, recomputed from its id, is at most the true k-th distance.\n"
       "The distance ratio of a query is its worst distance over the true k-th one.");
 }
 

@@ -45,7 +45,7 @@ void add_explain(CLI::App& app, Context& context) {
   add_integer(*command, "--queries", problem.queries, "Queries")->required()->group("Problem");
   add_dtype(*command, context, settings->dtype, {"float32", "float64", "uint8", "int8"}, "Type of the coordinates")
       ->group("Problem");
-  add_k(*command, problem.k, "Neighbours of each query");
+  add_k(*command, problem.k, "Neighbors of each query");
   add_search_options(*command, context, settings->search);
   add_general_options(*command, context, "Print the plan as a JSON object");
 }

@@ -93,7 +93,7 @@ void add_gen(CLI::App& app, Context& context) {
               "Leave out the first N points: fresh points of the same distribution, for queries", 0)
       ->group(group);
   add_integer(*command, "--clusters", settings->clusters,
-              "Centres of clustered (default 256), different points of duplicates (default 1000)", 1)
+              "Centers of clustered (default 256), different points of duplicates (default 1000)", 1)
       ->group(group);
   add_dtype(*command, context, settings->dtype, kPointTypes, "Type of the coordinates")->group(group);
   add_output_options(*command, context, settings->output, "npy, npz, fvecs, fbin, h5, csv, ply, ...");

@@ -102,10 +102,10 @@ void run(const GraphArguments& settings, const Context& context) {
 
 void add_graph(CLI::App& app, Context& context) {
   auto [command, settings] =
-      add_command<GraphArguments>(app, context, "graph", "The k-nearest-neighbour graph of a set of points", run);
+      add_command<GraphArguments>(app, context, "graph", "The k-nearest-neighbor graph of a set of points", run);
   add_base(*command, settings->base, settings->base_array);
   add_input_options(*command, context, settings->files);
-  add_k(*command, settings->k, "Neighbours of each point, itself left out: from 1 to the number of points - 1");
+  add_k(*command, settings->k, "Neighbors of each point, itself left out: from 1 to the number of points - 1");
   add_choice(
       *command, context, "--symmetrize", settings->symmetrize, kSymmetrizeNames,
       [](const std::string& name) { parse_symmetrize(name); }, "Edges kept")

@@ -126,15 +126,15 @@ void add_reduce(CLI::App& app, Context& context) {
   add_search_input(*command, context, settings->input);
   command->get_option("--queries")
       ->required(false)
-      ->description("The points whose neighbours are reduced; - reads stdin; default: the base itself");
+      ->description("The points whose neighbors are reduced; - reads stdin; default: the base itself");
   add_file(*command, "--values", settings->values, "A row of values for each base point")->group("Input");
   command->add_option("--values-array", settings->values_array, "Its name in an npz or hdf5 file; default: values")
       ->type_name("NAME")
       ->group("Input");
-  add_k(*command, settings->k, "Neighbours of each query, from 1 to the number of base points");
+  add_k(*command, settings->k, "Neighbors of each query, from 1 to the number of base points");
   add_choice(
       *command, context, "--op", settings->op, reduce_op_names(),
-      [](const std::string& name) { parse_reduce_op(name); }, "What is made of the neighbours")
+      [](const std::string& name) { parse_reduce_op(name); }, "What is made of the neighbors")
       ->group("Search");
   command
       ->add_flag("--normals", settings->normals,
@@ -145,7 +145,7 @@ void add_reduce(CLI::App& app, Context& context) {
   add_report_options(*command, settings->report);
   add_general_options(*command, context, "Print one JSON object on stdout: plan, report, and the answer or its file");
   command->footer(
-      "weighted-mean has weights 1/distance; density is k over the volume of the ball to the k-th neighbour;\n"
+      "weighted-mean has weights 1/distance; density is k over the volume of the ball to the k-th neighbor;\n"
       "covariance gives the upper triangle row by row. The other operations are of each column of --values.");
 }
 

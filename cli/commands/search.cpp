@@ -114,7 +114,7 @@ void add_search(CLI::App& app, Context& context) {
   auto [command, settings] =
       add_command<SearchArguments>(app, context, "search", "The k nearest base points of each query", run);
   add_search_input(*command, context, settings->input);
-  add_k(*command, settings->k, "Neighbours of each query, from 1 to the number of base points");
+  add_k(*command, settings->k, "Neighbors of each query, from 1 to the number of base points");
   add_search_options(*command, context, settings->search);
   add_output_options(*command, context, settings->output, "npz, h5, csv, json with arrays ids and distances");
   add_file(*command, "--ids", settings->ids_path, "Write the ids alone, as npy, ivecs, ibin, csv, ...")

@@ -1,4 +1,4 @@
-"""Handwritten digits, told apart by their nearest neighbours; scikit-learn's estimator with kith's search.
+"""Handwritten digits, told apart by their nearest neighbors; scikit-learn's estimator with kith's search.
 
 prints:
 98.3 % of 540 digits are right

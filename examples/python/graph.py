@@ -2,7 +2,7 @@
 
 prints:
 3000 points, 69642 edges, 5 parts of [600, 600, 600, 600, 600] points
-each point has 15 neighbours; the median distance to the first is 3.012
+each point has 15 neighbors; the median distance to the first is 3.012
 the first edges: [(0, 16), (0, 95), (0, 106)]
 """
 
@@ -19,10 +19,10 @@ graph = kith.graph(points, k=15, symmetrize="union")
 count, member = connected_components(graph, directed=False)
 print(f"{graph.shape[0]} points, {graph.nnz} edges, {count} parts of {np.bincount(member).tolist()} points")
 
-# UMAP takes the neighbours themselves: umap.UMAP(precomputed_knn=(indices, distances)).
+# UMAP takes the neighbors themselves: umap.UMAP(precomputed_knn=(indices, distances)).
 distances, indices = kith.Index(points).search_self(15)
 print(
-    f"each point has {indices.shape[1]} neighbours; the median distance to the first is {np.median(distances[:, 0]):.3f}"
+    f"each point has {indices.shape[1]} neighbors; the median distance to the first is {np.median(distances[:, 0]):.3f}"
 )
 
 # Leiden takes the edges: igraph.Graph(zip(*graph.nonzero())).

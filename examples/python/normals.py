@@ -1,10 +1,10 @@
-"""Normals of a surface from its points alone: the least spread direction of each point's neighbourhood.
+"""Normals of a surface from its points alone: the least spread direction of each point's neighborhood.
 
 Takes a file of points (ply, npy, csv, ...), such as the Stanford bunny; without one, points of a torus, whose normals
 are known.
 
 prints:
-20000 normals, each from 16 neighbours
+20000 normals, each from 16 neighbors
 off the true ones by 0.8 degrees in the median
 """
 
@@ -28,7 +28,7 @@ if len(sys.argv) > 1:
 else:
     points, truth = torus(20_000)
 found = kith.normals(kith.reduce(points, points, k=16, op="covariance"), points.shape[1])
-print(f"{len(found)} normals, each from 16 neighbours")
+print(f"{len(found)} normals, each from 16 neighbors")
 if truth is not None:
     angles = np.degrees(np.arccos(np.clip(np.abs((found * truth).sum(1)), 0, 1)))
     print(f"off the true ones by {np.median(angles):.1f} degrees in the median")

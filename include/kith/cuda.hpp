@@ -48,7 +48,7 @@ class KITH_API Index {
   // distances and ids on the device, as kith::Index::search returns them. Thread-safe, on streams of their own.
   // All work is enqueued on the stream, its workspace from the device's memory pool in the stream's order; a pool with
   // a high release threshold keeps it for the next search. The call returns when the last of it is enqueued. It waits
-  // for the stream after each rung of the ladder (SearchReport::steps) to learn which queries have no proof yet, for a
+  // for the stream after each pass of the ladder (SearchReport::steps) to learn which queries have no proof yet, for a
   // sample of the points where the method is left open and triangle might pay, for the clusters of that method the
   // first time, and for the check of the queries, which searches of all streams take one after the other. Index,
   // queries and outputs must stay until the stream is done; queries that are refused leave the outputs as they were,
@@ -60,8 +60,8 @@ class KITH_API Index {
   // As kith::reduce(), of those k nearest: a row of the answer for each query, on the device, and the same bits.
   // `device_values` has a row of `value_columns` for each base point, `value_stride` ≥ value_columns apart, and with
   // its sizes is not looked at by kth_distance, density and covariance. The answer's columns are value_columns, 1, 1
-  // and dims() · (dims() + 1) / 2. Method shifted-sort reduces neighbours where it finds them; for others no more than
-  // a batch's neighbours are in memory, as workspace. What holds for search() holds here, but queries are refused
+  // and dims() · (dims() + 1) / 2. Method shifted-sort reduces neighbors where it finds them; for others no more than
+  // a batch's neighbors are in memory, as workspace. What holds for search() holds here, but queries are refused
   // batch by batch: rows of earlier ones may have been written. The report is of the last batch.
   SearchReport reduce(const T* device_queries, std::int64_t rows, std::int64_t row_stride, std::int64_t k, ReduceOp op,
                       const T* device_values, std::int64_t value_columns, std::int64_t value_stride, T* device_out,

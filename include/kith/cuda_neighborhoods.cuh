@@ -1,4 +1,4 @@
-// For CUDA C++: a functor of the caller's on the neighbours of each query, where they are found. Include it in sources
+// For CUDA C++: a functor of the caller's on the neighbors of each query, where they are found. Include it in sources
 // for nvcc; it needs nothing of Kith but kith/cuda.hpp and the library.
 //
 //   struct Brightness {                                   // photons: their mean power over the disc they cover

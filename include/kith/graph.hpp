@@ -1,4 +1,4 @@
-// The k-nearest-neighbour graph of a set of points, as compressed sparse rows.
+// The k-nearest-neighbor graph of a set of points, as compressed sparse rows.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace kith {
 
 enum class Symmetrize {
   none,    // an edge from each point to its k nearest
-  either,  // an edge i–j when either is a neighbour of the other
-  mutual,  // an edge i–j when each is a neighbour of the other
+  either,  // an edge i–j when either is a neighbor of the other
+  mutual,  // an edge i–j when each is a neighbor of the other
 };
 
 KITH_API const char* to_string(Symmetrize symmetrize) noexcept;  // "none", "union", "mutual"
 KITH_API Symmetrize parse_symmetrize(std::string_view name);
 
 // Row i holds indices[indptr[i]] … indices[indptr[i + 1] − 1] with their distances.
-// Directed rows are sorted by (distance, id), symmetrised rows by id.
+// Directed rows are sorted by (distance, id), symmetrized rows by id.
 template <class D>
 struct Graph {
   std::int64_t points = 0;
@@ -33,7 +33,7 @@ struct Graph {
 };
 
 // Every point's k nearest others, itself left out by id. 1 ≤ k ≤ points.rows − 1.
-// The memory budget is the search's; symmetrising holds up to three copies of the edges while it works.
+// The memory budget is the search's; symmetrizing holds up to three copies of the edges while it works.
 template <Element T>
 KITH_API Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, const Options& options = {},
                                     Symmetrize symmetrize = Symmetrize::none);

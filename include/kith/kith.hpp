@@ -1,4 +1,4 @@
-// Everything: k-nearest-neighbour search, radius search, graphs, reductions, selection.
+// Everything: k-nearest-neighbor search, radius search, graphs, reductions, selection.
 #pragma once
 
 #include "kith/cuda.hpp"

@@ -16,8 +16,8 @@ namespace kith {
 // slow and for development.
 enum class Backend { automatic, cpu, cuda, emulated };
 
-// How neighbours are found. `automatic` lets the planner choose; `brute` looks at every point; `shifted_sort` is the
-// one whose neighbours are approximate, and never chosen unless asked for.
+// How neighbors are found. `automatic` lets the planner choose; `brute` looks at every point; `shifted_sort` is the
+// one whose neighbors are approximate, and never chosen unless asked for.
 enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort };
 
 KITH_API const char* to_string(Backend backend) noexcept;  // "auto", "cpu", "cuda", "emulated"
@@ -64,19 +64,19 @@ struct TriangleTuning {
   // dimensions), fewer where the budget says so.
   std::int64_t query_landmarks = 0;
   std::int64_t base_landmarks = 0;
-  // "windows": a warp, or several, takes a query through the stretches of sorted clusters that its bound leaves.
+  // "interval-scan": a warp, or several, takes a query through the stretches of sorted clusters that its bound leaves.
   // "paper": a thread, or several, takes a query from point to point. Backend cpu has windows only.
   std::string form = "auto";
   // What follows is of form paper.
-  std::string filter = "auto";         // "full": bounds tighten as neighbours are found; "partial": they stay
-  std::string placement = "auto";      // of a thread's neighbours: "registers", "shared" or "global" memory
+  std::string filter = "auto";         // "full": bounds tighten as neighbors are found; "partial": they stay
+  std::string placement = "auto";      // of a thread's neighbors: "registers", "shared" or "global" memory
   std::string layout = "interleaved";  // of those in memory: "interleaved" among threads, or "contiguous" for each
   bool remapped = true;                // threads of a warp have queries of one cluster
   // Of both forms on a device: 0 lets the number of queries decide.
   int threads_per_query = 0;
 };
 
-// How method `shifted-sort` works (Li et al., kANN on the GPU with Shifted Sorting). Its neighbours are approximate:
+// How method `shifted-sort` works (Li et al., kANN on the GPU with Shifted Sorting). Its neighbors are approximate:
 // points that are near each other in one of several orders along a space-filling curve. 1 to 16 dimensions, k ≤ 1024 on
 // a device, metrics euclidean, sqeuclidean, manhattan and chebyshev.
 struct ShiftedSortTuning {
@@ -84,7 +84,7 @@ struct ShiftedSortTuning {
   // From one order to the next, where the cube that the curve fills has side 1; 0 = 0.05, less where they are many. The
   // points are scaled to leave room for all shifts.
   double shift = 0;
-  // Shifts of which the theory says that they find neighbours within a constant factor: 2⌈d/2⌉ + 1 of them, each a step
+  // Shifts of which the theory says that they find neighbors within a constant factor: 2⌈d/2⌉ + 1 of them, each a step
   // on the points' side. `shifts` and `shift` then follow from the dimensions.
   bool guaranteed = false;
   std::int64_t window = 0;  // candidates on either side of a query in each order; 0 = k, or a few more for free

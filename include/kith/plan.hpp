@@ -45,7 +45,7 @@ struct Plan {
   bool statistics = false;       // that method triangle counts what it does
 
   ShiftedSortTuning shifted_sort;  // of method shifted-sort: what was zero or "auto" is decided
-  bool approximate = false;        // neighbours may be missed
+  bool approximate = false;        // neighbors may be missed
 
   std::int64_t workspace_bytes = 0;
   std::int64_t budget_bytes = 0;

@@ -1,4 +1,4 @@
-// How far approximate neighbours are from the true ones.
+// How far approximate neighbors are from the true ones.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kith {
 
-// Of queries, ε = d_k / true d_k: the distance of the last neighbour that was found over that of the true last one.
+// Of queries, ε = d_k / true d_k: the distance of the last neighbor that was found over that of the true last one.
 // 1 where both are 0; queries for which only the true one is 0 are unbounded, and counted apart.
 struct DistanceRatios {
   struct Bin {
@@ -37,7 +37,7 @@ struct DistanceRatios {
 };
 
 // What is not finite is unbounded.
-KITH_API DistanceRatios summarise_ratios(std::vector<double> ratios);
+KITH_API DistanceRatios summarize_ratios(std::vector<double> ratios);
 
 // The histogram as text, a line for each bin up to the last that is not empty, with bars on a logarithmic scale.
 KITH_API std::string histogram_text(const DistanceRatios& ratios);
@@ -45,7 +45,7 @@ KITH_API std::string histogram_text(const DistanceRatios& ratios);
 // Of a sample of an approximate search's queries, which were searched exactly too.
 struct SearchQuality {
   std::int64_t queries = 0;
-  double recall = 1;  // neighbours no farther than the true k-th, over queries × k
+  double recall = 1;  // neighbors no farther than the true k-th, over queries × k
   DistanceRatios ratios;
 };
 

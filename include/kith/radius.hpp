@@ -44,7 +44,7 @@ struct RadiusNeighbors {
 // that. `radii` holds one for all queries, or one for each; they are not negative (inner_product: any number) and not
 // NaN. Index::search_radius does the same for a prepared base.
 //
-// The memory budget is the search's. How many neighbours there are nobody knows before: while rows are put together,
+// The memory budget is the search's. How many neighbors there are nobody knows before: while rows are put together,
 // up to two copies of the result are held, and Error(out_of_memory) comes when free memory cannot hold them.
 // The method is brute; distance stages are `register-tiled` and, on the CPU, `direct`.
 template <Element T>

@@ -1,4 +1,4 @@
-// Reductions over neighbours: what is wanted of each query's k nearest, without their lists.
+// Reductions over neighbors: what is wanted of each query's k nearest, without their lists.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace kith {
 
 enum class ReduceOp {
   mean,           // of each column of the values of the k nearest
-  weighted_mean,  // the same with weights 1 / distance; where neighbours lie at distance 0, the mean of those
+  weighted_mean,  // the same with weights 1 / distance; where neighbors lie at distance 0, the mean of those
   sum,
   min,
   max,
-  kth_distance,  // of the k-th neighbour
-  density,       // k over the volume of the ball that reaches to the k-th neighbour
-  covariance,    // of the neighbours' coordinates: rows of the upper triangle, dims · (dims + 1) / 2 columns
+  kth_distance,  // of the k-th neighbor
+  density,       // k over the volume of the ball that reaches to the k-th neighbor
+  covariance,    // of the neighbors' coordinates: rows of the upper triangle, dims · (dims + 1) / 2 columns
 };
 
 KITH_API const char* to_string(ReduceOp op) noexcept;  // "mean", "weighted-mean", "sum", "min", "max", ...
@@ -31,7 +31,7 @@ KITH_API std::vector<std::string> reduce_op_names();
 KITH_API bool uses_values(ReduceOp op) noexcept;
 
 // A row for each query. Sums are accumulated in double in a fixed order and rounded once, so that all backends and
-// methods that find the same neighbours return the same bits.
+// methods that find the same neighbors return the same bits.
 template <class D>
 struct Reduced {
   Matrix<D> values;
@@ -40,13 +40,13 @@ struct Reduced {
 
 // Of the k nearest base points of each query, found as the options say: 1 ≤ k ≤ base.rows. `values` has a row for each
 // base point, and is not looked at by the last three operations. Queries are taken in batches, so that no more than a
-// batch's neighbours are ever in memory; method shifted-sort on a device reduces where it finds them. Weights need
+// batch's neighbors are ever in memory; method shifted-sort on a device reduces where it finds them. Weights need
 // distances that are not negative, densities euclidean, sqeuclidean, manhattan or chebyshev.
 template <Element T>
 KITH_API Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
                                        MatrixView<DistanceOf<T>> values, ReduceOp op, const Options& options = {});
 
-// The unit vectors along which neighbourhoods extend least, from covariances of `dims` dimensions: normals of a
+// The unit vectors along which neighborhoods extend least, from covariances of `dims` dimensions: normals of a
 // surface. The first coordinate that is not 0 is positive.
 template <class D>
 KITH_API Matrix<D> normals(const Matrix<D>& covariances, std::int64_t dims);

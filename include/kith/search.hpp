@@ -1,4 +1,4 @@
-// k-nearest-neighbour search: exact, but for method shifted-sort.
+// k-nearest-neighbor search: exact, but for method shifted-sort.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace kith {
 
-// One rung of the ladder that a search on a device climbs: scores by a distance stage, then the proof that they were
-// exact enough. Queries without it take the next one; the last, "keys", computes every distance in double.
+// One pass of the ladder that a search on a device climbs: scores by a distance stage, then the proof that they were
+// exact enough. Queries without it take the next one; the last, "exact", computes every distance in double.
 struct SearchStep {
   std::string distance;
   std::int64_t queries = 0;
@@ -36,13 +36,13 @@ struct TriangleStatistics {
   std::int64_t pairs_level_1 = 0;       // of them left when whole clusters have been ruled out for whole clusters
   std::int64_t cluster_pairs_left = 0;  // of query_clusters × base_clusters
   std::int64_t clusters_visited = 0;    // by queries: those whose points were looked at, if only at their bounds
-  std::int64_t center_distances = 0;    // of queries and centres, beside those that made the clusters
+  std::int64_t center_distances = 0;    // of queries and centers, beside those that made the clusters
   // Of queries and base points that were computed: twice where survivors are counted first and then stored.
   std::int64_t distances = 0;
   std::vector<Step> steps;  // in their order
 
   // The share of distances that was not computed, beside those that made the clusters; below 0 where there were more to
-  // centres and points than to all points.
+  // centers and points than to all points.
   double saved() const {
     return pairs > 0 ? 1 - static_cast<double>(distances + center_distances) / static_cast<double>(pairs) : 0;
   }
@@ -55,12 +55,12 @@ struct SearchReport {
   // Candidates whose distance was computed by the direct formula in double; method triangle on a device counts them for
   // Options::statistics only.
   std::int64_t finalists = 0;
-  std::vector<SearchStep> steps;  // on a device: how many queries each rung was tried for
+  std::vector<SearchStep> steps;  // on a device: how many queries each pass was tried for
   std::optional<TriangleStatistics> triangle;
   std::optional<SearchQuality> quality;  // of method shifted-sort, where Options::statistics asked for it
 };
 
-// queries × k neighbours, each row sorted by (distance, id); inner products by (−product, id).
+// queries × k neighbors, each row sorted by (distance, id); inner products by (−product, id).
 // Distances are sums accumulated in double, rounded once to D.
 template <class D>
 struct Neighbors {

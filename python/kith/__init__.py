@@ -1,4 +1,4 @@
-"""Exact k-nearest-neighbour search, on the CPU and on CUDA devices.
+"""Exact k-nearest-neighbor search, on the CPU and on CUDA devices.
 
 >>> import numpy as np, kith
 >>> points = np.random.default_rng(0).random((1000, 8), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The k-nearest-neighbour graph."""
+"""The k-nearest-neighbor graph."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def graph(
 
     Parameters
     ----------
-    symmetrize : "none", "union" (an edge when either is a neighbour of the other) or "mutual" (when both are)
+    symmetrize : "none", "union" (an edge when either is a neighbor of the other) or "mutual" (when both are)
     mode : "distance", or "connectivity" for ones
     The rest is as in :func:`kith.search`.
 
     Returns
     -------
     scipy.sparse.csr_matrix, or :class:`kith.Graph` where scipy is not installed. Directed rows are sorted by distance,
-    symmetrised ones by index. Neighbours at distance 0 are stored like any other.
+    symmetrized ones by index. Neighbors at distance 0 are stored like any other.
 
     >>> import numpy as np, kith
     >>> edges = kith.graph(np.array([[0.0], [1.0], [3.0]]), k=1)

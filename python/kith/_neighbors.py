@@ -39,7 +39,7 @@ class _Triple(NamedTuple):
 
 
 class RadiusNeighbors(_Triple):
-    """All neighbours within a radius, as compressed rows.
+    """All neighbors within a radius, as compressed rows.
 
     Query q has ``indices[offsets[q]:offsets[q + 1]]`` with their ``distances``, sorted by distance, then index. With
     ``count_only`` there are offsets alone, and the others are empty. ``counts`` and ``rows()`` save the slicing.
@@ -49,7 +49,7 @@ class RadiusNeighbors(_Triple):
 
     @property
     def counts(self) -> Any:
-        """How many neighbours each query has."""
+        """How many neighbors each query has."""
         return self.offsets[1:] - self.offsets[:-1]
 
     def rows(self) -> Neighbors:

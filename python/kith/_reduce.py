@@ -1,4 +1,4 @@
-"""What is wanted of neighbours, without their lists."""
+"""What is wanted of neighbors, without their lists."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def reduce(
         look at them.
     op : name, with "-" or "_"
         - "mean", "sum", "min", "max": of each column of the values
-        - "weighted-mean": with weights 1 / distance; where neighbours lie at distance 0, the mean of those
-        - "kth-distance": of the k-th neighbour
-        - "density": k over the volume of the ball that reaches to the k-th neighbour; euclidean, sqeuclidean,
+        - "weighted-mean": with weights 1 / distance; where neighbors lie at distance 0, the mean of those
+        - "kth-distance": of the k-th neighbor
+        - "density": k over the volume of the ball that reaches to the k-th neighbor; euclidean, sqeuclidean,
           manhattan and chebyshev have one
-        - "covariance": of the neighbours' coordinates; rows of the upper triangle, dims · (dims + 1) / 2 columns, of
+        - "covariance": of the neighbors' coordinates; rows of the upper triangle, dims · (dims + 1) / 2 columns, of
           which :func:`normals` makes normals
     metric, p, method, backend, distance, select, threads, memory, check_finite, tuning, stream, progress
         As for :func:`search`.
-        Method "shifted-sort", whose neighbours are approximate, reduces them on a device where it finds them.
+        Method "shifted-sort", whose neighbors are approximate, reduces them on a device where it finds them.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def reduce(
 
 
 def normals(covariances: Any, dims: int) -> Any:
-    """The unit vectors along which neighbourhoods extend least: normals of a surface of points.
+    """The unit vectors along which neighborhoods extend least: normals of a surface of points.
 
     ``covariances`` are those of :func:`reduce`, rows of dims · (dims + 1) / 2. The first coordinate that is not 0 is
     positive. The answer is float32 unless they are float64; device arrays go through host memory.

@@ -46,13 +46,13 @@ def search(
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
         correlation, inner_product (the largest come first), hamming.
     method, distance, select : names that force a way of searching; see :func:`explain`
-        Methods are brute, triangle and shifted-sort, on a device also two-stage and fused. Neighbours by shifted-sort
+        Methods are brute, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by shifted-sort
         are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev distances.
     backend : "auto", "cpu" or "cuda"
     threads : CPU threads; None for all that this process may use
     memory : bytes of workspace beyond inputs and outputs; None for a quarter of what is free
     check_finite : False skips the look for NaN and infinity, which are otherwise a ValueError
-    statistics : the report has what method triangle counts, or how good the neighbours by shifted-sort are
+    statistics : the report has what method triangle counts, or how good the neighbors by shifted-sort are
     tuning : settings by name
         Of method triangle: landmarks (of the base), query_landmarks, and on a device form, filter, placement, layout,
         remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge

@@ -1,4 +1,4 @@
-// radius.hpp: radii in, neighbours out.
+// radius.hpp: radii in, neighbors out.
 #pragma once
 
 #include <span>

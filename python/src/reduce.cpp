@@ -1,4 +1,4 @@
-// Reductions over neighbours, and normals.
+// Reductions over neighbors, and normals.
 #include "kith/reduce.hpp"
 
 #include <nanobind/stl/string.h>

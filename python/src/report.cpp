@@ -120,7 +120,7 @@ void bind_report(nb::module_& module) {
       .def_ro("plan", &SearchReport::plan)
       .def_ro("seconds", &SearchReport::seconds)
       .def_ro("finalists", &SearchReport::finalists, "Candidates whose distance was computed in double.")
-      .def_prop_ro("steps", &steps_of, "On a device: (distance stage, queries) of each rung that was tried.")
+      .def_prop_ro("steps", &steps_of, "On a device: (distance stage, queries) of each pass that was tried.")
       .def_prop_ro("triangle", &triangle_of, "What method triangle counted, where statistics were asked for.")
       .def_prop_ro("quality", &quality_of,
                    "How near method shifted-sort came, where statistics were asked for: of a sample of queries, the "

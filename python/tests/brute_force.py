@@ -1,4 +1,4 @@
-"""Neighbours by NumPy alone: every distance, then a stable sort."""
+"""Neighbors by NumPy alone: every distance, then a stable sort."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Reductions over neighbours, and normals, against NumPy."""
+"""Reductions over neighbors, and normals, against NumPy."""
 
 import math
 

@@ -51,7 +51,7 @@ MatrixView<T> checked_points(const T* data, std::int64_t rows, std::int64_t dims
   return points;
 }
 
-// Queries whose neighbours are in memory at a time, and the options of their search, whose budget is less by that.
+// Queries whose neighbors are in memory at a time, and the options of their search, whose budget is less by that.
 struct ReduceBatch {
   std::int64_t queries;
   Options options;
@@ -69,8 +69,8 @@ ReduceBatch reduce_batch(const Options& options, std::int64_t rows, std::int64_t
 
 // Not a part of the class, whose inner types would be exported with it.
 template <class T>
-api::DataQuestions questions_about(const PointerIndex<T>& index, const MatrixView<T>& queries, void* stream) {
-  return {[&index, queries, stream](const Plan& plan) { return index.triangle_share(queries, plan, stream); },
+api::DataSamples questions_about(const PointerIndex<T>& index, const MatrixView<T>& queries, void* stream) {
+  return {[&index, queries, stream](const Plan& plan) { return index.surviving_fraction(queries, plan, stream); },
           [&index, queries, stream](const Plan& plan) { return index.holds(queries, plan, stream); }};
 }
 

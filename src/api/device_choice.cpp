@@ -11,9 +11,9 @@
 namespace kith::api {
 namespace {
 
-// Seconds of the plan should its halfs not do.
-double without_halfs(const Plan& brute) {
-  if (brute.distance != "half") return brute.seconds;
+// Seconds of the plan should its fp16 not do.
+double without_fp16(const Plan& brute) {
+  if (brute.distance != "fp16") return brute.seconds;
   const auto other = std::find_if(brute.alternatives.begin(), brute.alternatives.end(),
                                   [](const auto& stage) { return stage.distance == "register-tiled"; });
   return other == brute.alternatives.end() ? brute.seconds : std::max(brute.seconds, other->seconds);
@@ -22,7 +22,7 @@ double without_halfs(const Plan& brute) {
 }  // namespace
 
 Plan plan_on_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts,
-                    const DataQuestions& ask) {
+                    const DataSamples& ask) {
   Plan brute = plan::plan_device(problem, options, backend, facts);
   const bool few = problem.queries < plan::kTriangleQueries || problem.base_rows < plan::kTrianglePoints;
   if (few || !plan::may_choose_triangle(options)) return brute;
@@ -33,16 +33,16 @@ Plan plan_on_device(const Problem& problem, const Options& options, Backend back
     const auto seconds = [&](double share) {
       return plan::triangle_seconds(problem, options.metric, triangle.triangle, share, facts.profile);
     };
-    const double worst = plan::kTriangleMargin * without_halfs(brute);
-    // Nobody knows yet whether halfs will do: the search takes something between the two.
-    const double likely = std::sqrt(brute.seconds * without_halfs(brute));
-    const double probe = plan::probe_seconds(problem, options.metric, triangle.triangle.base_landmarks, facts.profile);
-    if (seconds(0) > worst || probe > plan::kDeviceProbeShare * likely) return brute;
-    const double share = ask.triangle_share(triangle);
+    const double worst = plan::kTriangleMargin * without_fp16(brute);
+    // Nobody knows yet whether fp16 will do: the search takes something between the two.
+    const double likely = std::sqrt(brute.seconds * without_fp16(brute));
+    const double probe = plan::sample_seconds(problem, options.metric, triangle.triangle.base_landmarks, facts.profile);
+    if (seconds(0) > worst || probe > plan::kDeviceSampleCostLimit * likely) return brute;
+    const double share = ask.surviving_fraction(triangle);
     if (seconds(share) > worst) return brute;
     if (seconds(share) > plan::kTriangleMargin * brute.seconds && ask.holds(brute)) return brute;
     triangle.seconds = seconds(share);
-    triangle.reason = plan::reason_of_share(share);
+    triangle.reason = plan::survivors_reason(share);
     triangle.alternatives = std::move(brute.alternatives);
     triangle.alternatives.insert(triangle.alternatives.begin(), {brute.distance, brute.seconds});
     return triangle;

@@ -1,7 +1,7 @@
 // devices.hpp: the backends for devices, as far as they are in this build.
 #pragma once
 
-#include "cuda/backend/backend.hpp"
+#include "backend/contract.hpp"
 
 namespace kith::api {
 

@@ -33,7 +33,7 @@ std::vector<std::string> method_names(Backend backend) {
 }
 
 std::vector<std::string> distance_names(Backend backend) {
-  if (is_device(backend)) return {"auto", "keys", "direct", "tiled", "register-tiled", "gemm", "half"};
+  if (is_device(backend)) return {"auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16"};
   return {"auto", "direct", "register-tiled", "gemm"};
 }
 

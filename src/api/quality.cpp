@@ -22,7 +22,7 @@ std::size_t bin_of(double ratio) {
 
 }  // namespace
 
-DistanceRatios summarise_ratios(std::vector<double> ratios) {
+DistanceRatios summarize_ratios(std::vector<double> ratios) {
   DistanceRatios result;
   const auto bounded = std::partition(ratios.begin(), ratios.end(), [](double r) { return std::isfinite(r); });
   result.unbounded = ratios.end() - bounded;

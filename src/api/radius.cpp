@@ -12,13 +12,14 @@ namespace kith {
 namespace api {
 
 template <class D>
-core::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric, RadiusOutput output) {
+core::RadiusQuery<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric,
+                              RadiusOutput output) {
   const auto count = static_cast<std::int64_t>(radii.size());
   if (count != 1 && count != queries)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} radii for {} queries; one for all or one for each is needed", count, queries));
   const bool products = metric.kind == MetricKind::inner_product;
-  core::Reach<D> reach;
+  core::RadiusQuery<D> reach;
   reach.keys.reserve(radii.size());
   for (const D radius : radii) {
     if (std::isnan(radius) || (radius < 0 && !products))
@@ -33,8 +34,8 @@ core::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Me
   return reach;
 }
 
-template core::Reach<float> reach_of(std::span<const float>, std::int64_t, const Metric&, RadiusOutput);
-template core::Reach<double> reach_of(std::span<const double>, std::int64_t, const Metric&, RadiusOutput);
+template core::RadiusQuery<float> reach_of(std::span<const float>, std::int64_t, const Metric&, RadiusOutput);
+template core::RadiusQuery<double> reach_of(std::span<const double>, std::int64_t, const Metric&, RadiusOutput);
 
 }  // namespace api
 

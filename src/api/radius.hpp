@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/reach.hpp"
+#include "core/radius_query.hpp"
 #include "kith/metric.hpp"
 #include "kith/radius.hpp"
 
@@ -12,6 +12,7 @@ namespace kith::api {
 
 // Throws Error(invalid_argument) for radii that are negative, NaN, or neither one nor one for each query.
 template <class D>
-core::Reach<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric, RadiusOutput output);
+core::RadiusQuery<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric,
+                              RadiusOutput output);
 
 }  // namespace kith::api

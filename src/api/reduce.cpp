@@ -1,4 +1,4 @@
-// Reductions over neighbours: in the search itself where the method can, else batch after batch of neighbours.
+// Reductions over neighbors: in the search itself where the method can, else batch after batch of neighbors.
 #include "kith/reduce.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr std::array<api::Name<ReduceOp>, 8> kReduceOps{{
 
 constexpr std::int64_t kReduceRows = 256;  // rows that a thread takes at a time
 
-// The neighbours of a query as reduce_neighbors() wants them.
+// The neighbors of a query as reduce_neighbors() wants them.
 template <Element T>
 struct NearRow {
   const MatrixView<T>& base;

@@ -1,4 +1,4 @@
-// reduction.hpp: from what is asked of neighbours to what backends are told.
+// reduction.hpp: from what is asked of neighbors to what backends are told.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace kith::api {
 
-// Neighbours that are in memory at a time where they cannot be reduced in the search itself.
+// Neighbors that are in memory at a time where they cannot be reduced in the search itself.
 inline constexpr std::int64_t kBatchNeighbors = std::int64_t{1} << 22;
 
 // Of the cube that is as large as the ball of radius 1. Throws Error(invalid_argument) where that is not known of the
 // metric.
 double cube_side(const Metric& metric, std::int64_t dims);
 
-// Of k neighbours of a base. `values` is looked at where the operation has some; Error(invalid_argument) where they, or
+// Of k neighbors of a base. `values` is looked at where the operation has some; Error(invalid_argument) where they, or
 // the metric, do not go with it.
 template <class T, class D>
 core::Reduction make_reduction(const MatrixView<T>& base, std::int64_t k, const MatrixView<D>& values, ReduceOp op,

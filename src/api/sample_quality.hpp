@@ -37,7 +37,7 @@ SearchQuality sample_quality(const MatrixView<T>& base, const MatrixView<T>& que
                                           : kUnbounded);
   }
   quality.recall = static_cast<double>(right) / static_cast<double>(quality.queries * k);
-  quality.ratios = summarise_ratios(std::move(ratios));
+  quality.ratios = summarize_ratios(std::move(ratios));
   return quality;
 }
 

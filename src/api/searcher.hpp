@@ -13,11 +13,11 @@
 #include "api/sample_quality.hpp"
 #include "api/validate.hpp"
 #include "core/key.hpp"
-#include "cpu/brute_search.hpp"
-#include "cpu/morton/kept_curve.hpp"
+#include "cpu/brute/brute_search.hpp"
 #include "cpu/prepared_rows.hpp"
-#include "cpu/radius_search.hpp"
-#include "cpu/triangle/probe.hpp"
+#include "cpu/radius/radius_search.hpp"
+#include "cpu/shifted_sort/cached_orders.hpp"
+#include "cpu/triangle/surviving_fraction.hpp"
 #include "cpu/triangle/triangle_search.hpp"
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
@@ -68,7 +68,7 @@ class Searcher {
     if (device_ != nullptr) {
       const Problem problem{base_.rows, queries.rows, base_.cols, k, dtype_of<T>()};
       report.plan = plan_on_device(problem, options_, options_.backend, device_facts_,
-                                   {[&](const Plan& plan) { return device_->triangle_share(queries, plan); },
+                                   {[&](const Plan& plan) { return device_->surviving_fraction(queries, plan); },
                                     [&](const Plan& plan) { return device_->holds(queries, plan); }});
       device_->search(queries, report.plan, options_.progress, ids, distances, report);
     } else {
@@ -88,7 +88,7 @@ class Searcher {
     return report;
   }
 
-  // Whether neighbours can be reduced where they are found.
+  // Whether neighbors can be reduced where they are found.
   bool reduces(std::int64_t queries, std::int64_t k) const {
     return device_ != nullptr && options_.method == Method::shifted_sort && reduces_in_search(plan_for(queries, k));
   }
@@ -114,10 +114,11 @@ class Searcher {
     return found;
   }
 
-  RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> queries, const core::Reach<DistanceOf<T>>& reach) const {
+  RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> queries,
+                                               const core::RadiusQuery<DistanceOf<T>>& reach) const {
     const auto start = std::chrono::steady_clock::now();
     RadiusNeighbors<DistanceOf<T>> found;
-    core::Reached<DistanceOf<T>> reached = reach_of(queries, reach, found.report.plan);
+    core::RadiusResult<DistanceOf<T>> reached = reach_of(queries, reach, found.report.plan);
     found.queries = queries.rows;
     found.offsets = std::move(reached.offsets);
     found.ids = std::move(reached.ids);
@@ -131,8 +132,8 @@ class Searcher {
   bool on_device() const { return options_.backend == Backend::cuda || options_.backend == Backend::emulated; }
 
   // Sets the plan, and follows it.
-  core::Reached<DistanceOf<T>> reach_of(MatrixView<T> queries, const core::Reach<DistanceOf<T>>& reach,
-                                        Plan& plan) const {
+  core::RadiusResult<DistanceOf<T>> reach_of(MatrixView<T> queries, const core::RadiusQuery<DistanceOf<T>>& reach,
+                                             Plan& plan) const {
     const Problem problem{base_.rows, queries.rows, base_.cols, 0, dtype_of<T>()};
     if (device_ != nullptr) {
       plan = plan::plan_device_radius(problem, options_, options_.backend, device_facts_);
@@ -169,9 +170,10 @@ class Searcher {
     try {
       const Plan usual = plan::plan_cpu_triangle(brute.problem, options_, machine_);
       const std::int64_t landmarks = usual.triangle.base_landmarks;
-      if (plan::probe_seconds(brute.problem, options_.metric, landmarks, machine_) > plan::kProbeShare * brute.seconds)
+      if (plan::sample_seconds(brute.problem, options_.metric, landmarks, machine_) >
+          plan::kSampleCostLimit * brute.seconds)
         return brute;
-      const plan::TriangleShare share = cpu::probe_triangle(prepared_, queries, k, landmarks);
+      const plan::SurvivingFractions share = cpu::surviving_fractions(prepared_, queries, k, landmarks);
       Plan triangle = plan::plan_cpu_triangle(brute.problem, options_, machine_, share, has_clusters());
       if (triangle.seconds > plan::kTriangleMargin * brute.seconds) return brute;
       triangle.alternatives = std::move(brute.alternatives);
@@ -242,7 +244,7 @@ class Searcher {
   cpu::PreparedRows<T> prepared_;
   mutable std::mutex clusters_mutex_;
   mutable std::unique_ptr<cpu::TriangleBase<T>> clusters_;  // of method triangle
-  mutable cpu::KeptCurve<T> curve_;                         // of method shifted-sort
+  mutable cpu::CachedOrders<T> curve_;                      // of method shifted-sort
   DeviceFacts device_facts_;                                // as they were before the base took its part
   std::unique_ptr<DeviceIndex<T>> device_;
 };

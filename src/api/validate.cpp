@@ -7,9 +7,9 @@
 
 #include <unistd.h>
 
+#include "backend/contract.hpp"
 #include "core/triangle_bounds.hpp"
 #include "cpu/parallel.hpp"
-#include "cuda/backend/backend.hpp"
 
 namespace kith::api {
 namespace {
@@ -89,7 +89,7 @@ void check_triangle_values(const TriangleTuning& tuning) {
     const std::string& value;
     std::vector<std::string> known;
   };
-  for (const Choice& each : {Choice{"form", tuning.form, {"auto", "windows", "paper"}},
+  for (const Choice& each : {Choice{"form", tuning.form, {"auto", "interval-scan", "paper"}},
                              {"filter", tuning.filter, {"auto", "full", "partial"}},
                              {"placement", tuning.placement, {"auto", "registers", "shared", "global"}},
                              {"layout", tuning.layout, {"interleaved", "contiguous"}}})

@@ -1,5 +1,5 @@
 // bounds.hpp: how far computed sums may be from the true ones, and which raw sums share a key.
-// Fast paths use these to drop only what is provably farther than the k-th neighbour.
+// Fast paths use these to drop only what is provably farther than the k-th neighbor.
 #pragma once
 
 #include <cmath>

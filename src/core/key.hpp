@@ -1,4 +1,4 @@
-// key.hpp: the distance that is returned and that orders neighbours, the same in every method and backend.
+// key.hpp: the distance that is returned and that orders neighbors, the same in every method and backend.
 //
 // A key is made in three steps: raw sum → last step of the metric in double → one rounding to the returned type.
 // The raw sum runs in double over eight striped lanes (coordinate c adds to lane c % 8; multiply, then add, never

@@ -1,4 +1,4 @@
-// order.hpp: keys as integers whose order is the order of neighbours.
+// order.hpp: keys as integers whose order is the order of neighbors.
 // −0 equals +0 and NaN comes after everything, so sorting is well defined whatever the data holds.
 #pragma once
 
@@ -37,7 +37,7 @@ F next_above(F threshold) {
   return from_ordered_bits(ordered_bits(threshold) + 1);
 }
 
-// A neighbour while it is ranked: key is the distance, or minus the inner product.
+// A neighbor while it is ranked: key is the distance, or minus the inner product.
 template <class D>
 struct Hit {
   D key;

@@ -1,5 +1,5 @@
-// reduction.hpp: what reduce() makes of a query's neighbours, the same on the host and in a warp.
-// A sum runs over 32 lanes, neighbour r adding to lane r % 32, combined by halves: what a warp does with shuffles, so
+// reduction.hpp: what reduce() makes of a query's neighbors, the same on the host and in a warp.
+// A sum runs over 32 lanes, neighbor r adding to lane r % 32, combined by halves: what a warp does with shuffles, so
 // every backend gets the same bits.
 #pragma once
 
@@ -60,7 +60,7 @@ struct HostLanes {
 #define KITH_ANY_LANES
 #endif
 
-// Mean of column c, each neighbour with weight(r).
+// Mean of column c, each neighbor with weight(r).
 KITH_ANY_LANES
 template <class Lanes, class Near, class Weight>
 KITH_HOST_DEVICE double weighted_column(const Near& near, std::int64_t k, std::int64_t c, Weight weight) {
@@ -79,7 +79,7 @@ KITH_HOST_DEVICE double reduced_value(const Reduction& reduction, const Near& ne
     case ReduceOp::min: return Lanes::least(k, 1, value);
     case ReduceOp::max: return Lanes::least(k, -1, value);
     case ReduceOp::weighted_mean:
-      // Neighbours are sorted: the first is at distance 0 if any is.
+      // Neighbors are sorted: the first is at distance 0 if any is.
       if (near.distance(0) == 0)
         return weighted_column<Lanes>(near, k, c, [&](std::int64_t r) { return near.distance(r) == 0 ? 1.0 : 0.0; });
       return weighted_column<Lanes>(near, k, c, [&](std::int64_t r) { return 1 / near.distance(r); });
@@ -99,7 +99,7 @@ KITH_HOST_DEVICE double density_of(const Reduction& reduction, const Near& near)
   return static_cast<double>(reduction.k) / volume;
 }
 
-// Of coordinates less those of the nearest neighbour, so that nothing cancels far from the origin.
+// Of coordinates less those of the nearest neighbor, so that nothing cancels far from the origin.
 KITH_ANY_LANES
 template <class Lanes, class Near>
 KITH_HOST_DEVICE double covariance_of(const Reduction& reduction, const Near& near, std::int64_t a, std::int64_t b) {
@@ -114,7 +114,7 @@ KITH_HOST_DEVICE double covariance_of(const Reduction& reduction, const Near& ne
   return product / k - mean_a * mean_b;
 }
 
-// Calls put(column, value) for all columns. `near` has distance(r), value(r, c) and coordinate(r, c) of neighbour r of
+// Calls put(column, value) for all columns. `near` has distance(r), value(r, c) and coordinate(r, c) of neighbor r of
 // k, in double. On a device all lanes of a warp call, and put comes to all of them.
 KITH_ANY_LANES
 template <class Lanes, class Near, class Put>

@@ -19,7 +19,7 @@ namespace kith::core {
 
 // ScoreBounds' `span` of points of T, as far as the type tells.
 template <class T>
-constexpr double span_of_type() {
+constexpr double range_of_type() {
   return sizeof(T) == 1 ? 255 : 0;
 }
 
@@ -28,13 +28,13 @@ template <class F>
 class ScoreBounds {
  public:
   // `span`: the largest difference of two coordinates where all are integers, else 0.
-  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double span)
+  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double integer_range)
       : metric_(metric),
         form_(form_of(metric)),
         dims_(dims),
         expanded_(expanded),
         directions_(has_directions(metric)),
-        exact_(counts_fit() || sums_fit(span)),
+        exact_(counts_fit() || sums_fit(integer_range)),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
         underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())),
         product_error_((gamma<F>(dims + 8) + gamma<double>(4 * dims + 16)) * 1.01),
@@ -104,10 +104,11 @@ class ScoreBounds {
   bool counts_fit() const { return form_ == Form::mismatch && static_cast<double>(dims_) < 1 / unit_roundoff<F>(); }
 
   // Every sum of products, and every part of it, is an integer that F can hold.
-  bool sums_fit(double span) const {
+  bool sums_fit(double integer_range) const {
     const bool integral = form_ == Form::squared || form_ == Form::absolute || form_ == Form::maximum ||
                           (form_ == Form::dot && !directions_);
-    return span > 0 && integral && static_cast<double>(dims_) * span * span < 1 / unit_roundoff<F>();
+    return integer_range > 0 && integral &&
+           static_cast<double>(dims_) * integer_range * integer_range < 1 / unit_roundoff<F>();
   }
 
   double relative_error() const {

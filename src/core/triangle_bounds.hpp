@@ -38,7 +38,7 @@ KITH_HOST_DEVICE inline bool has_lengths(const Metric& metric) {
   return metric.kind != MetricKind::inner_product && (metric.kind != MetricKind::minkowski || metric.p >= 1);
 }
 
-// The raw sum that a length is made of; where vectors have directions, a length is between unit vectors (of centred
+// The raw sum that a length is made of; where vectors have directions, a length is between unit vectors (of centered
 // rows under correlation).
 KITH_HOST_DEVICE inline Form length_form(const Metric& metric) {
   return has_directions(metric) ? Form::squared : form_of(metric);
@@ -113,8 +113,8 @@ class TriangleBounds {
   // Where at least k points are no farther than `length`, others matter only within this.
   KITH_HOST_DEVICE double reach_of_length(double length) const { return reach(key_above(length)); }
 
-  // The computed lengths to the centre that points within `theta` of the query can have. The query is at the computed
-  // length `a` from the centre, and no member is at more than `radius`.
+  // The computed lengths to the center that points within `theta` of the query can have. The query is at the computed
+  // length `a` from the center, and no member is at more than `radius`.
   KITH_HOST_DEVICE LengthWindow window(double a, double radius, double theta) const {
     if (!(a < kInfinity) || !(radius < kInfinity) || !(theta < kInfinity) || !(relative_ < 1))
       return {-kInfinity, kInfinity};
@@ -145,7 +145,7 @@ class TriangleBounds {
     }
   }
 
-  // No point of a base cluster is within `theta` of any query of a cluster: computed distance of centres, and radii.
+  // No point of a base cluster is within `theta` of any query of a cluster: computed distance of centers, and radii.
   KITH_HOST_DEVICE bool apart(double centers, double query_radius, double base_radius, double theta) const {
     const double radii = query_radius + base_radius;
     return centers - radii - relative_ * (centers + radii) - 3 * absolute_ > theta;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/order.hpp"
-#include "cpu/kth_value.hpp"
+#include "cpu/brute/kth_value.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"

@@ -1,4 +1,4 @@
-// The k-NN graph as compressed sparse rows, directed or symmetrised.
+// The k-NN graph as compressed sparse rows, directed or symmetrized.
 #include "kith/graph.hpp"
 
 #include <algorithm>

@@ -17,8 +17,8 @@ constexpr double kBusyTiles = 160;     // fewer leave processors idle
 constexpr double kGemmQueries = 64;    // and
 constexpr double kGemmDims = 32;       // coordinates that a matrix product takes at least
 constexpr double kStoring = 0.45;      // of a score's cost, which a kernel hides behind its arithmetic
-constexpr double kHalfResident = 128;  // dimensions with which queries of halfs stay in shared memory
-constexpr double kHalfStreamed = 1.8;  // how much longer it takes where they do not
+constexpr double kFp16Resident = 128;  // dimensions with which queries of fp16 stay in shared memory
+constexpr double kFp16Streamed = 1.8;  // how much longer it takes where they do not
 // Starting a search: all of two-stage's kernels are 1.
 constexpr double kKeysStart = 0.35;
 constexpr double kFusedStart = 1.6;
@@ -48,7 +48,7 @@ class Model {
 
   double two_stage(const std::string& stage) const {
     const double scores = pairs() * costs_.score;
-    if (stage == "keys") {
+    if (stage == "exact") {
       // Queries find the points in the cache; what is computed while they are read costs nothing.
       const double depth = std::ceil(d_ / kKeyDepth) * kKeyDepth;
       return kKeysStart * costs_.start + std::max(reading(), pairs() * depth * costs_.keys) + scores;
@@ -59,9 +59,9 @@ class Model {
   double fused(const std::string& stage) const {
     const double candidates = q_ * room_ * costs_.candidate;
     double pass = this->pass();
-    if (stage == "half")
+    if (stage == "fp16")
       pass = register_tiles() *
-             (costs_.fused_half_pair + d_ * costs_.fused_halfs * (d_ > kHalfResident ? kHalfStreamed : 1));
+             (costs_.fused_fp16_pair + d_ * costs_.fused_fp16 * (d_ > kFp16Resident ? kFp16Streamed : 1));
     return kFusedStart * costs_.start + finalists_ + pass + candidates;
   }
 
@@ -74,7 +74,7 @@ class Model {
   double scoring(const std::string& stage, double scores) const {
     const double gemm_steps = tiled_pairs(kGemmQueries) * std::max(d_, kGemmDims);
     if (stage == "gemm") return std::max(reading(), gemm_steps * costs_.multiply) + scores;
-    if (stage == "half") return std::max(reading() / 2, gemm_steps * costs_.multiply_halfs) + scores;
+    if (stage == "fp16") return std::max(reading() / 2, gemm_steps * costs_.multiply_fp16) + scores;
     if (stage == "register-tiled") {
       const double sums = register_tiles() * d_ * steps(form_, expanded_) * costs_.register_tiled;
       return std::max(sums, kStoring * scores) + (1 - kStoring) * scores;
@@ -110,7 +110,7 @@ class Model {
 }  // namespace
 
 bool can_fuse(const std::string& stage) {
-  return stage == "register-tiled" || stage == "half";
+  return stage == "register-tiled" || stage == "fp16";
 }
 
 DeviceStageCost stage_cost(const DeviceProfile& costs, const std::string& stage, const Problem& problem,

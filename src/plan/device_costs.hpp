@@ -30,7 +30,7 @@ enum class FusedWish { no, yes, either };
 DeviceStageCost stage_cost(const DeviceProfile& costs, const std::string& stage, const Problem& problem,
                            core::Form form, std::int64_t candidates, FusedWish wish);
 
-// Of a radius search, without the time of its neighbours: how many there are nobody knows.
+// Of a radius search, without the time of its neighbors: how many there are nobody knows.
 double radius_seconds(const DeviceProfile& costs, const Problem& problem, core::Form form);
 
 }  // namespace kith::plan

@@ -16,10 +16,10 @@
 namespace kith::plan {
 namespace {
 
-// Below, neighbours lie so close together, beside their distance from the centre, that halfs should seldom tell them
+// Below, neighbors lie so close together, beside their distance from the center, that fp16 should seldom tell them
 // apart; where that begins is a guess.
-constexpr std::int64_t kHalfDims = 12;
-constexpr std::int64_t kHalfQueries = 32;  // with fewer, others read the points only once too
+constexpr std::int64_t kFp16Dims = 12;
+constexpr std::int64_t kFp16Queries = 32;  // with fewer, others read the points only once too
 
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
@@ -31,25 +31,25 @@ FusedWish fused_wish(const Problem& problem, const Options& options) {
   return options.method == Method::automatic && problem.base_rows >= kFusedFrom ? FusedWish::either : FusedWish::no;
 }
 
-bool can_round_to_half(const Problem& problem, core::Form form) {
+bool can_round_to_fp16(const Problem& problem, core::Form form) {
   return can_multiply(form) && problem.dtype != DType::float64;
 }
 
-// Whether searches of this base may want its halfs, however many queries they have. Sums of small integers are exact
-// in single precision, which no bound on halfs can match.
-bool may_use_halfs(const Problem& problem, const Options& options) {
+// Whether searches of this base may want its fp16, however many queries they have. Sums of small integers are exact
+// in single precision, which no bound on fp16 can match.
+bool may_use_fp16(const Problem& problem, const Options& options) {
   const core::Form form = core::form_of(options.metric);
-  if (!can_round_to_half(problem, form)) return false;
-  if (options.distance != "auto") return options.distance == "half";
+  if (!can_round_to_fp16(problem, form)) return false;
+  if (options.distance != "auto") return options.distance == "fp16";
   const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
   const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
-  return problem.dims >= kHalfDims && !bounds.is_exact();
+  return problem.dims >= kFp16Dims && !bounds.is_exact();
 }
 
 bool is_ranked(const std::string& stage, const Problem& problem, const Options& options, core::Form form) {
   if (stage == "gemm") return can_multiply(form);
-  if (stage != "half") return true;
-  return may_use_halfs(problem, options) && (options.distance == "half" || problem.queries >= kHalfQueries);
+  if (stage != "fp16") return true;
+  return may_use_fp16(problem, options) && (options.distance == "fp16" || problem.queries >= kFp16Queries);
 }
 
 struct RankedStage {
@@ -63,7 +63,7 @@ std::vector<RankedStage> rank_stages(const DeviceProfile& costs, const Problem& 
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options);
   std::vector<RankedStage> stages;
-  for (const char* stage : {"keys", "direct", "tiled", "register-tiled", "gemm", "half"})
+  for (const char* stage : {"exact", "direct", "tiled", "register-tiled", "gemm", "fp16"})
     if (is_ranked(stage, problem, options, form) && (wish != FusedWish::yes || can_fuse(stage)))
       stages.push_back({stage, stage_cost(costs, stage, problem, form, candidates, wish)});
   std::stable_sort(stages.begin(), stages.end(),
@@ -90,12 +90,12 @@ std::int64_t query_bytes(const Plan& plan) {
 }
 
 // Of a base point on the device: its coordinates, under cosine and correlation once more as a direction, and its facts;
-// the same in halfs.
+// the same in fp16.
 double point_bytes(const Problem& problem, const Options& options) {
   const bool directions = core::has_directions(options.metric);
   const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
-  const std::int64_t halfs = may_use_halfs(problem, options) ? 2 * padded_dims + 28 : 0;
-  return static_cast<double>(problem.dims * element_bytes(problem) * (directions ? 2 : 1) + 24 + halfs);
+  const std::int64_t fp16 = may_use_fp16(problem, options) ? 2 * padded_dims + 28 : 0;
+  return static_cast<double>(problem.dims * element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
 }
 
 // `n`: points that are on the device at a time.
@@ -133,12 +133,12 @@ void fit(Plan& plan, std::int64_t n) {
 std::string device_reason(const Plan& plan, bool forced) {
   if (forced) return "distance stage " + plan.distance + " asked for by name";
   if (plan.method == Method::fused)
-    return plan.distance == "half" ? "enough points and queries that products of halfs need not be stored"
+    return plan.distance == "fp16" ? "enough points and queries that products of fp16 need not be stored"
                                    : "enough points and queries that no score need be stored";
-  if (plan.distance == "keys") return "so few queries that exact distances cost no more than reading the points";
+  if (plan.distance == "exact") return "so few queries that exact distances cost no more than reading the points";
   if (plan.distance == "direct") return "few queries: the base is read once, as it lies";
   if (plan.distance == "tiled") return "too few queries to fill tiles of registers";
-  if (plan.distance == "half") return "enough dimensions for a matrix product of halfs; keys decide what it finds";
+  if (plan.distance == "fp16") return "enough dimensions for a matrix product of fp16; keys decide what it finds";
   if (plan.distance == "gemm") return "enough dimensions for a matrix product; keys decide what it finds";
   return can_multiply(core::form_of(plan.metric))
              ? "sums in registers cost less than a matrix product of few dimensions"
@@ -196,7 +196,7 @@ Plan plan_device(const Problem& problem, const Options& options, Backend backend
   plan.forced = forced;
   plan.seconds = chosen->cost.seconds;
   if (chosen->cost.fused) plan.method = Method::fused;
-  const bool products = plan.distance == "gemm" || plan.distance == "half";
+  const bool products = plan.distance == "gemm" || plan.distance == "fp16";
   plan.expanded = core::form_of(options.metric) == core::Form::squared &&
                   (products || (plan.distance == "register-tiled" && problem.dims >= kExpandFromOnDevice));
   stages.erase(chosen);

@@ -10,9 +10,9 @@ namespace kith::plan {
 // Seconds a step on the whole device. The defaults are an H200's.
 struct DeviceProfile {
   double multiply = 1 / 23e12;
-  double multiply_halfs = 1 / 450e12;
-  double fused_halfs = 1 / 180e12;
-  double fused_half_pair = 0.54e-12;
+  double multiply_fp16 = 1 / 450e12;
+  double fused_fp16 = 1 / 180e12;
+  double fused_fp16_pair = 0.54e-12;
   double register_tiled = 1 / 20e12;
   double fused_pair = 0.4e-12;
   double tiled = 1 / 6.1e12;
@@ -40,14 +40,14 @@ struct CostField {
 // Every field: what is not here is neither read nor written.
 inline constexpr CostField kCostFields[] = {
     {"multiply", &DeviceProfile::multiply, "a coordinate of a pair, by the matrix product in single precision"},
-    {"multiply_halfs", &DeviceProfile::multiply_halfs, "the same of halfs"},
-    {"fused_halfs", &DeviceProfile::fused_halfs, "the same where no score is stored"},
-    {"fused_half_pair", &DeviceProfile::fused_half_pair, "a score of these, looked at"},
+    {"multiply_fp16", &DeviceProfile::multiply_fp16, "the same of fp16"},
+    {"fused_fp16", &DeviceProfile::fused_fp16, "the same where no score is stored"},
+    {"fused_fp16_pair", &DeviceProfile::fused_fp16_pair, "a score of these, looked at"},
     {"register_tiled", &DeviceProfile::register_tiled, "one instruction a coordinate of a pair, in registers"},
     {"fused_pair", &DeviceProfile::fused_pair, "a score of these, looked at where none is stored"},
     {"tiled", &DeviceProfile::tiled, "a coordinate of a pair, from shared memory"},
     {"direct", &DeviceProfile::direct, "the same where nothing is kept"},
-    {"keys", &DeviceProfile::keys, "the same in double and in the order of keys"},
+    {"exact", &DeviceProfile::keys, "the same in double and in the order of keys"},
     {"score", &DeviceProfile::score, "a score that is stored and selected from"},
     {"candidate", &DeviceProfile::candidate, "a place for what passes the limit of a fused search"},
     {"finalist", &DeviceProfile::finalist, "a candidate that gets a key and is sorted"},

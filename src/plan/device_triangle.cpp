@@ -48,26 +48,26 @@ std::int64_t row_bytes(std::int64_t base_landmarks) {
 
 // As the kernels would say it.
 void require_possible(const TriangleTuning& tuning, const Problem& problem) {
-  if (tuning.form != "paper")
+  if (tuning.form != "sweet-knn")
     return require_within("method triangle, form windows", "threads_per_query", tuning.threads_per_query, 0,
-                          core::kMostWindowsThreads);
+                          core::kMaxIntervalScanThreads);
   constexpr const char* kName = "method triangle, form paper";
-  require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMostPaperThreads);
+  require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMaxSweetKnnThreads);
   if (tuning.filter == "partial") return;
   if (tuning.placement == "registers")
-    require_within(kName, "k of neighbours in registers", problem.k, 1, core::kLargestRegisterList);
+    require_within(kName, "k of neighbors in registers", problem.k, 1, core::kLargestRegisterList);
   if (tuning.placement == "shared")
-    require_within(kName, "k of neighbours in shared memory", problem.k, 1,
+    require_within(kName, "k of neighbors in shared memory", problem.k, 1,
                    core::largest_shared_list(2 * element_bytes(problem)));
 }
 
 }  // namespace
 
-TriangleTuning adapt_paper(const TriangleTuning& asked, const Problem& problem, int processors) {
+TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& problem, int processors) {
   TriangleTuning tuning = asked;
   if (tuning.filter == "auto") tuning.filter = problem.k > Adaptive::kPartialFrom * problem.dims ? "partial" : "full";
   if (tuning.placement == "auto") {
-    // A neighbour is a key with its number.
+    // A neighbor is a key with its number.
     const std::int64_t bytes = problem.k * 2 * element_bytes(problem);
     const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
     const std::int64_t registers = Adaptive::kRegisters * 4;
@@ -77,7 +77,7 @@ TriangleTuning adapt_paper(const TriangleTuning& asked, const Problem& problem, 
   if (tuning.threads_per_query == 0) {
     const double threads = Adaptive::kConflicts * static_cast<double>(Adaptive::kThreads * processors);
     const double each = threads / static_cast<double>(std::max<std::int64_t>(problem.queries, 1));
-    tuning.threads_per_query = std::clamp(static_cast<int>(each), 1, static_cast<int>(core::kMostPaperThreads));
+    tuning.threads_per_query = std::clamp(static_cast<int>(each), 1, static_cast<int>(core::kMaxSweetKnnThreads));
   }
   return tuning;
 }
@@ -90,8 +90,8 @@ void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts&
   plan.select = "auto";
   plan.statistics = options.statistics;
   plan.triangle = options.triangle;
-  if (plan.triangle.form == "auto") plan.triangle.form = "windows";
-  if (plan.triangle.form == "paper") plan.triangle = adapt_paper(plan.triangle, problem, facts.processors);
+  if (plan.triangle.form == "auto") plan.triangle.form = "interval-scan";
+  if (plan.triangle.form == "sweet-knn") plan.triangle = adapt_sweet_knn(plan.triangle, problem, facts.processors);
   require_possible(plan.triangle, problem);
   plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows, problem);
   plan.base_tile = problem.base_rows;
@@ -113,7 +113,7 @@ void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts&
   plan.query_block =
       std::clamp<std::int64_t>(plan.workspace_bytes / 2 / (cluster_bytes(problem) + kSortBytes), 1, problem.queries);
   plan.triangle.query_landmarks = landmarks(options.triangle.query_landmarks, plan.query_block, problem);
-  plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, kUsualShare.points, facts.profile);
+  plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, kUsualSurvivors.points, facts.profile);
   plan.reason = "method triangle asked for by name";
 }
 

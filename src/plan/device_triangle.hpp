@@ -1,7 +1,7 @@
 // device_triangle.hpp: what method triangle will do on a device.
 #pragma once
 
-#include "cuda/backend/backend.hpp"
+#include "backend/contract.hpp"
 #include "kith/plan.hpp"
 
 namespace kith::plan {
@@ -13,6 +13,6 @@ void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts&
                           bool resident);
 
 // What the paper's form does where nobody says so (Chen et al., section IV-D and figure 8).
-TriangleTuning adapt_paper(const TriangleTuning& asked, const Problem& problem, int processors);
+TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& problem, int processors);
 
 }  // namespace kith::plan

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/triangle_bounds.hpp"
-#include "core/triangle_probe.hpp"
+#include "core/triangle_sample.hpp"
 
 namespace kith::plan {
 namespace {
@@ -29,7 +29,7 @@ bool may_choose_triangle(const Options& options) {
 }
 
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,
-                        const TriangleShare& share, const CpuFacts& facts, int threads, bool clustered) {
+                        const SurvivingFractions& share, const CpuFacts& facts, int threads, bool clustered) {
   const auto n = static_cast<double>(problem.base_rows);
   const auto q = static_cast<double>(problem.queries);
   const double d = steps_of(problem, metric);
@@ -60,7 +60,7 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
   const double assigned = n * base_clusters + q * query_clusters + query_clusters * base_clusters;
   const double width = problem.dtype == DType::float64 ? 2 : 1;
   // As measured, in units of the stage whose memory accesses are alike: what a query costs by itself, a point of a
-  // stretch, and one that gets a key and a place among the neighbours.
+  // stretch, and one that gets a key and a place among the neighbors.
   constexpr double kStarts = 6;  // kernels one after the other, some waited for
   constexpr double kAssign = 2.8;
   constexpr double kQuery = 34000;
@@ -73,13 +73,13 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
          kStarts * profile.start;
 }
 
-std::string reason_of_share(double share) {
+std::string survivors_reason(double share) {
   return fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * share);
 }
 
-double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts) {
-  const auto points = static_cast<double>(std::min(problem.base_rows, core::kProbePoints));
-  const auto queries = static_cast<double>(std::min(problem.queries, core::kProbeQueries));
+double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts) {
+  const auto points = static_cast<double>(std::min(problem.base_rows, core::kSamplePoints));
+  const auto queries = static_cast<double>(std::min(problem.queries, core::kSampleQueries));
   const auto centers = static_cast<double>(landmarks);
   const double pairs = points * centers + queries * (points + centers);
   const double width = problem.dtype == DType::float64 ? 2 : 1;
@@ -88,14 +88,14 @@ double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t 
 }
 
 // As measured: so few pairs leave the device half idle.
-double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
-                     const DeviceProfile& profile) {
+double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
+                      const DeviceProfile& profile) {
   constexpr double kStarts = 1.35;
   constexpr double kStep = 5;
-  const auto points = static_cast<double>(std::min(problem.base_rows, core::kProbePoints));
-  const auto members = static_cast<double>(std::min(problem.base_rows, core::kProbeMembers));
-  const auto queries = static_cast<double>(std::min(problem.queries, core::kProbeQueries));
-  const auto centers = static_cast<double>(std::min(landmarks, core::kProbeLandmarks));
+  const auto points = static_cast<double>(std::min(problem.base_rows, core::kSamplePoints));
+  const auto members = static_cast<double>(std::min(problem.base_rows, core::kSampleMembers));
+  const auto queries = static_cast<double>(std::min(problem.queries, core::kSampleQueries));
+  const auto centers = static_cast<double>(std::min(landmarks, core::kSampleLandmarks));
   const double pairs = members * centers + queries * (points + centers);
   return kStarts * profile.start + pairs * kStep * steps_of(problem, metric) * profile.register_tiled;
 }

@@ -11,21 +11,21 @@
 
 namespace kith::plan {
 
-struct TriangleShare {
+struct SurvivingFractions {
   double points = 1;    // of pairs of a query and a point: distances that are computed
   double clusters = 1;  // of pairs of a query and a cluster: those that are looked at
 };
 
 // Where no data is at hand: what is left of data with structure.
-inline constexpr TriangleShare kUsualShare{0.005, 0.03};
+inline constexpr SurvivingFractions kUsualSurvivors{0.005, 0.03};
 
 // A prediction must be this much better before triangle is taken: shares are estimates.
 inline constexpr double kTriangleMargin = 0.8;
 
 // A probe (core/triangle_probe.hpp) may cost this share of the search it is for. On a device less: what a search takes
-// there is not known before halfs have been tried.
-inline constexpr double kProbeShare = 0.05;
-inline constexpr double kDeviceProbeShare = 0.035;
+// there is not known before fp16 have been tried.
+inline constexpr double kSampleCostLimit = 0.05;
+inline constexpr double kDeviceSampleCostLimit = 0.035;
 // On a device fewer leave it idle, whatever is ruled out.
 inline constexpr std::int64_t kTriangleQueries = 256;
 inline constexpr std::int64_t kTrianglePoints = 4096;
@@ -35,12 +35,12 @@ bool may_choose_triangle(const Options& options);
 
 // Seconds, clusters of the base included unless they are there.
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,
-                        const TriangleShare& share, const CpuFacts& facts, int threads, bool clustered);
+                        const SurvivingFractions& share, const CpuFacts& facts, int threads, bool clustered);
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning, double share,
                         const DeviceProfile& profile);
-std::string reason_of_share(double share);
-double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts);
-double probe_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
-                     const DeviceProfile& profile);
+std::string survivors_reason(double share);
+double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts);
+double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
+                      const DeviceProfile& profile);
 
 }  // namespace kith::plan

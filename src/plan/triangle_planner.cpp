@@ -12,7 +12,7 @@
 namespace kith::plan {
 namespace {
 
-// Chen et al. have 3 √n. Here a distance to a centre costs as much as one to a point, and 2 √n was faster.
+// Chen et al. have 3 √n. Here a distance to a center costs as much as one to a point, and 2 √n was faster.
 constexpr double kLandmarksPerRoot = 2;
 constexpr std::int64_t kFewestQueries = 256;
 constexpr std::int64_t kFewestCpuLandmarks = 16;
@@ -50,7 +50,7 @@ void fit_triangle(Plan& plan, const TriangleTuning& asked) {
 }  // namespace
 
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const CpuFacts& facts,
-                       const TriangleShare& share, bool clustered) {
+                       const SurvivingFractions& share, bool clustered) {
   constexpr std::int64_t kMostPoints = std::numeric_limits<std::uint32_t>::max();
   if (problem.base_rows > kMostPoints)
     throw Error(ErrorCode::invalid_argument,
@@ -66,7 +66,7 @@ Plan plan_cpu_triangle(const Problem& problem, const Options& options, const Cpu
   plan.budget_bytes = cpu_budget(options, facts);
   plan.statistics = options.statistics;
   plan.triangle = options.triangle;
-  plan.triangle.form = "windows";
+  plan.triangle.form = "interval-scan";
   plan.triangle.base_landmarks = cpu_landmarks(options.triangle.base_landmarks, problem.base_rows);
   plan.query_block = problem.queries;
   plan.base_tile = problem.base_rows;
@@ -74,7 +74,7 @@ Plan plan_cpu_triangle(const Problem& problem, const Options& options, const Cpu
   fit_triangle(plan, options.triangle);
   plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, share, facts, plan.threads, clustered);
   plan.reason =
-      options.method == Method::triangle ? "method triangle asked for by name" : reason_of_share(share.points);
+      options.method == Method::triangle ? "method triangle asked for by name" : survivors_reason(share.points);
   return plan;
 }
 

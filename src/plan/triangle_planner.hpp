@@ -11,6 +11,6 @@ namespace kith::plan {
 // base of more points than are counted. Fewer queries at a time, then fewer landmarks, then fewer threads make it
 // fit.
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const CpuFacts& facts,
-                       const TriangleShare& share = kUsualShare, bool clustered = false);
+                       const SurvivingFractions& share = kUsualSurvivors, bool clustered = false);
 
 }  // namespace kith::plan

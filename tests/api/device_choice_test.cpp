@@ -63,8 +63,8 @@ TEST(DeviceChoice, AsksNothingWhereTheAnswerDecidesNothing) {
   EXPECT_EQ(data.asked_for_share, 0);
 }
 
-// Where triangle beats what comes after halfs, but not halfs, it depends on whether halfs will do.
-TEST(DeviceChoice, AsksWhetherHalfsHoldWhereTheyWouldBeFaster) {
+// Where triangle beats what comes after fp16, but not fp16, it depends on whether fp16 will do.
+TEST(DeviceChoice, AsksWhetherFp16HoldWhereTheyWouldBeFaster) {
   const Problem problem{60000, 60000, 281, 20};
   int decided = 0;
   for (double share = 1; share > 1e-4; share *= 0.8) {

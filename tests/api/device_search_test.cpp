@@ -55,7 +55,7 @@ testing::AssertionResult matches(const Case& c, Backend backend) {
     const core::Form form = core::form_of(c.metric);
     const bool product = form == core::Form::squared || form == core::Form::dot;
     const bool refused =
-        c.distance == "gemm" ? !product : c.distance == "half" && (!product || c.dtype == DType::float64);
+        c.distance == "gemm" ? !product : c.distance == "fp16" && (!product || c.dtype == DType::float64);
     if (refused && error.code() == ErrorCode::invalid_argument) return testing::AssertionSuccess();
     return testing::AssertionFailure() << error.what();
   }
@@ -147,7 +147,7 @@ TEST_P(DeviceSearch, TooSmallABudgetIsNamed) {
                          [&] { search(sample.base.view(), sample.queries.view(), 100, within); }));
 }
 
-// Products cannot tell neighbours apart that lie close together far from the origin: the proof fails, and differences
+// Products cannot tell neighbors apart that lie close together far from the origin: the proof fails, and differences
 // or keys decide.
 TEST_P(DeviceSearch, QueriesWithoutAProofClimbTheLadder) {
   constexpr Shape kShape{400, 20, 16};

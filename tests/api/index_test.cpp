@@ -111,7 +111,7 @@ TEST(Index, ReportsWhatWasDone) {
     }
     EXPECT_GT(report.seconds, 0);
     EXPECT_LT(report.seconds, 60);
-    EXPECT_GE(report.finalists, 400) << "every neighbour returned was computed by the direct formula";
+    EXPECT_GE(report.finalists, 400) << "every neighbor returned was computed by the direct formula";
     EXPECT_LE(report.finalists, 5000 * 40) << stage;
   }
 }

@@ -102,7 +102,7 @@ TEST(Promise2OneOrder, InfiniteDistancesTie) {
   }
 }
 
-// The order is that of distances(): sorting the whole matrix gives the neighbours, for every metric and type.
+// The order is that of distances(): sorting the whole matrix gives the neighbors, for every metric and type.
 TEST(Promise2OneOrder, SearchIsTheSortedMatrixOfDistances) {
   constexpr Shape kShape{203, 11, 29};
   for (const Metric& metric : all_metrics()) {

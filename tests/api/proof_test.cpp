@@ -17,25 +17,25 @@ namespace kith::test {
 namespace {
 
 enum class Trap {
-  common_offset,        // a large value everywhere, differences of a few ulp
-  one_ulp,              // copies of one point, each coordinate moved by at most one ulp
-  giant_outlier,        // one point and one query so large that a bound from the largest norm says nothing
-  tight_clusters,       // spread 0.1 around centres of norm 113
-  copies,               // ten exact copies of each point
-  cancelling_products,  // products of 1e10 that sum to about 1
-  mixed_scales,         // coordinates and rows over sixteen orders of magnitude
-  square_overflow,      // norms that float cannot hold
-  product_overflow,     // products at the end of float's range: parts of a sum overflow, the sum does not
-  square_underflow,     // squares that are zero in float
-  permuted,             // the same values in every order: sums that differ in rounding alone
-  nearly_parallel,      // angles below the resolution of float
-  wild_norms,           // norms over forty orders of magnitude: some squares overflow, some vanish
-  sparse,               // mostly zeros, whole rows of them
-  extreme_values,       // the largest and smallest numbers there are, and zeros of both signs
+  common_offset,       // a large value everywhere, differences of a few ulp
+  one_ulp,             // copies of one point, each coordinate moved by at most one ulp
+  giant_outlier,       // one point and one query so large that a bound from the largest norm says nothing
+  tight_clusters,      // spread 0.1 around centers of norm 113
+  copies,              // ten exact copies of each point
+  canceling_products,  // products of 1e10 that sum to about 1
+  mixed_scales,        // coordinates and rows over sixteen orders of magnitude
+  square_overflow,     // norms that float cannot hold
+  product_overflow,    // products at the end of float's range: parts of a sum overflow, the sum does not
+  square_underflow,    // squares that are zero in float
+  permuted,            // the same values in every order: sums that differ in rounding alone
+  nearly_parallel,     // angles below the resolution of float
+  wild_norms,          // norms over forty orders of magnitude: some squares overflow, some vanish
+  sparse,              // mostly zeros, whole rows of them
+  extreme_values,      // the largest and smallest numbers there are, and zeros of both signs
 };
 
 constexpr Trap kTraps[] = {Trap::common_offset,    Trap::one_ulp,         Trap::giant_outlier,
-                           Trap::tight_clusters,   Trap::copies,          Trap::cancelling_products,
+                           Trap::tight_clusters,   Trap::copies,          Trap::canceling_products,
                            Trap::mixed_scales,     Trap::square_overflow, Trap::product_overflow,
                            Trap::square_underflow, Trap::permuted,        Trap::nearly_parallel,
                            Trap::wild_norms,       Trap::sparse,          Trap::extreme_values};
@@ -47,7 +47,7 @@ const char* to_string(Trap trap) {
     case Trap::giant_outlier: return "giant_outlier";
     case Trap::tight_clusters: return "tight_clusters";
     case Trap::copies: return "copies";
-    case Trap::cancelling_products: return "cancelling_products";
+    case Trap::canceling_products: return "canceling_products";
     case Trap::mixed_scales: return "mixed_scales";
     case Trap::square_overflow: return "square_overflow";
     case Trap::product_overflow: return "product_overflow";
@@ -76,10 +76,10 @@ void fill(Sample<T>& sample, F f) {
 
 template <Element T>
 void fill_one_ulp(Sample<T>& sample, Random& random) {
-  std::vector<T> centre(static_cast<std::size_t>(sample.base.cols()));
-  for (T& value : centre) value = static_cast<T>(1 + random.uniform());
+  std::vector<T> center(static_cast<std::size_t>(sample.base.cols()));
+  for (T& value : center) value = static_cast<T>(1 + random.uniform());
   fill(sample, [&](std::int64_t, std::int64_t c) {
-    const T value = centre[static_cast<std::size_t>(c)];
+    const T value = center[static_cast<std::size_t>(c)];
     const std::int64_t step = random.below(3);
     return step == 0 ? value : std::nextafter(value, step == 1 ? T{0} : T{4});
   });
@@ -87,7 +87,7 @@ void fill_one_ulp(Sample<T>& sample, Random& random) {
 
 // Base rows are a + e with a orthogonal to every query: large terms that cancel leave ⟨q, e⟩.
 template <Element T>
-void fill_cancelling(Sample<T>& sample, Random& random) {
+void fill_canceling(Sample<T>& sample, Random& random) {
   fill(sample, [&](std::int64_t, std::int64_t c) {
     return (c % 2 == 0 ? 1e5 : -1e5) + std::floor(64 * random.uniform()) / 64;
   });
@@ -176,7 +176,7 @@ Sample<T> set_trap(Trap trap, Shape shape, const Metric& metric, std::uint64_t s
       std::fill_n(sample.base.row(shape.base_rows / 2), shape.dims, static_cast<T>(kSingle<T> ? 1e18 : 1e60));
       std::fill_n(sample.queries.row(shape.queries - 1), shape.dims, static_cast<T>(kSingle<T> ? -1e18 : -1e60));
       break;
-    case Trap::cancelling_products: fill_cancelling(sample, random); break;
+    case Trap::canceling_products: fill_canceling(sample, random); break;
     case Trap::mixed_scales: fill_mixed_scales(sample, random); break;
     case Trap::product_overflow: gaussian(kSingle<T> ? 5e18 : 1e60); break;
     case Trap::square_overflow: gaussian(kSingle<T> ? 1e20 : 1e60); break;

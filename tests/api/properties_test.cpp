@@ -115,7 +115,7 @@ RC_GTEST_PROP(Properties, HowItIsDoneDoesNotMatter, ()) {
   });
 }
 
-// The first j of k neighbours are the j neighbours.
+// The first j of k neighbors are the j neighbors.
 RC_GTEST_PROP(Properties, SmallerKIsAPrefix, ()) {
   const Case c = any_case(400);
   const std::int64_t fewer = *rc::gen::inRange<std::int64_t>(1, c.k + 1);

@@ -1,5 +1,5 @@
-// Reductions over neighbours are those over the lists that a search returns, whatever the method and the backend; the
-// normals of a sphere point to its centre.
+// Reductions over neighbors are those over the lists that a search returns, whatever the method and the backend; the
+// normals of a sphere point to its center.
 #include "kith/reduce.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class Reduce : public testing::TestWithParam<Way> {
   }
 };
 
-// What an operation makes of neighbours, by its definition.
+// What an operation makes of neighbors, by its definition.
 double expected(ReduceOp op, const std::vector<double>& values, const std::vector<double>& distances) {
   const auto k = static_cast<double>(values.size());
   double sum = 0;
@@ -107,7 +107,7 @@ TEST_P(Reduce, DistancesAndDensities) {
   }
 }
 
-// The ball of radius 1 has no volume that a double could hold, that of the neighbours has: all distances are 16 in 400
+// The ball of radius 1 has no volume that a double could hold, that of the neighbors has: all distances are 16 in 400
 // dimensions, and 256 if they are added up.
 TEST_P(Reduce, DensitiesInManyDimensions) {
   if (options().method == Method::shifted_sort) GTEST_SKIP() << "it takes 16 dimensions";

@@ -1,4 +1,4 @@
-// Method shifted-sort (Li et al.): every neighbour is a point at its true distance, lists are sorted and without
+// Method shifted-sort (Li et al.): every neighbor is a point at its true distance, lists are sorted and without
 // duplicates, all backends give the same answer, it is good, and better with more shifts; what cannot be is refused.
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST_P(ShiftedSort, AnswersAreRealAndGood) {
     const auto truth = truth_of(base, points, MetricKind::euclidean);
     const auto found = search(base.view(), points.view(), 20, options());
     expect_answer<float>(found, truth, base.rows());
-    const DistanceRatios ratios = summarise_ratios(ratios_of(found, truth));
+    const DistanceRatios ratios = summarize_ratios(ratios_of(found, truth));
     EXPECT_LE(ratios.mean, each.mean);
     EXPECT_LE(ratios.max, each.max);
   }
@@ -172,7 +172,7 @@ TEST_P(ShiftedSort, SortedTogetherUnderTheBudget) {
   EXPECT_THROW(explain(problem, together), Error);
 }
 
-TEST_P(ShiftedSort, AllNeighboursWhereTheWindowHasThemAll) {
+TEST_P(ShiftedSort, AllNeighborsWhereTheWindowHasThemAll) {
   const auto base = scene(Scene::uniform, 60, 7);
   const auto points = scene(Scene::queries_elsewhere, 10, 8);
   for (const MetricKind kind :
@@ -197,7 +197,7 @@ TEST_P(ShiftedSort, AnIndexServesManyBatchesAndAGraph) {
   const auto others = index.search_self(3);
   for (std::int64_t q = 0; q < others.queries; ++q) {
     const auto ids = others.ids_of(q);
-    EXPECT_EQ(std::count(ids.begin(), ids.end(), q), 0) << "point " << q << " is its own neighbour";
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), q), 0) << "point " << q << " is its own neighbor";
   }
 }
 
@@ -226,7 +226,7 @@ TEST_P(ShiftedSort, ASampleSaysHowGoodItIs) {
   ASSERT_TRUE(found.report.quality);
   EXPECT_EQ(found.report.quality->queries, 20);
   const auto truth = truth_of(base, points, MetricKind::euclidean);
-  const DistanceRatios right = summarise_ratios(ratios_of(found, truth));
+  const DistanceRatios right = summarize_ratios(ratios_of(found, truth));
   EXPECT_EQ(found.report.quality->ratios.mean, right.mean);
   EXPECT_EQ(found.report.quality->ratios.max, right.max);
 }

@@ -253,13 +253,13 @@ TEST_P(Triangle, RefusesWhatItCannotDo) {
   EXPECT_TRUE(refused(asked, {"landmarks", "-1"}));
   asked = options();
   asked.triangle.form = "round";
-  EXPECT_TRUE(refused(asked, {"form", "round", "windows"}));
+  EXPECT_TRUE(refused(asked, {"form", "round", "interval-scan"}));
   asked = options();
   asked.triangle.threads_per_query = -2;
   EXPECT_TRUE(refused(asked, {"threads_per_query", "-2"}));
   if (!is_cpu()) return;
   asked = options();
-  asked.triangle.form = "paper";
+  asked.triangle.form = "sweet-knn";
   EXPECT_TRUE(refused(asked, {"cpu", "paper"}));
 }
 

@@ -43,7 +43,7 @@ class Eval(KithTest):
         self.assertEqual(answer["identical_rows"], 25 - swapped)
         self.assertEqual(answer["distance_ratio"]["max"], 1)
 
-    def test_wrong_neighbours(self):
+    def test_wrong_neighbors(self):
         distances = pairwise(self.base, self.queries)
         ids = self.ids.copy()
         ids[3, 0] = distances[3].argmax()

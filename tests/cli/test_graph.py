@@ -9,7 +9,7 @@ class Graph(KithTest):
     def setUp(self):
         super().setUp()
         points = exact_points(150, 3, 1)
-        self.points = np.concatenate([points, points[:50]])  # duplicates: a point must not be its own neighbour
+        self.points = np.concatenate([points, points[:50]])  # duplicates: a point must not be its own neighbor
         self.save("base.npy", self.points)
         distances = pairwise(self.points, self.points)
         np.fill_diagonal(distances, np.inf)
@@ -39,7 +39,7 @@ class Graph(KithTest):
         np.testing.assert_array_equal(file["data"].reshape(200, 5), self.distances.astype(np.float32))
         self.assertEqual(file["data"].dtype, np.float32)
 
-    def test_symmetrised(self):
+    def test_symmetrized(self):
         directed = self.directed()
         either = np.where(np.isnan(directed), directed.T, directed)
         mutual = np.where(np.isnan(directed.T), np.nan, directed)

@@ -1,4 +1,4 @@
-"""The progress bar and colours: only on a terminal, and only when wanted."""
+"""The progress bar and colors: only on a terminal, and only when wanted."""
 
 import os
 import pty
@@ -48,7 +48,7 @@ class Terminal(KithTest):
         self.assertEqual(self.stderr_on_a_terminal(*command, "--quiet"), "")
         self.assertEqual(self.run_kith(*command).stderr, "")
 
-    def test_colour(self):
+    def test_color(self):
         self.assertIn("\x1b[31merror", self.stderr_on_a_terminal("info", "none"))
         self.assertNotIn("\x1b", self.stderr_on_a_terminal("info", "none", NO_COLOR="1"))
         self.assertNotIn("\x1b", self.stderr_on_a_terminal("info", "none", TERM="dumb"))

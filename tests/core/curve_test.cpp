@@ -1,4 +1,4 @@
-// Codes along the curves: as many bits as the table says, neighbours on Hilbert's curve are neighbours in space,
+// Codes along the curves: as many bits as the table says, neighbors on Hilbert's curve are neighbors in space,
 // Morton's curve keeps its digits, and whatever is outside of the frame or no number has a code too.
 #include "core/curve.hpp"
 

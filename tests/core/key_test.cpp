@@ -16,10 +16,10 @@ template <Element T>
 double library_key(MatrixView<T> x, MatrixView<T> y, std::int64_t row, const Metric& metric) {
   const core::RowFacts x_facts = core::row_facts(metric.kind, x.row(row), x.col_stride, x.cols);
   const core::RowFacts y_facts = core::row_facts(metric.kind, y.row(row), y.col_stride, y.cols);
-  const bool centred = metric.kind == MetricKind::correlation;
+  const bool centered = metric.kind == MetricKind::correlation;
   const double raw =
-      core::raw_sum(core::form_of(metric), metric.p, x.row(row), x.col_stride, centred ? x_facts.mean : 0, y.row(row),
-                    y.col_stride, centred ? y_facts.mean : 0, x.cols);
+      core::raw_sum(core::form_of(metric), metric.p, x.row(row), x.col_stride, centered ? x_facts.mean : 0, y.row(row),
+                    y.col_stride, centered ? y_facts.mean : 0, x.cols);
   return core::returned_value(metric, core::finish(metric, raw, x_facts, y_facts, x.cols));
 }
 

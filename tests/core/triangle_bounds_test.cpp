@@ -101,7 +101,7 @@ void check_triple(const Metric& metric, const PointOfFew& q, const PointOfFew& c
     ASSERT_FALSE(bounds.apart(qc, 0, ct, bounds.reach(limit))) << say();
     ASSERT_FALSE(bounds.apart(qc, ct, 0, bounds.reach(limit))) << say();
   }
-  // The way over the centre is the longer one.
+  // The way over the center is the longer one.
   ASSERT_LE(key, bounds.key_above(bounds.above(qc + ct, 2))) << say();
   const double reach = bounds.reach_of_length(bounds.above(qc + ct, 2));
   const core::LengthWindow wide = bounds.window(qc, ct, reach);

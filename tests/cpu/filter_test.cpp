@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "cpu/kth_value.hpp"
+#include "cpu/brute/kth_value.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "simd_targets.hpp"
 
@@ -32,11 +32,11 @@ struct Kept {
 };
 
 template <class F>
-Kept<F> plain_filter(const std::vector<F>& scores, const std::vector<F>* addends, F threshold, F raise,
+Kept<F> plain_filter(const std::vector<F>& scores, const std::vector<F>* bias, F threshold, F raise,
                      OffsetOf<F> first) {
   Kept<F> kept;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    const F score = addends != nullptr ? scores[i] + (*addends)[i] : scores[i];
+    const F score = bias != nullptr ? scores[i] + (*bias)[i] : scores[i];
     if (score > threshold) continue;
     kept.scores.push_back(score + raise);
     kept.offsets.push_back(first + static_cast<OffsetOf<F>>(i));
@@ -52,10 +52,10 @@ void expect_equal(const std::vector<F>& expected, const F* got) {
 }
 
 template <class F>
-void check_filter(std::int64_t count, F threshold, bool with_addends) {
+void check_filter(std::int64_t count, F threshold, bool with_bias) {
   const std::vector<F> scores = scores_with_oddities<F>(count, 3);
-  const std::vector<F> addends = scores_with_oddities<F>(count, 4);
-  const std::vector<F>* used = with_addends ? &addends : nullptr;
+  const std::vector<F> bias = scores_with_oddities<F>(count, 4);
+  const std::vector<F>* used = with_bias ? &bias : nullptr;
   const Kept<F> expected = plain_filter<F>(scores, used, threshold, F{0.5}, 1000);
   // A buffer that is large enough is filled in one call, a small one in several.
   for (const std::int64_t room : {count + 2 * kSlack, 2 * kSlack}) {
@@ -64,8 +64,8 @@ void check_filter(std::int64_t count, F threshold, bool with_addends) {
     std::size_t at = 0;
     for (std::int64_t done = 0; done < count;) {
       const auto result =
-          filter(scores.data() + done, used != nullptr ? addends.data() + done : nullptr, count - done, threshold,
-                 F{0.5}, static_cast<OffsetOf<F>>(1000 + done), kept_scores.data(), kept_offsets.data(), room);
+          filter(scores.data() + done, used != nullptr ? bias.data() + done : nullptr, count - done, threshold, F{0.5},
+                 static_cast<OffsetOf<F>>(1000 + done), kept_scores.data(), kept_offsets.data(), room);
       ASSERT_GT(result.consumed, 0);
       ASSERT_LE(at + static_cast<std::size_t>(result.kept), expected.scores.size());
       const auto from = static_cast<std::ptrdiff_t>(at);
@@ -82,10 +82,10 @@ void check_filter(std::int64_t count, F threshold, bool with_addends) {
 TEST(Filter, KeepsWhatIsNotAboveTheThreshold) {
   test::on_every_target([] {
     for (const std::int64_t count : {1, 5, 63, 64, 65, 200, 1000})
-      for (const bool addends : {false, true})
+      for (const bool bias : {false, true})
         for (const double threshold : {-100.0, -3.0, 0.0, 20.0, std::numeric_limits<double>::infinity()}) {
-          check_filter<float>(count, static_cast<float>(threshold), addends);
-          check_filter<double>(count, threshold, addends);
+          check_filter<float>(count, static_cast<float>(threshold), bias);
+          check_filter<double>(count, threshold, bias);
         }
   });
 }

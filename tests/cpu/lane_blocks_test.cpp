@@ -88,13 +88,13 @@ void check_scan(std::int64_t count, std::int64_t dims) {
   const BlockedPoints<F> query(1, dims, 4);
   std::vector<F> lengths(static_cast<std::size_t>(count + kSlack));
   for (std::int64_t i = 0; i < count; ++i) lengths[static_cast<std::size_t>(i)] = static_cast<F>(20 - 20 * i / count);
-  const std::vector<LengthStretch<F>> stretches = {
+  const std::vector<LengthInterval<F>> stretches = {
       {0, count / 3, 15, 18}, {count / 3, count / 3, 0, 100}, {count / 2, count, 3, 9}};
   const F limit = static_cast<F>(60 * dims);
   std::vector<F> expected_scores;
   std::vector<OffsetOf<F>> expected;
   std::int64_t scored = 0;
-  for (const LengthStretch<F>& each : stretches)
+  for (const LengthInterval<F>& each : stretches)
     for (std::int64_t i = each.first; i < each.last; ++i) {
       const F length = lengths[static_cast<std::size_t>(i)];
       if (length < each.low || length > each.high) continue;

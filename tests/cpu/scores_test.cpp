@@ -143,20 +143,20 @@ TEST(Scores, StayWithinTheirBounds) {
 
 // A block is written exactly when one of its scores is below the query's limit, or that limit is infinite.
 template <class F>
-void expect_blocks_by_limit(std::int64_t queries, std::int64_t rows, std::int64_t dims, bool with_addends) {
+void expect_blocks_by_limit(std::int64_t queries, std::int64_t rows, std::int64_t dims, bool with_bias) {
   const Sample<F> sample = generate<F>(Kind::gaussian, {rows, queries, dims}, MetricKind::sqeuclidean, 3);
   const auto stride = static_cast<std::size_t>((rows + cpu::kSlack - 1) / cpu::kSlack * cpu::kSlack);
   std::vector<F> panels(stride * static_cast<std::size_t>(dims));
   cpu::pack_panels(cpu::Rows<F>{sample.base.data(), rows, dims}, dims, panels.data());
-  std::vector<F> addends(stride);
-  for (std::size_t i = 0; i < stride; ++i) addends[i] = static_cast<F>(i % 7) - 3;
+  std::vector<F> bias(stride);
+  for (std::size_t i = 0; i < stride; ++i) bias[i] = static_cast<F>(i % 7) - 3;
   const auto run = [&](const std::vector<F>& limits, bool add) {
     return tiled_scores(core::Form::squared, 2, cpu::Rows<F>{sample.queries.data(), queries, dims},
-                        {panels.data(), add ? addends.data() : nullptr, rows}, dims, limits);
+                        {panels.data(), add ? bias.data() : nullptr, rows}, dims, limits);
   };
   const std::vector<F> none(static_cast<std::size_t>(queries), std::numeric_limits<F>::infinity());
   const TiledScores<F> plain = run(none, false);
-  const TiledScores<F> all = run(none, with_addends);
+  const TiledScores<F> all = run(none, with_bias);
   const std::int64_t block = all.block_rows;
   const std::int64_t blocks = (rows + block - 1) / block;
   ASSERT_EQ(static_cast<std::int64_t>(all.hits.size()), queries * blocks);
@@ -168,7 +168,7 @@ void expect_blocks_by_limit(std::int64_t queries, std::int64_t rows, std::int64_
     const F choices[] = {occurs, std::nextafter(occurs, infinity), F{-4}, infinity};
     limits.push_back(choices[q % 4]);
   }
-  const TiledScores<F> some = run(limits, with_addends);
+  const TiledScores<F> some = run(limits, with_bias);
   for (std::int64_t q = 0; q < queries; ++q) {
     for (std::int64_t index = 0; index < blocks; ++index) {
       const F* expected = all.block(q, index);
@@ -177,8 +177,8 @@ void expect_blocks_by_limit(std::int64_t queries, std::int64_t rows, std::int64_
       const F* written = some.block(q, index);
       ASSERT_EQ(written != nullptr, hit) << "query " << q;
       for (std::int64_t i = 0; i < block; ++i) {
-        const F addend = with_addends ? addends[static_cast<std::size_t>(index * block + i)] : F{0};
-        ASSERT_EQ(expected[i], plain.block(q, index)[i] + addend);
+        const F added = with_bias ? bias[static_cast<std::size_t>(index * block + i)] : F{0};
+        ASSERT_EQ(expected[i], plain.block(q, index)[i] + added);
         ASSERT_EQ(hit ? written[i] : expected[i], expected[i]);
       }
     }
@@ -191,11 +191,11 @@ void expect_overflow_is_kept() {
   constexpr std::int64_t kRows = cpu::kSlack;
   const std::vector<F> base(kRows, std::numeric_limits<F>::max());
   const std::vector<F> queries = {std::numeric_limits<F>::max(), -std::numeric_limits<F>::max()};
-  const std::vector<F> addends(kRows, -std::numeric_limits<F>::infinity());
+  const std::vector<F> bias(kRows, -std::numeric_limits<F>::infinity());
   const std::vector<F> limits(2, std::numeric_limits<F>::infinity());
   std::vector<F> panels(kRows);
   cpu::pack_panels(cpu::Rows<F>{base.data(), kRows, 1}, 1, panels.data());
-  for (const F* added : {static_cast<const F*>(nullptr), addends.data()}) {
+  for (const F* added : {static_cast<const F*>(nullptr), bias.data()}) {
     const auto out =
         tiled_scores(core::Form::dot, 2, cpu::Rows<F>{queries.data(), 2, 1}, {panels.data(), added, kRows}, 1, limits);
     EXPECT_EQ(static_cast<std::int64_t>(out.hits.size()), 2 * kRows / out.block_rows);
@@ -205,9 +205,9 @@ void expect_overflow_is_kept() {
 TEST(Scores, BlocksAreWrittenWhenTheyHoldACandidate) {
   on_every_target([] {
     for (const std::int64_t queries : {1, 5, 6, 7, 13}) {
-      for (const bool with_addends : {false, true}) {
-        expect_blocks_by_limit<float>(queries, 200, 9, with_addends);
-        expect_blocks_by_limit<double>(queries, 131, 4, with_addends);
+      for (const bool with_bias : {false, true}) {
+        expect_blocks_by_limit<float>(queries, 200, 9, with_bias);
+        expect_blocks_by_limit<double>(queries, 131, 4, with_bias);
       }
     }
     expect_overflow_is_kept<float>();

@@ -27,7 +27,7 @@ void expect_same_everywhere(Kind kind, const Metric& metric, const std::string& 
   });
 }
 
-TEST(Targets, AllGiveTheSameNeighbours) {
+TEST(Targets, AllGiveTheSameNeighbors) {
   for (const Metric& metric : all_metrics()) {
     for (const std::string& stage : distance_names(Backend::cpu)) {
       try {

@@ -21,7 +21,7 @@ enum class Values {
   subnormal,
   huge,
   late,     // the first half alike, the winners at the end
-  clumped,  // many neighbours alike
+  clumped,  // many neighbors alike
 };
 constexpr std::size_t kValuesCount = 12;
 

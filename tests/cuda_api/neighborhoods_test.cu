@@ -1,4 +1,4 @@
-// for_each_neighborhood(): a functor meets the neighbours that the host finds, each query once, whatever the method and
+// for_each_neighborhood(): a functor meets the neighbors that the host finds, each query once, whatever the method and
 // however many batches there are.
 #include "kith/cuda_neighborhoods.cuh"
 
@@ -12,7 +12,7 @@ using Neighborhoods = CudaApi;
 constexpr std::int64_t kPointDims = 3;
 constexpr std::int64_t kPoints = 1500;
 
-// Depends on every neighbour and on their order.
+// Depends on every neighbor and on their order.
 template <class T>
 struct Looked {
   double powers;
@@ -69,7 +69,7 @@ void expect_visits(Method method, std::int64_t queries, std::int64_t stride, std
   require_cuda(cudaStreamDestroy(stream));
 }
 
-// 2^21 neighbours are a batch: with lists of 1024, more than 2048 queries are several, the last of them smaller.
+// 2^21 neighbors are a batch: with lists of 1024, more than 2048 queries are several, the last of them smaller.
 TEST_F(Neighborhoods, SeveralBatches) {
   for (const Method method : {Method::automatic, Method::shifted_sort}) {
     expect_visits<float>(method, 5000, kPointDims, 1024);

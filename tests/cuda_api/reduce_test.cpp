@@ -43,7 +43,7 @@ TEST_F(CudaReduce, EveryOperation) {
     }
 }
 
-// 2^22 neighbours are a batch.
+// 2^22 neighbors are a batch.
 TEST_F(CudaReduce, SeveralBatches) {
   for (const Method method : {Method::automatic, Method::shifted_sort})
     expect_same<float>(method_options(method), ReduceOp::mean, 1200, 5000, 1000);

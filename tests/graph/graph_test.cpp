@@ -1,4 +1,4 @@
-// graph(): the k-NN graph as compressed sparse rows, against neighbours sorted by hand.
+// graph(): the k-NN graph as compressed sparse rows, against neighbors sorted by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -122,7 +122,7 @@ TEST(Graph, KOfAllOthersIsComplete) {
 }
 
 // Every point equals every other: the point itself is left out by its id, not by its distance.
-TEST(Graph, DuplicatesAreNeighboursAndThePointItselfIsNot) {
+TEST(Graph, DuplicatesAreNeighborsAndThePointItselfIsNot) {
   const Sample<float> sample = generate<float>(Kind::all_equal, {1000, 1, 16}, MetricKind::euclidean, 1);
   const Graph<float> got = graph(sample.base.view(), 3);
   for (std::int64_t i = 0; i < 1000; ++i) {

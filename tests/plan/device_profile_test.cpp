@@ -84,7 +84,7 @@ TEST_F(DeviceProfileTest, SaysWhatIsWrongWithAFile) {
   expect_refused(replaced(text, "\"tiled\"", "\"tilde\""), "there is no field 'tilde'");
   expect_refused(replaced(text, "\"read\": ", "\"read\": -"), "field 'read' is -");
   expect_refused(replaced(text, "\"read\": ", "\"read\": \"x\", \"start\": "), "field 'read' is \"x\"");
-  expect_refused(replaced(text, "\"multiply\": ", "\"multiply\": 0, \"multiply_halfs\": "), "field 'multiply' is 0");
+  expect_refused(replaced(text, "\"multiply\": ", "\"multiply\": 0, \"multiply_fp16\": "), "field 'multiply' is 0");
 }
 
 TEST_F(DeviceProfileTest, NamesTheFieldThatIsMissing) {
@@ -156,7 +156,7 @@ TEST_F(DeviceProfileTest, ChangesWhatThePlannerChooses) {
   const Plan before = planned({}, kDefaultProfile);
   DeviceProfile profile;
   profile.multiply = 1e-18;
-  profile.multiply_halfs = profile.fused_halfs = profile.register_tiled = 1e-9;
+  profile.multiply_fp16 = profile.fused_fp16 = profile.register_tiled = 1e-9;
   const Plan gemm = planned(profile, "a file");
   EXPECT_EQ(gemm.distance, "gemm");
   EXPECT_EQ(gemm.profile, "a file");

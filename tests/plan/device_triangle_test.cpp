@@ -24,7 +24,7 @@ Plan plan_for(const Problem& problem, const Options& options, const DeviceFacts&
 TEST(DeviceTriangle, DecidesWhatWasLeftOpen) {
   const Plan plan = plan_for({245057, 245057, 4, 20}, asks_for_triangle("auto"));
   EXPECT_EQ(plan.method, Method::triangle);
-  EXPECT_EQ(plan.triangle.form, "windows");
+  EXPECT_EQ(plan.triangle.form, "interval-scan");
   EXPECT_EQ(plan.triangle.base_landmarks, 1485);  // 3 √n
   EXPECT_EQ(plan.triangle.query_landmarks, 1485);
   EXPECT_EQ(plan.query_block, 245057);
@@ -33,7 +33,7 @@ TEST(DeviceTriangle, DecidesWhatWasLeftOpen) {
 }
 
 TEST(DeviceTriangle, KeepsWhatWasAskedForAsFarAsThereArePoints) {
-  Options options = asks_for_triangle("windows");
+  Options options = asks_for_triangle("interval-scan");
   options.triangle.base_landmarks = 500;
   options.triangle.query_landmarks = 7;
   const Plan plan = plan_for({200, 50, 3, 5}, options);
@@ -41,7 +41,7 @@ TEST(DeviceTriangle, KeepsWhatWasAskedForAsFarAsThereArePoints) {
   EXPECT_EQ(plan.triangle.query_landmarks, 7);
 }
 
-// Chen et al., figure 8: more than 8 neighbours a dimension make the filter partial.
+// Chen et al., figure 8: more than 8 neighbors a dimension make the filter partial.
 TEST(DeviceTriangle, FilterFollowsKAndDimensions) {
   EXPECT_EQ(plan_for({10000, 10000, 4, 32}, asks_for_triangle("paper")).triangle.filter, "full");
   EXPECT_EQ(plan_for({10000, 10000, 4, 33}, asks_for_triangle("paper")).triangle.filter, "partial");
@@ -77,7 +77,7 @@ TEST(DeviceTriangle, RefusesWhatKernelsCannotDo) {
     }
     return std::string("nothing");
   };
-  Options options = asks_for_triangle("windows");
+  Options options = asks_for_triangle("interval-scan");
   options.triangle.threads_per_query = 512;
   EXPECT_EQ(refusal(options, 5),
             "method triangle, form windows: threads_per_query = 512 is outside the limits 0 to 256");
@@ -85,17 +85,17 @@ TEST(DeviceTriangle, RefusesWhatKernelsCannotDo) {
   options.triangle.placement = "registers";
   EXPECT_EQ(refusal(options, 64), "nothing");
   EXPECT_EQ(refusal(options, 65),
-            "method triangle, form paper: k of neighbours in registers = 65 is outside the limits 1 to 64");
+            "method triangle, form paper: k of neighbors in registers = 65 is outside the limits 1 to 64");
   options.triangle.placement = "shared";
   options.triangle.filter = "full";
   EXPECT_EQ(refusal(options, 700),
-            "method triangle, form paper: k of neighbours in shared memory = 700 is outside the limits 1 to 640");
+            "method triangle, form paper: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
   options.triangle.filter = "partial";
   EXPECT_EQ(refusal(options, 700), "nothing");
 }
 
 TEST(DeviceTriangle, SmallBudgetsTakeFewerQueriesAtATimeOrAreRefused) {
-  Options options = asks_for_triangle("windows");
+  Options options = asks_for_triangle("interval-scan");
   options.memory_budget = 4 << 20;
   const Plan plan = plan_for({20000, 1000000, 4, 5}, options);
   EXPECT_LT(plan.query_block, 1000000);

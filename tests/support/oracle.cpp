@@ -49,7 +49,7 @@ double key(const double* x, const double* y, std::int64_t dims, const Metric& me
       return std::pow(lane_sum(dims, [&](std::int64_t c) { return std::pow(std::abs(x[c] - y[c]), metric.p); }),
                       1 / metric.p);
     case MetricKind::cosine:
-    case MetricKind::correlation:  // of centred rows
+    case MetricKind::correlation:  // of centered rows
       return cosine_distance(dot(x, y, dims), dot(x, x, dims), dot(y, y, dims));
     case MetricKind::inner_product: return dot(x, y, dims);
     case MetricKind::hamming: {

@@ -1,4 +1,4 @@
-// The oracle: every distance by the direct formula, every neighbour by sorting them. Obvious loops, nothing shared with
+// The oracle: every distance by the direct formula, every neighbor by sorting them. Obvious loops, nothing shared with
 // the library.
 //
 // The key. Sums are accumulated in double over eight lanes (coordinate c in lane c mod 8; multiply, then add), the

@@ -27,7 +27,7 @@ T to_element(double value) {
 }
 
 template <Element T>
-constexpr double kCentre = std::is_same_v<T, std::uint8_t> ? 128 : 0;
+constexpr double kCenter = std::is_same_v<T, std::uint8_t> ? 128 : 0;
 template <Element T>
 constexpr double kReach = kIsFloat<T> ? 1 : 127;
 
@@ -35,7 +35,7 @@ constexpr double kReach = kIsFloat<T> ? 1 : 127;
 template <Element T>
 double independent_value(Kind kind, Random& random) {
   switch (kind) {
-    case Kind::gaussian: return kCentre<T> + (kIsFloat<T> ? 1 : 40) * random.gaussian();
+    case Kind::gaussian: return kCenter<T> + (kIsFloat<T> ? 1 : 40) * random.gaussian();
     case Kind::ties: return static_cast<double>(random.below(4));
     case Kind::large_offset:
       if constexpr (std::is_same_v<T, float>) return 1e6 + 8 * random.uniform();
@@ -51,7 +51,7 @@ double independent_value(Kind kind, Random& random) {
     case Kind::huge:
       if constexpr (kIsFloat<T>) return 1e30 * random.gaussian();
       return random.below(2) == 0 ? -1e3 : 1e3;  // clamped to the ends of the range
-    default: return kCentre<T> + kReach<T> * (2 * random.uniform() - 1);
+    default: return kCenter<T> + kReach<T> * (2 * random.uniform() - 1);
   }
 }
 
@@ -70,22 +70,22 @@ void copy_row(const Matrix<T>& from, std::int64_t source, Matrix<T>& to, std::in
 template <Element T>
 void fill_clustered(Sample<T>& sample, Random& random) {
   const std::int64_t dims = sample.base.cols();
-  Matrix<double> centres(8, dims);
-  for (std::int64_t i = 0; i < centres.rows(); ++i) {
+  Matrix<double> centers(8, dims);
+  for (std::int64_t i = 0; i < centers.rows(); ++i) {
     double norm = 0;
     for (std::int64_t c = 0; c < dims; ++c) {
-      centres(i, c) = random.gaussian();
-      norm += centres(i, c) * centres(i, c);
+      centers(i, c) = random.gaussian();
+      norm += centers(i, c) * centers(i, c);
     }
     const double scale = (kIsFloat<T> ? 113 : 200) / std::sqrt(norm);
-    for (std::int64_t c = 0; c < dims; ++c) centres(i, c) = kCentre<T> + scale * centres(i, c);
+    for (std::int64_t c = 0; c < dims; ++c) centers(i, c) = kCenter<T> + scale * centers(i, c);
   }
   const double spread = kIsFloat<T> ? 0.1 : 1.5;
   for (Matrix<T>* points : {&sample.base, &sample.queries}) {
     for (std::int64_t i = 0; i < points->rows(); ++i) {
-      const double* centre = centres.row(random.below(centres.rows()));
+      const double* center = centers.row(random.below(centers.rows()));
       for (std::int64_t c = 0; c < dims; ++c) {
-        (*points)(i, c) = to_element<T>(centre[c] + spread * random.gaussian());
+        (*points)(i, c) = to_element<T>(center[c] + spread * random.gaussian());
       }
     }
   }
@@ -110,12 +110,12 @@ void fill_descending(Sample<T>& sample, Random& random) {
     const double distance = 0.9 * kReach<T> * (rows - static_cast<double>(i)) / rows;
     for (std::int64_t c = 0; c < sample.base.cols(); ++c) {
       const double side = c % 2 == 0 ? 1 : -1;
-      sample.base(i, c) = to_element<T>(kCentre<T> + side * distance + noise * random.gaussian());
+      sample.base(i, c) = to_element<T>(kCenter<T> + side * distance + noise * random.gaussian());
     }
   }
   for (std::int64_t i = 0; i < sample.queries.rows(); ++i) {
     for (std::int64_t c = 0; c < sample.queries.cols(); ++c) {
-      sample.queries(i, c) = to_element<T>(kCentre<T> + 0.01 * kReach<T> * random.gaussian());
+      sample.queries(i, c) = to_element<T>(kCenter<T> + 0.01 * kReach<T> * random.gaussian());
     }
   }
 }

@@ -1,4 +1,4 @@
-// The problem generator: data of every kind that has ever broken a nearest-neighbour search, in every element type and
+// The problem generator: data of every kind that has ever broken a nearest-neighbor search, in every element type and
 // memory layout. The same spec and seed give the same problem everywhere.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace kith::test {
 enum class Kind {
   uniform,
   gaussian,
-  clustered,     // tight clusters far from the origin: spread 0.1 around centres of norm 113
+  clustered,     // tight clusters far from the origin: spread 0.1 around centers of norm 113
   duplicates,    // ten copies of each point; half of the queries are base points
   ties,          // a small integer grid: most distances are shared by many points
   large_offset,  // small differences on top of a large common value

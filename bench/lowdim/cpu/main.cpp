@@ -83,7 +83,7 @@ Quality judge(const Neighbors<float>& found, const std::vector<float>& squares) 
     ratios.push_back(row.back() <= last * kRounding ? 1 : static_cast<double>(row.back()) / last);
   }
   return {static_cast<double>(right) / static_cast<double>(found.queries * found.k),
-          summarise_ratios(std::move(ratios))};
+          summarize_ratios(std::move(ratios))};
 }
 
 void compare(const std::string& set, const Pair& pair, std::int64_t k, const Arguments& arguments) {
@@ -119,7 +119,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--surface", arguments.surface, "Folder of bunny.npy and bunny_faces.npy; else a surface is made up");
   app.add_option("--base", arguments.base, "Base points")->check(CLI::Range(1, 1000000000));
   app.add_option("--queries", arguments.queries, "Queries")->check(CLI::Range(1, 1000000000));
-  app.add_option("-k", arguments.ks, "Neighbours");
+  app.add_option("-k", arguments.ks, "Neighbors");
   app.add_option("--threads", arguments.threads, "Threads of both")->check(CLI::Range(1, 1024));
   app.add_option("--rounds", arguments.rounds, "The best of so many is printed")->check(CLI::Range(1, 1000));
   if (const auto done = bench::parse(app, argc, argv)) return *done;

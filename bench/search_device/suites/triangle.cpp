@@ -56,12 +56,12 @@ TriangleTuning with_landmarks(std::int64_t count) {
   return tuning;
 }
 
-Contender windows(const std::string& name = "windows", const TriangleTuning& tuning = form("windows")) {
+Contender windows(const std::string& name = "interval-scan", const TriangleTuning& tuning = form("interval-scan")) {
   return {name, Method::triangle, "auto", "auto", tuning};
 }
 
 Contender paper(const std::string& name = "paper", TriangleTuning tuning = {}) {
-  tuning.form = "paper";
+  tuning.form = "sweet-knn";
   return {name, Method::triangle, "auto", "auto", tuning};
 }
 
@@ -78,7 +78,7 @@ void add_sets(Suite& suite, const std::string& file) {
   suite.cases.push_back({problem, all, "Table IV"});
 }
 
-// Threads whose queries are of one cluster, or not; the bound tightened as neighbours are found, or not.
+// Threads whose queries are of one cluster, or not; the bound tightened as neighbors are found, or not.
 void add_forms(Suite& suite) {
   TriangleTuning scattered;
   scattered.remapped = false;
@@ -111,7 +111,7 @@ void add_sweeps(Suite& suite) {
       TriangleTuning tuning;
       tuning.threads_per_query = threads;
       std::vector<Contender> contenders = {paper("paper", tuning)};
-      if (threads >= 32 && threads <= 256) contenders.push_back(windows("windows", tuning));
+      if (threads >= 32 && threads <= 256) contenders.push_back(windows("interval-scan", tuning));
       Problem problem = problem_of(kSets[i], 20);
       problem.name += fmt::format(", {} threads a query,", threads);
       suite.cases.push_back({problem, contenders, "12"});

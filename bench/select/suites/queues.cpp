@@ -29,7 +29,7 @@ SelectTuning plain(const Queue& queue, Group group) {
   return tuning;
 }
 
-SelectTuning optimised(const Queue& queue, Group group) {
+SelectTuning optimized(const Queue& queue, Group group) {
   SelectTuning tuning = plain(queue, group);
   tuning.buffered = tuning.full_buffer_vote = tuning.local_sort = true;
   tuning.hierarchical = 4;
@@ -41,7 +41,7 @@ std::vector<Contender> table_1() {
   std::vector<Contender> contenders;
   for (const Queue& queue : {kInsertion, kHeap, kMerge, kMergeAligned}) {
     contenders.push_back({queue.label, queue.method, plain(queue, Group::thread)});
-    contenders.push_back({queue.label + " +buf+hp", queue.method, optimised(queue, Group::thread)});
+    contenders.push_back({queue.label + " +buf+hp", queue.method, optimized(queue, Group::thread)});
   }
   contenders.push_back({"truncated bitonic", "partial-bitonic"});
   contenders.push_back({"quick multi-select", "quick-multi-select"});
@@ -82,7 +82,7 @@ std::vector<Contender> by_warps() {
   std::vector<Contender> contenders;
   for (const Queue& queue : {kInsertion, kHeap, kMerge, kMergeAligned}) {
     contenders.push_back({"warp: " + queue.label, queue.method, plain(queue, Group::warp)});
-    contenders.push_back({"warp: " + queue.label + " +buf+hp", queue.method, optimised(queue, Group::warp)});
+    contenders.push_back({"warp: " + queue.label + " +buf+hp", queue.method, optimized(queue, Group::warp)});
   }
   return contenders;
 }

@@ -1,4 +1,4 @@
-// thesis.cpp: the settings of Hanák, Meeting the challenges of k-nearest neighbour search implementation for GPU
+// thesis.cpp: the settings of Hanák, Meeting the challenges of k-nearest neighbor search implementation for GPU
 // accelerators, sections 5.3 to 5.5, as far as they are about selection.
 #include "suite.hpp"
 

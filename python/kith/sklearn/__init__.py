@@ -1,4 +1,4 @@
-"""scikit-learn's nearest neighbours, searched by kith.
+"""scikit-learn's nearest neighbors, searched by kith.
 
 The estimators are scikit-learn's own, with the same parameters; only the search is another. It is exact whatever
 ``algorithm`` and ``leaf_size`` say, equal distances go to the lower index, and ``n_jobs`` is the number of CPU threads,

@@ -37,7 +37,7 @@ HWY_INLINE void append(V score, M keep, F raise, OffsetOf<F> first, Sink<F>& sin
 }
 
 template <bool HasAddends, class F>
-FilterResult<F> run(const F* scores, const F* addends, std::int64_t count, F threshold, F raise, OffsetOf<F> first,
+FilterResult<F> run(const F* scores, const F* bias, std::int64_t count, F threshold, F raise, OffsetOf<F> first,
                     Sink<F> sink, std::int64_t room) {
   const hn::ScalableTag<F> d;
   using V = hn::Vec<decltype(d)>;
@@ -48,7 +48,7 @@ FilterResult<F> run(const F* scores, const F* addends, std::int64_t count, F thr
     V score[kUnroll];
     for (int u = 0; u < kUnroll; ++u) {
       score[u] = hn::LoadU(d, scores + i + u * lanes);
-      if constexpr (HasAddends) score[u] = hn::Add(score[u], hn::LoadU(d, addends + i + u * lanes));
+      if constexpr (HasAddends) score[u] = hn::Add(score[u], hn::LoadU(d, bias + i + u * lanes));
     }
     const auto above01 = hn::And(hn::Gt(score[0], limit), hn::Gt(score[1], limit));
     const auto above23 = hn::And(hn::Gt(score[2], limit), hn::Gt(score[3], limit));
@@ -60,7 +60,7 @@ FilterResult<F> run(const F* scores, const F* addends, std::int64_t count, F thr
     }
   }
   for (; i < count && count - i < kUnroll * lanes && sink.kept + kSlack <= room; ++i) {
-    const F score = HasAddends ? scores[i] + addends[i] : scores[i];
+    const F score = HasAddends ? scores[i] + bias[i] : scores[i];
     if (score > threshold) continue;
     sink.scores[sink.kept] = score + raise;
     sink.offsets[sink.kept] = static_cast<OffsetOf<F>>(first + static_cast<OffsetOf<F>>(i));
@@ -108,20 +108,20 @@ std::int64_t count_up_to(const F* values, std::int64_t count, F limit) {
 
 }  // namespace
 
-FilterResult<float> filter_f32(const float* scores, const float* addends, std::int64_t count, float threshold,
-                               float raise, std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets,
+FilterResult<float> filter_f32(const float* scores, const float* bias, std::int64_t count, float threshold, float raise,
+                               std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets,
                                std::int64_t room) {
   const Sink<float> sink{kept_scores, kept_offsets, 0};
-  return addends != nullptr ? run<true>(scores, addends, count, threshold, raise, first, sink, room)
-                            : run<false>(scores, addends, count, threshold, raise, first, sink, room);
+  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, room)
+                         : run<false>(scores, bias, count, threshold, raise, first, sink, room);
 }
 
-FilterResult<double> filter_f64(const double* scores, const double* addends, std::int64_t count, double threshold,
+FilterResult<double> filter_f64(const double* scores, const double* bias, std::int64_t count, double threshold,
                                 double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
                                 std::int64_t room) {
   const Sink<double> sink{kept_scores, kept_offsets, 0};
-  return addends != nullptr ? run<true>(scores, addends, count, threshold, raise, first, sink, room)
-                            : run<false>(scores, addends, count, threshold, raise, first, sink, room);
+  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, room)
+                         : run<false>(scores, bias, count, threshold, raise, first, sink, room);
 }
 
 std::int64_t compact_f32(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold) {
@@ -153,16 +153,16 @@ HWY_EXPORT(compact_f64);
 HWY_EXPORT(count_f32);
 HWY_EXPORT(count_f64);
 
-FilterResult<float> filter(const float* scores, const float* addends, std::int64_t count, float threshold, float raise,
+FilterResult<float> filter(const float* scores, const float* bias, std::int64_t count, float threshold, float raise,
                            std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets, std::int64_t room) {
-  return HWY_DYNAMIC_DISPATCH(filter_f32)(scores, addends, count, threshold, raise, first, kept_scores, kept_offsets,
+  return HWY_DYNAMIC_DISPATCH(filter_f32)(scores, bias, count, threshold, raise, first, kept_scores, kept_offsets,
                                           room);
 }
 
-FilterResult<double> filter(const double* scores, const double* addends, std::int64_t count, double threshold,
+FilterResult<double> filter(const double* scores, const double* bias, std::int64_t count, double threshold,
                             double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
                             std::int64_t room) {
-  return HWY_DYNAMIC_DISPATCH(filter_f64)(scores, addends, count, threshold, raise, first, kept_scores, kept_offsets,
+  return HWY_DYNAMIC_DISPATCH(filter_f64)(scores, bias, count, threshold, raise, first, kept_scores, kept_offsets,
                                           room);
 }
 

@@ -46,7 +46,7 @@ struct BlockHit {
 template <class F>
 struct TiledBase {
   const F* panels;
-  const F* addends;  // null, or round_up(count, kSlack) of them, added to the scores of their rows
+  const F* bias;  // null, or round_up(count, kSlack) of them, added to the scores of their rows
   std::int64_t count;
 };
 template <class F>
@@ -64,7 +64,7 @@ std::int64_t register_tiled_scores(core::Form form, double p, Rows<float> querie
 std::int64_t register_tiled_scores(core::Form form, double p, Rows<double> queries, const TiledBase<double>& base,
                                    std::int64_t dims, const TiledOutput<double>& out);
 
-// filter.cpp. Appends every score (plus its addend, where there are addends) that is not above the threshold, with
+// filter.cpp. Appends every score (plus its bias, where there are bias) that is not above the threshold, with
 // `raise` added, to kept_scores and its position plus `first` to kept_offsets. Stops early when fewer than kSlack
 // places are left of `room`. NaN is kept.
 template <class F>
@@ -72,9 +72,9 @@ struct FilterResult {
   std::int64_t consumed;
   std::int64_t kept;
 };
-FilterResult<float> filter(const float* scores, const float* addends, std::int64_t count, float threshold, float raise,
+FilterResult<float> filter(const float* scores, const float* bias, std::int64_t count, float threshold, float raise,
                            std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets, std::int64_t room);
-FilterResult<double> filter(const double* scores, const double* addends, std::int64_t count, double threshold,
+FilterResult<double> filter(const double* scores, const double* bias, std::int64_t count, double threshold,
                             double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
                             std::int64_t room);
 // Keeps, in place and in order, the scores not above the threshold with their offsets; returns how many. NaN is kept.

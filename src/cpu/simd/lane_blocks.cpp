@@ -138,7 +138,7 @@ void nearest(core::Form form, double p, Rows<F> rows, const LaneBlocks<F>& point
 
 template <class F>
 ScanResult scan(core::Form form, double p, const F* row, const LaneBlocks<F>& points, const F* lengths,
-                const LengthStretch<F>* stretches, std::int64_t count, F limit, F* kept_scores,
+                const LengthInterval<F>* stretches, std::int64_t count, F limit, F* kept_scores,
                 OffsetOf<F>* kept_points) {
   const BlockTag<F> d;
   const hn::RebindToUnsigned<decltype(d)> du;
@@ -148,7 +148,7 @@ ScanResult scan(core::Form form, double p, const F* row, const LaneBlocks<F>& po
   with_form(form, p, [&](auto op) HWY_ATTR {
     const V bound = hn::Set(d, limit);
     for (std::int64_t s = 0; s < count; ++s) {
-      const LengthStretch<F> stretch = stretches[s];
+      const LengthInterval<F> stretch = stretches[s];
       const V low = hn::Set(d, stretch.low);
       const V high = hn::Set(d, stretch.high);
       for (std::int64_t at = stretch.first / lanes * lanes; at < stretch.last; at += lanes) {
@@ -262,12 +262,12 @@ void nearest_f64(core::Form form, double p, Rows<double> rows, const LaneBlocks<
   nearest(form, p, rows, points, out, scores);
 }
 ScanResult scan_f32(core::Form form, double p, const float* row, const LaneBlocks<float>& points, const float* lengths,
-                    const LengthStretch<float>* stretches, std::int64_t count, float limit, float* kept_scores,
+                    const LengthInterval<float>* stretches, std::int64_t count, float limit, float* kept_scores,
                     std::uint32_t* kept_points) {
   return scan(form, p, row, points, lengths, stretches, count, limit, kept_scores, kept_points);
 }
 ScanResult scan_f64(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
-                    const double* lengths, const LengthStretch<double>* stretches, std::int64_t count, double limit,
+                    const double* lengths, const LengthInterval<double>* stretches, std::int64_t count, double limit,
                     double* kept_scores, std::uint64_t* kept_points) {
   return scan(form, p, row, points, lengths, stretches, count, limit, kept_scores, kept_points);
 }
@@ -330,13 +330,13 @@ void nearest_points(core::Form form, double p, Rows<double> rows, const LaneBloc
 }
 
 ScanResult scan_stretches(core::Form form, double p, const float* row, const LaneBlocks<float>& points,
-                          const float* lengths, const LengthStretch<float>* stretches, std::int64_t count, float limit,
+                          const float* lengths, const LengthInterval<float>* stretches, std::int64_t count, float limit,
                           float* kept_scores, std::uint32_t* kept_points) {
   return HWY_DYNAMIC_DISPATCH(scan_f32)(form, p, row, points, lengths, stretches, count, limit, kept_scores,
                                         kept_points);
 }
 ScanResult scan_stretches(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
-                          const double* lengths, const LengthStretch<double>* stretches, std::int64_t count,
+                          const double* lengths, const LengthInterval<double>* stretches, std::int64_t count,
                           double limit, double* kept_scores, std::uint64_t* kept_points) {
   return HWY_DYNAMIC_DISPATCH(scan_f64)(form, p, row, points, lengths, stretches, count, limit, kept_scores,
                                         kept_points);

@@ -34,7 +34,7 @@ struct LaneBlocks {
 // Points [first, last) of a block layout, of which those count whose length is within [low, high]. NaN is not. Lengths
 // fall from first to last.
 template <class F>
-struct LengthStretch {
+struct LengthInterval {
   std::int64_t first;
   std::int64_t last;
   F low;
@@ -62,10 +62,10 @@ struct ScanResult {
   std::int64_t scored;  // points whose length was in the window
 };
 ScanResult scan_stretches(core::Form form, double p, const float* row, const LaneBlocks<float>& points,
-                          const float* lengths, const LengthStretch<float>* stretches, std::int64_t count, float limit,
+                          const float* lengths, const LengthInterval<float>* stretches, std::int64_t count, float limit,
                           float* kept_scores, std::uint32_t* kept_points);
 ScanResult scan_stretches(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
-                          const double* lengths, const LengthStretch<double>* stretches, std::int64_t count,
+                          const double* lengths, const LengthInterval<double>* stretches, std::int64_t count,
                           double limit, double* kept_scores, std::uint64_t* kept_points);
 
 // A value that at least k of the given ones do not exceed: nearly the k-th smallest. Infinity where fewer than k are

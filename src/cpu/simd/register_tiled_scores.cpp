@@ -119,7 +119,7 @@ HWY_INLINE bool any_negative(D, V values) {
 // Returns where the next hit goes.
 template <int QueryCount, bool HasAddends, class Form, class F>
 HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, const F* HWY_RESTRICT panels,
-                                  const F* HWY_RESTRICT addends, std::int64_t block, std::int64_t dims,
+                                  const F* HWY_RESTRICT bias, std::int64_t block, std::int64_t dims,
                                   const TiledOutput<F>& out, BlockHit* hits) {
   const hn::ScalableTag<F> d;
   using V = hn::Vec<decltype(d)>;
@@ -140,7 +140,7 @@ HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, co
   V any = hn::Zero(d);
   for (int r = 0; r < QueryCount; ++r) {
     if constexpr (HasAddends)
-      for (int i = 0; i < kPanels; ++i) sum[r][i] = hn::Add(sum[r][i], hn::LoadU(d, addends + i * lanes));
+      for (int i = 0; i < kPanels; ++i) sum[r][i] = hn::Add(sum[r][i], hn::LoadU(d, bias + i * lanes));
     any = hn::Or(any, below(d, sum[r], hn::Set(d, out.limits[q + r])));
   }
   if (HWY_LIKELY(!any_negative(d, any))) return hits;
@@ -161,12 +161,12 @@ std::int64_t scores(core::Form form, double p, Rows<F> queries, const TiledBase<
   with_form(form, p, [&](auto op) HWY_ATTR {
     for (std::int64_t block = 0; block * rows < base.count; ++block) {
       const F* panels = base.panels + block * rows * dims;
-      const F* addends = HasAddends ? base.addends + block * rows : nullptr;
+      const F* bias = HasAddends ? base.bias + block * rows : nullptr;
       std::int64_t q = 0;
       for (; q + kQueries <= queries.count; q += kQueries)
-        hits = block_scores<kQueries, HasAddends>(op, queries, q, panels, addends, block, dims, out, hits);
+        hits = block_scores<kQueries, HasAddends>(op, queries, q, panels, bias, block, dims, out, hits);
       for (; q < queries.count; ++q)
-        hits = block_scores<1, HasAddends>(op, queries, q, panels, addends, block, dims, out, hits);
+        hits = block_scores<1, HasAddends>(op, queries, q, panels, bias, block, dims, out, hits);
     }
   });
   return hits - out.hits;
@@ -184,14 +184,14 @@ void pack_f64(Rows<double> base, std::int64_t dims, double* panels) {
 
 std::int64_t scores_f32(core::Form form, double p, Rows<float> queries, const TiledBase<float>& base, std::int64_t dims,
                         const TiledOutput<float>& out) {
-  return base.addends != nullptr ? scores<true>(form, p, queries, base, dims, out)
-                                 : scores<false>(form, p, queries, base, dims, out);
+  return base.bias != nullptr ? scores<true>(form, p, queries, base, dims, out)
+                              : scores<false>(form, p, queries, base, dims, out);
 }
 
 std::int64_t scores_f64(core::Form form, double p, Rows<double> queries, const TiledBase<double>& base,
                         std::int64_t dims, const TiledOutput<double>& out) {
-  return base.addends != nullptr ? scores<true>(form, p, queries, base, dims, out)
-                                 : scores<false>(form, p, queries, base, dims, out);
+  return base.bias != nullptr ? scores<true>(form, p, queries, base, dims, out)
+                              : scores<false>(form, p, queries, base, dims, out);
 }
 
 std::int64_t rows_f32() {

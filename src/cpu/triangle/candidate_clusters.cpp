@@ -20,7 +20,7 @@ void CandidateClusters<F>::measure(const F* center) {
   for (F& length : lengths_) length = length_of(metric_, length);
 }
 
-// From the member nearest to the centre outwards, until the bounds are no better than the k that are there.
+// From the member nearest to the center outwards, until the bounds are no better than the k that are there.
 template <class F>
 void CandidateClusters<F>::bound_by(std::int64_t cluster) {
   const auto to_center = static_cast<double>(lengths_[static_cast<std::size_t>(cluster)]);

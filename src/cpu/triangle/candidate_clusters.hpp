@@ -1,7 +1,7 @@
-// candidate_clusters.hpp: level 1: the base clusters that may hold neighbours of some query of a cluster
+// candidate_clusters.hpp: level 1: the base clusters that may hold neighbors of some query of a cluster
 // (Chen et al., section III-B).
-// Idea    The k points that are nearest to their centres give k upper bounds through both centres; the k-th smallest
-//         bounds the k-th neighbour of every query of the cluster. Clusters farther than it are ruled out as a whole.
+// Idea    The k points that are nearest to their centers give k upper bounds through both centers; the k-th smallest
+//         bounds the k-th neighbor of every query of the cluster. Clusters farther than it are ruled out as a whole.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ class CandidateClusters {
  public:
   CandidateClusters(const Clusters<F>& base, const Metric& metric, std::int64_t k);
 
-  // For queries within `radius` of the centre.
+  // For queries within `radius` of the center.
   void find(const F* center, F radius);
 
-  // Of all neighbours of such queries, in lengths.
+  // Of all neighbors of such queries, in lengths.
   double theta() const { return theta_; }
   // The nearest first.
   const std::vector<std::int64_t>& clusters() const { return clusters_; }
@@ -43,7 +43,7 @@ class CandidateClusters {
   std::size_t k_;
   double theta_ = 0;
   std::int64_t members_ = 0;
-  std::vector<F> lengths_;  // from the queries' centre to all centres
+  std::vector<F> lengths_;  // from the queries' center to all centers
   std::vector<double> bounds_of_k_;
   std::vector<std::pair<F, std::int64_t>> near_;
   std::vector<std::int64_t> clusters_;

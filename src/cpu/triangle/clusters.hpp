@@ -1,4 +1,4 @@
-// clusters.hpp: points grouped around the nearest of some landmarks, each group sorted by falling length to its centre,
+// clusters.hpp: points grouped around the nearest of some landmarks, each group sorted by falling length to its center,
 // so that the points whose lengths lie in a window are one stretch (Chen et al., sections II-C and III-A).
 #pragma once
 

@@ -1,4 +1,4 @@
-// landmarks.hpp: the centres of clusters: rows drawn at random, several times, of which the draw whose rows lie
+// landmarks.hpp: the centers of clusters: rows drawn at random, several times, of which the draw whose rows lie
 // farthest apart is taken (Chen et al., section III-A).
 #pragma once
 

@@ -35,7 +35,7 @@ QuerySearch<T>::QuerySearch(const PreparedRows<T>& base, const Clusters<F>& clus
       row_buffer_(static_cast<std::size_t>(base.view.cols)),
       exact_row_(static_cast<std::size_t>(base.view.cols)) {}
 
-// Lengths to the centres; returns the candidate whose centre is nearest.
+// Lengths to the centers; returns the candidate whose center is nearest.
 template <Element T>
 std::int64_t QuerySearch<T>::measure_centers(const CandidateClusters<F>& candidates) {
   const LaneBlocks<F> centers = candidates.centers();
@@ -107,7 +107,7 @@ void QuerySearch<T>::scan() {
   thin_at_ = std::max(k_, size_ + std::max<std::int64_t>(k_, 16));
 }
 
-// At least k candidates have scores up to the k-th value: no neighbour is beyond the reach of that length.
+// At least k candidates have scores up to the k-th value: no neighbor is beyond the reach of that length.
 template <Element T>
 void QuerySearch<T>::tighten() {
   const F kth = bound_kth(scores_.data(), size_, k_);

@@ -60,7 +60,7 @@ class QuerySearch {
   const F* row_ = nullptr;
   double theta_ = 0;
   F limit_ = 0;  // of scores, by theta_
-  std::vector<LengthStretch<F>> stretches_;
+  std::vector<LengthInterval<F>> stretches_;
   std::int64_t waiting_ = 0;  // members of stretches_
   std::int64_t size_ = 0;     // of what was collected
   std::int64_t thin_at_ = 0;

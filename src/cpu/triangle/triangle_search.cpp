@@ -106,7 +106,7 @@ class TriangleRun {
     }
   }
 
-  // Equal queries have equal neighbours.
+  // Equal queries have equal neighbors.
   void copy(std::int64_t from, std::int64_t to) const {
     const std::int64_t k = plan_.problem.k;
     std::copy_n(ids_ + from * k, k, ids_ + to * k);

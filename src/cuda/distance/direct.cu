@@ -1,5 +1,5 @@
 // direct.cu: scores for one query or a few, at the speed at which the base can be read.
-// Idea    a group of neighbouring lanes shares a base point: each takes 16 bytes of it after another, and shuffles add
+// Idea    a group of neighboring lanes shares a base point: each takes 16 bytes of it after another, and shuffles add
 //         up what they found. A group works on kRows points at once and on up to four queries, whose coordinates come
 //         from the first-level cache; blocks of other queries follow at once, so that they find the points in the
 //         second. Where few long points would leave the device idle, a whole block shares a point.
@@ -11,12 +11,12 @@
 
 #include "cuda/distance/forms.cuh"
 #include "cuda/distance/scores.hpp"
+#include "cuda/primitives/row_vectors.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/shared.cuh"
-#include "cuda/select/row_vectors.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 namespace {
 
 struct DirectTuning {
@@ -39,7 +39,7 @@ template <class F>
 struct DirectWork {
   PointRows<F> queries;
   PointRows<F> base;
-  const F* addends;
+  const F* bias;
   F* scores;
   std::int64_t score_stride;
   unsigned dims;
@@ -49,7 +49,7 @@ struct DirectWork {
   bool vectors;     // all points lie at multiples of 16 bytes
 };
 
-// Who a thread works with: the members of a group share a point, the groups of a team take neighbouring points.
+// Who a thread works with: the members of a group share a point, the groups of a team take neighboring points.
 struct Team {
   unsigned members;
   unsigned member;
@@ -77,7 +77,7 @@ __device__ __forceinline__ const F* row_or_last(const PointRows<F>& points, std:
   return points.data + (row < points.count ? row : points.count - 1) * points.stride;
 }
 
-// Neighbouring coordinates from `first` on, which is a multiple of 16 bytes.
+// Neighboring coordinates from `first` on, which is a multiple of 16 bytes.
 template <class F>
 struct VectorLoad {
   unsigned first;
@@ -160,18 +160,18 @@ struct Pairs {
   }
 };
 
-// Members of a group share the work of storing, so that lanes of a warp store neighbours.
+// Members of a group share the work of storing, so that lanes of a warp store neighbors.
 template <class Form, class F, unsigned Rows, unsigned Queries>
 __device__ __forceinline__ void store(const DirectWork<F>& work, const Form& form, const Team& team,
                                       std::int64_t first_query, const Pairs<F, Rows, Queries>& pairs) {
   for (unsigned r = team.member; r < Rows; r += team.members) {
     const std::int64_t point = team.point(r, Rows);
     if (point >= work.base.count) return;
-    const F addend = work.addends != nullptr ? work.addends[point] : F{0};
+    const F bias = work.bias != nullptr ? work.bias[point] : F{0};
     KITH_UNROLL
     for (unsigned q = 0; q < Queries; ++q)
       if (first_query + q < work.queries.count)
-        work.scores[(first_query + q) * work.score_stride + point] = form.finish(pairs.sum(r, q), addend);
+        work.scores[(first_query + q) * work.score_stride + point] = form.finish(pairs.sum(r, q), bias);
   }
 }
 
@@ -231,7 +231,7 @@ template <unsigned Queries, class Form, class F>
 void run(const ScoreCall<F>& call, const Form& form) {
   DirectWork<F> work{.queries = call.queries,
                      .base = call.base,
-                     .addends = call.addends,
+                     .bias = call.bias,
                      .scores = call.scores,
                      .score_stride = call.score_stride,
                      .dims = static_cast<unsigned>(call.dims),
@@ -268,4 +268,4 @@ void direct_scores(const ScoreCall<F>& call) {
 template void direct_scores(const ScoreCall<float>& call);
 template void direct_scores(const ScoreCall<double>& call);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

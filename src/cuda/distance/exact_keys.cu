@@ -1,38 +1,18 @@
 // Eight lanes share a pair, lane j taking the coordinates c with c % 8 = j: that is the order of core/key.hpp, whose
 // tree of additions a butterfly of shuffles repeats (addition commutes, so all eight get the same bits), and eight
-// neighbouring floats are one sector of memory.
+// neighboring floats are one sector of memory.
 // Cost of a pair: dims loads of the base point, from memory where candidates are scattered; three double operations and
 // a conversion a coordinate. Where all pairs of one query are wanted, that fits into the time it takes to read the
 // base.
 #include "cuda/distance/exact_keys.hpp"
 
+#include "cuda/points/key_lanes.cuh"
 #include "cuda/runtime/async_copy.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 namespace {
-
-struct KeyShape {
-  static constexpr unsigned kThreads = 256;
-  static constexpr unsigned kGroups = kThreads / core::kLanes;  // pairs, or rows, of a block
-};
-
-__device__ __forceinline__ unsigned group_lane() {
-  return threadIdx.x % core::kLanes;
-}
-
-__device__ __forceinline__ double add_term(core::Form form, double sum, double term) {
-  if (form == core::Form::maximum) return sum < term ? term : sum;
-  return sum + term;
-}
-
-// Over the eight lanes of a group, in the order of core::combine_lanes. All lanes of the warp call.
-__device__ double combine_group(double lane, core::Form form) {
-  for (int step = core::kLanes / 2; step > 0; step /= 2)
-    lane = add_term(form, lane, __shfl_xor_sync(kFullMask, lane, step));
-  return lane;
-}
 
 // Functions of their own: with all powers and metrics they are long, and would stand in many kernels many times.
 KITH_NOINLINE __device__ double finish_key(const Metric& metric, double raw, const core::RowFacts& x,
@@ -196,29 +176,6 @@ __global__ void __launch_bounds__(KeyShape::kThreads) all_keys_kernel(KeyCall<F>
   }
 }
 
-// Group a row.
-template <class F>
-__global__ void __launch_bounds__(KeyShape::kThreads)
-    row_facts_kernel(PointRows<F> rows, std::int64_t dims, double* square_norms, double* means) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * KeyShape::kGroups + threadIdx.x / core::kLanes;
-  const F* x = rows.data + min(row, rows.count - 1) * rows.stride;
-  double mean = 0;
-  if (means != nullptr) {
-    double sum = 0;
-    for (std::int64_t c = group_lane(); c < dims; c += core::kLanes) sum += static_cast<double>(x[c]);
-    mean = combine_group(sum, core::Form::squared) / static_cast<double>(dims);
-  }
-  double sum = 0;
-  for (std::int64_t c = group_lane(); c < dims; c += core::kLanes) {
-    const double at = static_cast<double>(x[c]) - mean;
-    sum += at * at;
-  }
-  const double square_norm = combine_group(sum, core::Form::squared);
-  if (row >= rows.count || group_lane() != 0) return;
-  square_norms[row] = square_norm;
-  if (means != nullptr) means[row] = mean;
-}
-
 template <class F>
 void run(const KeyCall<F>& call, const KeyPairs& wanted, F* keys) {
   launch("candidate_keys", candidate_keys_kernel<F>,
@@ -238,13 +195,6 @@ void run(const KeyCall<F>& call, F* keys, std::int64_t stride) {
 }
 
 }  // namespace
-
-template <class F>
-void row_facts(const PointRows<F>& rows, std::int64_t dims, double* square_norms, double* means, cudaStream_t stream) {
-  launch("row_facts", row_facts_kernel<F>,
-         {.blocks = ceil_div(rows.count, KeyShape::kGroups), .threads = KeyShape::kThreads}, stream, rows, dims,
-         square_norms, means);
-}
 
 template <class F>
 void candidate_keys(const KeyCall<F>& call, const unsigned* ids, std::int64_t count, F* keys) {
@@ -268,7 +218,6 @@ void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
 }
 
 #define KITH_INSTANTIATE(F)                                                                       \
-  template void row_facts(const PointRows<F>&, std::int64_t, double*, double*, cudaStream_t);     \
   template void candidate_keys(const KeyCall<F>&, const unsigned*, std::int64_t, F*);             \
   template void pair_keys(const KeyCall<F>&, const unsigned*, const unsigned*, std::int64_t, F*); \
   template void all_keys(const KeyCall<F>&, F*, std::int64_t);
@@ -276,4 +225,4 @@ KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

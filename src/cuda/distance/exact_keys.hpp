@@ -1,20 +1,12 @@
-// exact_keys.hpp: the distances that are returned and that order neighbours, by the direct formula in double and in the
+// exact_keys.hpp: the distances that are returned and that order neighbors, by the direct formula in double and in the
 // fixed order of core/key.hpp, so that every backend gets the same bits (but for minkowski, whose powers are the
 // device's own).
 #pragma once
 
 #include "core/key.hpp"
-#include "cuda/distance/scores.hpp"
+#include "cuda/points/point_rows.hpp"
 
-namespace kith::KITH_BACKEND {
-
-// Points and what the metric needs to know of each: null where it needs nothing.
-template <class F>
-struct ExactSet {
-  PointRows<F> rows;
-  const double* square_norms = nullptr;  // of rows less their means
-  const double* means = nullptr;         // correlation only
-};
+namespace kith::KITH_BACKEND::distance {
 
 template <class F>
 struct KeyCall {
@@ -24,10 +16,6 @@ struct KeyCall {
   Metric metric;
   cudaStream_t stream = nullptr;
 };
-
-// Means and sums of squares of rows, as ExactSet has them; `means` may be null.
-template <class F>
-void row_facts(const PointRows<F>& rows, std::int64_t dims, double* square_norms, double* means, cudaStream_t stream);
 
 // keys[q · count + i] is that of query q and base point ids[q · count + i].
 template <class F>
@@ -41,4 +29,4 @@ void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* 
 template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

@@ -1,7 +1,7 @@
 // forms.cuh: the operators of a score (Hanák, 3.3: a matrix product with ⊗ and ⊕ of its own). scores.hpp has the table.
 //   combine(sum, x, y)   one more coordinate
 //   join(a, b)           two sums over different coordinates
-//   finish(sum, addend)  the score; addend is read by products only
+//   finish(sum, bias)  the score; bias is read by products only
 // Coordinates that are zero in both points add nothing to any form, so sums may be padded with them. NaN makes a score
 // NaN or counts as a mismatch; a maximum skips it.
 #pragma once
@@ -9,7 +9,7 @@
 #include "core/key.hpp"
 #include "cuda/runtime/platform.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 
 // Two operations a coordinate.
 template <class F>
@@ -20,7 +20,7 @@ struct SquaredForm {
     return fma(difference, difference, sum);
   }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
-  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+  __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
 // Inner products, scale −1, and expanded squares, scale −2: one operation a coordinate.
@@ -30,7 +30,7 @@ struct ProductForm {
   F scale;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return fma(x, y, sum); }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
-  __device__ __forceinline__ F finish(F sum, F addend) const { return fma(scale, sum, addend); }
+  __device__ __forceinline__ F finish(F sum, F bias) const { return fma(scale, sum, bias); }
 };
 
 template <class F>
@@ -38,7 +38,7 @@ struct AbsoluteForm {
   static constexpr bool kHasAddend = false;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return sum + fabs(x - y); }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
-  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+  __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
 template <class F>
@@ -46,7 +46,7 @@ struct MaximumForm {
   static constexpr bool kHasAddend = false;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return fmax(sum, fabs(x - y)); }
   __device__ __forceinline__ F join(F a, F b) const { return fmax(a, b); }
-  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+  __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
 template <class F>
@@ -54,7 +54,7 @@ struct MismatchForm {
   static constexpr bool kHasAddend = false;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return x != y ? sum + F{1} : sum; }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
-  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+  __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
 // As exp2(p·log2|x−y|), much shorter than pow(); zero becomes log2(0) = −∞ and zero again. The error is that which
@@ -65,7 +65,7 @@ struct PowerForm {
   F p;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return sum + exp2(p * log2(fabs(x - y))); }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
-  __device__ __forceinline__ F finish(F sum, F /*addend*/) const { return sum; }
+  __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
 // A power is some dozens of instructions: loops around it are not worth unrolling.
@@ -74,7 +74,7 @@ constexpr bool kIsPower = false;
 template <class F>
 constexpr bool kIsPower<PowerForm<F>> = true;
 
-// body(form) with the operators of `form`; `expanded` turns squares into products with addends.
+// body(form) with the operators of `form`; `expanded` turns squares into products with bias.
 template <class F, class Body>
 void with_form(core::Form form, bool expanded, double p, Body body) {
   switch (form) {
@@ -87,4 +87,4 @@ void with_form(core::Form form, bool expanded, double p, Body body) {
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

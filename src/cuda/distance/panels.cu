@@ -4,7 +4,7 @@
 
 #include "cuda/runtime/launch.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 namespace {
 
 constexpr unsigned kTurners = 256;
@@ -13,7 +13,7 @@ constexpr unsigned kTurned = 32;  // coordinates
 template <class F>
 __global__ void turn_points_kernel(PointRows<F> points, unsigned dims, F* panels) {
   constexpr unsigned kPoints = TileShape<F>::kPoints;
-  constexpr unsigned kPitch = kPoints + 1;  // neighbouring coordinates lie in different banks
+  constexpr unsigned kPitch = kPoints + 1;  // neighboring coordinates lie in different banks
   KITH_SHARED(F, part, kTurned * kPitch);
   const unsigned parts = (dims + kTurned - 1) / kTurned;
   const std::int64_t panel = blockIdx.x / parts;
@@ -42,4 +42,4 @@ void turn_points(const PointRows<F>& points, std::int64_t dims, F* panels, cudaS
 template void turn_points(const PointRows<float>&, std::int64_t, float*, cudaStream_t);
 template void turn_points(const PointRows<double>&, std::int64_t, double*, cudaStream_t);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

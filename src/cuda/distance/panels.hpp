@@ -9,7 +9,7 @@
 
 #include "cuda/distance/register_tiled.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 
 // ceil(count / kPoints) panels of dims × kPoints values.
 template <class F>
@@ -50,23 +50,23 @@ std::int64_t part_points(std::int64_t queries, std::int64_t dims, const Workspac
 // All pairs of two sets as the work of kernels, one after the other: part(work, first) for the base points from `first`
 // on. Addends are as plan_tiles() has them.
 template <class F, class Part>
-void for_each_part(const PointRows<F>& queries, const PointRows<F>& base, std::int64_t dims, const F* addends,
+void for_each_part(const PointRows<F>& queries, const PointRows<F>& base, std::int64_t dims, const F* bias,
                    Workspace& workspace, const Part& part) {
   const std::int64_t points = panels::pay<F>(queries.count, dims)
                                   ? std::min(panels::part_points<F>(queries.count, dims, workspace), base.count)
                                   : 0;
-  if (points == 0) return part(plan_tiles(queries, base, dims, addends), std::int64_t{0});
+  if (points == 0) return part(plan_tiles(queries, base, dims, bias), std::int64_t{0});
   F* const query_panels = workspace.take<F>(static_cast<std::size_t>(panels::values<F>(queries.count, dims)));
   F* const base_panels = workspace.take<F>(static_cast<std::size_t>(panels::values<F>(points, dims)));
   turn_points(queries, dims, query_panels, workspace.stream());
   for (std::int64_t first = 0; first < base.count; first += points) {
     const PointRows<F> some{base.data + first * base.stride, std::min(points, base.count - first), base.stride};
     turn_points(some, dims, base_panels, workspace.stream());
-    TileWork<F> work = plan_tiles(queries, some, dims, addends == nullptr ? nullptr : addends + first);
+    TileWork<F> work = plan_tiles(queries, some, dims, bias == nullptr ? nullptr : bias + first);
     work.query_panels = query_panels;
     work.base_panels = base_panels;
     part(work, first);
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

@@ -5,7 +5,7 @@
 #include "cuda/distance/panels.hpp"
 #include "cuda/runtime/launch.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 
 namespace {
 
@@ -88,7 +88,7 @@ void register_tiled_scores(const ScoreCall<F>& call) {
                           call.score_stride % static_cast<std::int64_t>(TileShape<F>::kPiece) == 0;
   with_form<F>(call.form, call.expanded(), call.p, [&]<class Form>(const Form& form) {
     for_each_part(
-        call.queries, call.base, call.dims, call.addends, call.workspace,
+        call.queries, call.base, call.dims, call.bias, call.workspace,
         [&](const TileWork<F>& work, std::int64_t first) {
           launch("register_tiled_scores", register_tiled_kernel<F, Form>,
                  {.blocks = work.blocks(), .threads = TileShape<F>::kThreads, .shared_bytes = work.shared_bytes()},
@@ -100,4 +100,4 @@ void register_tiled_scores(const ScoreCall<F>& call) {
 template void register_tiled_scores(const ScoreCall<float>&);
 template void register_tiled_scores(const ScoreCall<double>&);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

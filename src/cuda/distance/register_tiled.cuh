@@ -23,22 +23,22 @@
 
 #include "cuda/distance/forms.cuh"
 #include "cuda/distance/scores.hpp"
+#include "cuda/primitives/row_vectors.cuh"
 #include "cuda/runtime/async_copy.cuh"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/shared.cuh"
-#include "cuda/select/row_vectors.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 
 template <class F>
 struct TileShape {
   static constexpr unsigned kThreads = 128;
   static constexpr unsigned kBlocks = 3;              // that a multiprocessor runs at once
-  static constexpr unsigned kPiece = 16 / sizeof(F);  // neighbours that a thread reads together
+  static constexpr unsigned kPiece = 16 / sizeof(F);  // neighbors that a thread reads together
   static constexpr unsigned kRows = 4 * kPiece;       // a thread's queries
   static constexpr unsigned kColumns = 2 * kPiece;    // a thread's base points
   static constexpr unsigned kPoints = 32 * kPiece;    // a block's of either set
-  // Lanes that copy write 8 coordinates of neighbouring points: into different banks with this distance.
+  // Lanes that copy write 8 coordinates of neighboring points: into different banks with this distance.
   static constexpr unsigned kPitch = kPoints + kPiece;
   static constexpr unsigned kDepth = 32;
   static constexpr unsigned kStep = 8;  // coordinates that are copied at a time
@@ -56,7 +56,7 @@ template <class F>
 struct TileWork {
   PointRows<F> queries;
   PointRows<F> base;
-  const F* addends;  // one a base point, or null
+  const F* bias;  // one a base point, or null
   unsigned dims;
   unsigned chunks;       // of the coordinates, at least one
   unsigned packed;       // base tiles that a chunk holds: one, unless there is but one chunk
@@ -82,7 +82,7 @@ struct TileWork {
     const std::size_t query_chunks = queries_stay ? chunks : Shape::kStages;
     return sizeof(F) * (Shape::kStages * base_stage() + query_chunks * Shape::kChunk);
   }
-  // Values of a stage: a chunk, and the addends of its tiles.
+  // Values of a stage: a chunk, and the bias of its tiles.
   __host__ __device__ unsigned base_stage() const { return TileShape<F>::kChunk + packed * TileShape<F>::kPoints; }
 };
 
@@ -94,10 +94,10 @@ inline unsigned best_tiles_each(std::int64_t query_tiles, std::int64_t base_tile
   std::int64_t least = 0;
   for (unsigned tiles = 1; tiles <= most && tiles <= base_tiles; ++tiles) {
     const std::int64_t rounds = ceil_div(query_tiles * ceil_div(base_tiles, tiles), blocks_at_once);
-    const std::int64_t half_tiles = rounds * (2 * std::int64_t{tiles} + 1);
-    if (tiles > 1 && half_tiles >= least) continue;
+    const std::int64_t fp16_tiles = rounds * (2 * std::int64_t{tiles} + 1);
+    if (tiles > 1 && fp16_tiles >= least) continue;
     best = tiles;
-    least = half_tiles;
+    least = fp16_tiles;
   }
   return best;
 }
@@ -111,9 +111,9 @@ unsigned packed_tiles(std::int64_t dims) {
   return dims <= Shape::kDepth / 2 ? 2 : 1;
 }
 
-// Needs at least one point of either set. `addends` count where the form is squared.
+// Needs at least one point of either set. `bias` count where the form is squared.
 template <class F>
-TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, std::int64_t dims, const F* addends) {
+TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, std::int64_t dims, const F* bias) {
   using Shape = TileShape<F>;
   const std::int64_t query_tiles = ceil_div(queries.count, Shape::kPoints);
   const std::int64_t base_tiles = ceil_div(base.count, Shape::kPoints);
@@ -121,7 +121,7 @@ TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, st
   const auto chunks = static_cast<unsigned>(dims > 0 ? ceil_div(dims, Shape::kDepth) : 1);
   return {.queries = queries,
           .base = base,
-          .addends = addends,
+          .bias = bias,
           .dims = static_cast<unsigned>(dims),
           .chunks = chunks,
           .packed = packed_tiles<F>(dims),
@@ -270,7 +270,7 @@ struct TileMemory {
     return dynamic_shared<F>() + stage * work.base_stage();
   }
   // Those of the tiles whose last chunk the stage holds.
-  __device__ static F* addends(const TileWork<F>& work, unsigned stage) { return base(work, stage) + Shape::kChunk; }
+  __device__ static F* bias(const TileWork<F>& work, unsigned stage) { return base(work, stage) + Shape::kChunk; }
   __device__ static F* queries(const TileWork<F>& work, unsigned chunk, unsigned stage) {
     return base(work, Shape::kStages) + (work.queries_stay ? chunk : stage) * Shape::kChunk;
   }
@@ -324,8 +324,8 @@ struct ChunkCopies {
   __device__ __forceinline__ void copy_addends(const TileWork<F>& work, unsigned stage) const {
     for (unsigned i = reread_thread(); i < work.packed * Shape::kPoints; i += Shape::kThreads) {
       const std::int64_t point = std::int64_t{tile} * Shape::kPoints + i;
-      SharedPlace<F>(Memory::addends(work, stage) + i)
-          .copy_async_or_zero(0, work.addends + point, work.addends != nullptr && point < work.base.count);
+      SharedPlace<F>(Memory::bias(work, stage) + i)
+          .copy_async_or_zero(0, work.bias + point, work.bias != nullptr && point < work.base.count);
     }
   }
 };
@@ -395,13 +395,13 @@ __device__ __forceinline__ void compute_tiles(const TileWork<F>& work, const For
       held = stage;
       if (place + 1 == work.packed) stage = Memory::after(stage);
     }
-    F addends[Shape::kColumns] = {};
-    if constexpr (Form::kHasAddend) pairs.load_columns(Memory::addends(work, held) + place * Shape::kPoints, addends);
+    F bias[Shape::kColumns] = {};
+    if constexpr (Form::kHasAddend) pairs.load_columns(Memory::bias(work, held) + place * Shape::kPoints, bias);
     KITH_UNROLL
     for (unsigned i = 0; i < Shape::kRows; ++i) KITH_UNROLL
-    for (unsigned j = 0; j < Shape::kColumns; ++j) sums[i][j] = form.finish(sums[i][j], addends[j]);
+    for (unsigned j = 0; j < Shape::kColumns; ++j) sums[i][j] = form.finish(sums[i][j], bias[j]);
     tile_done(ThreadPairs<F>(reread_thread()), tile - first_tile, sums);
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

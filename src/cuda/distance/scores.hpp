@@ -3,7 +3,7 @@
 // the truth they may be). All enqueue their work on the workspace's stream and wait for nothing.
 //
 //   form               score of query x and base point y
-//   squared            Σ(x−y)²; expanded: addend(y) − 2⟨x,y⟩, where addend(y) is ‖y‖²
+//   squared            Σ(x−y)²; expanded: bias(y) − 2⟨x,y⟩, where bias(y) is ‖y‖²
 //   absolute, maximum  Σ|x−y|, max|x−y|
 //   power              Σ|x−y|^p
 //   mismatch           how many coordinates differ
@@ -11,17 +11,11 @@
 #pragma once
 
 #include "core/key.hpp"
+#include "cuda/points/fp16_rows.hpp"
+#include "cuda/points/point_rows.hpp"
 #include "cuda/runtime/workspace.hpp"
 
-namespace kith::KITH_BACKEND {
-
-// Points as rows, coordinates next to each other; `stride` elements from one row to the next.
-template <class F>
-struct PointRows {
-  const F* data = nullptr;
-  std::int64_t count = 0;
-  std::int64_t stride = 0;
-};
+namespace kith::KITH_BACKEND::distance {
 
 // Rows of scores that lie a multiple of so many values apart start with lines of the cache, and are stored faster.
 constexpr std::int64_t kRowAlignment = 32;
@@ -32,13 +26,13 @@ struct ScoreCall {
   PointRows<F> base;
   std::int64_t dims = 0;
   core::Form form = core::Form::squared;
-  double p = 2;                // power only
-  const F* addends = nullptr;  // one a base point, for form squared: expanded
-  F* scores = nullptr;         // queries.count rows of base.count values
+  double p = 2;             // power only
+  const F* bias = nullptr;  // one a base point, for form squared: expanded
+  F* scores = nullptr;      // queries.count rows of base.count values
   std::int64_t score_stride = 0;
   Workspace& workspace;
 
-  bool expanded() const { return addends != nullptr; }
+  bool expanded() const { return bias != nullptr; }
   cudaStream_t stream() const { return workspace.stream(); }
 };
 
@@ -58,4 +52,16 @@ void register_tiled_scores(const ScoreCall<F>& call);
 template <class F>
 void gemm_scores(const ScoreCall<F>& call);
 
-}  // namespace kith::KITH_BACKEND
+struct Fp16ScoreCall {
+  Fp16Rows queries;
+  Fp16Rows base;                // of the same dimensions; its rows may lie farther apart
+  const float* bias = nullptr;  // the base's square_norms: expanded squares; none: products
+  float* scores = nullptr;      // queries.count rows of base.count values
+  std::int64_t score_stride = 0;
+  Workspace& workspace;
+};
+
+// −⟨x,y⟩, or ‖y‖² − 2⟨x,y⟩, of the points less their center, by one matrix product of fp16 with sums in float.
+void fp16_gemm_scores(const Fp16ScoreCall& call);
+
+}  // namespace kith::KITH_BACKEND::distance

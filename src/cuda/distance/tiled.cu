@@ -11,7 +11,7 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::distance {
 namespace {
 
 struct Tile {
@@ -19,7 +19,7 @@ struct Tile {
   static constexpr unsigned kEach = 2;   // points of either set that a thread combines
   static constexpr unsigned kApart = kSide / kEach;
   static constexpr unsigned kThreads = kApart * kApart;
-  // Threads that read the same coordinate of neighbouring points use different banks, also for values of eight bytes.
+  // Threads that read the same coordinate of neighboring points use different banks, also for values of eight bytes.
   static constexpr unsigned kPitch = kSide + 1;
   static constexpr unsigned kSize = kSide * kPitch;
 };
@@ -58,7 +58,7 @@ template <class F>
 struct TiledWork {
   PointRows<F> queries;
   PointRows<F> base;
-  const F* addends;
+  const F* bias;
   F* scores;
   std::int64_t score_stride;
   unsigned dims;
@@ -85,11 +85,11 @@ __global__ void __launch_bounds__(Tile::kThreads) tiled_kernel(TiledWork<F> work
   for (unsigned j = 0; j < Tile::kEach; ++j) {
     const std::int64_t point = first_point + column + j * Tile::kApart;
     if (point >= work.base.count) continue;
-    const F addend = work.addends != nullptr ? work.addends[point] : F{0};
+    const F bias = work.bias != nullptr ? work.bias[point] : F{0};
     KITH_UNROLL
     for (unsigned i = 0; i < Tile::kEach; ++i) {
       const std::int64_t query = first_query + row + i * Tile::kApart;
-      if (query < work.queries.count) work.scores[query * work.score_stride + point] = form.finish(sums[i][j], addend);
+      if (query < work.queries.count) work.scores[query * work.score_stride + point] = form.finish(sums[i][j], bias);
     }
   }
 }
@@ -102,7 +102,7 @@ void tiled_scores(const ScoreCall<F>& call) {
   const std::int64_t base_tiles = ceil_div(call.base.count, Tile::kSide);
   const TiledWork<F> work{.queries = call.queries,
                           .base = call.base,
-                          .addends = call.addends,
+                          .bias = call.bias,
                           .scores = call.scores,
                           .score_stride = call.score_stride,
                           .dims = static_cast<unsigned>(call.dims),
@@ -116,4 +116,4 @@ void tiled_scores(const ScoreCall<F>& call) {
 template void tiled_scores(const ScoreCall<float>& call);
 template void tiled_scores(const ScoreCall<double>& call);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::distance

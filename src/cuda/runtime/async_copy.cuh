@@ -6,7 +6,7 @@
 
 #include "cuda/runtime/platform.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 // A place in shared memory that copies go to. Its address is found once: the compiler would rather find it anew for
 // each copy than keep it in a register.
@@ -66,4 +66,4 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

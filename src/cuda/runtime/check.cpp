@@ -4,7 +4,7 @@
 
 #include "kith/error.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 void raise(cudaError_t status, const char* call, std::size_t bytes) {
   int device = -1;
@@ -22,4 +22,4 @@ void raise(cudaError_t status, const char* call, std::size_t bytes) {
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

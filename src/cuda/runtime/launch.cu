@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 void allow_dynamic_shared(const void* kernel, const char* name) {
   static std::mutex mutex;
@@ -25,6 +25,6 @@ void allow_dynamic_shared(const void* kernel, const char* name) {
   allowed.emplace(kernel, device);
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime
 
 #endif

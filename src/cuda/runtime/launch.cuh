@@ -12,38 +12,44 @@
 #error "what starts kernels is compiled by nvcc: call the file .cu"
 #endif
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 struct Shape {
   std::int64_t blocks = 1;
   unsigned threads = kWarp;
-  std::size_t shared_bytes = 0;  // dynamic
-  bool early = false;            // may start before the kernel before it in the stream has ended; it waits by itself
+  std::size_t shared_bytes = 0;   // dynamic
+  bool dependent_launch = false;  // may start before the kernel before it in the stream has ended; it waits by itself
 };
 
-// Kernels that follow each other at once can hide how long a start takes: one that says let_next_start() lets the next,
-// launched with `early`, occupy multiprocessors that fall idle; that one says wait_for_previous() before it touches
-// anything that the kernels before it write, back to the last that was not started early: what those found done, it
-// finds done too. Devices and builds without that do one after the other.
+// One thread for each of so many things; thread_index() numbers them.
+inline Shape thread_each(std::int64_t count) {
+  constexpr unsigned kThreads = 256;
+  return {.blocks = ceil_div(count, kThreads), .threads = kThreads};
+}
+
+// Kernels that follow each other at once can hide how long a start takes: one that says trigger_dependent_launch() lets
+// the next, launched with `early`, occupy multiprocessors that fall idle; that one says wait_for_previous_kernel()
+// before it touches anything that the kernels before it write, back to the last that was not started early: what those
+// found done, it finds done too. Devices and builds without that do one after the other.
 #if defined(__CUDA_ARCH_LIST__)
-constexpr bool can_start_early() {
+constexpr bool supports_dependent_launch() {
   for (const int architecture : {__CUDA_ARCH_LIST__})
     if (architecture < 900) return false;
   return true;
 }
 #else
-constexpr bool can_start_early() {
+constexpr bool supports_dependent_launch() {
   return false;
 }
 #endif
 
-__device__ __forceinline__ void let_next_start() {
+__device__ __forceinline__ void trigger_dependent_launch() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-__device__ __forceinline__ void wait_for_previous() {
+__device__ __forceinline__ void wait_for_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
@@ -74,20 +80,20 @@ void launch(const char* name, void (*kernel)(Parameters...), const Shape& shape,
   std::apply(
       [&](auto&... value) {
         void* addresses[] = {const_cast<void*>(static_cast<const void*>(&value))...};
-        cudaLaunchAttribute early{};
-        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchAttribute dependent{};
+        dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        dependent.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t config{};
         config.gridDim = grid;
         config.blockDim = block;
         config.dynamicSmemBytes = shape.shared_bytes;
         config.stream = stream;
-        config.attrs = &early;
-        config.numAttrs = shape.early && can_start_early() ? 1 : 0;
+        config.attrs = &dependent;
+        config.numAttrs = shape.dependent_launch && supports_dependent_launch() ? 1 : 0;
         check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses), name, shape.shared_bytes);
       },
       values);
 #endif
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

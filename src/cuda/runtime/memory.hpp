@@ -5,7 +5,7 @@
 
 #include "cuda/runtime/check.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 // A block of device memory that belongs to a stream: given back in the stream's order, without waiting for it.
 template <class T>
@@ -78,4 +78,4 @@ class PinnedBuffer {
   std::size_t count_ = 0;
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

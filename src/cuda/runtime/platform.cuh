@@ -24,7 +24,7 @@
 #define KITH_NOINLINE __noinline__
 #endif
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kFullMask = 0xFFFFFFFFU;
@@ -37,9 +37,13 @@ __device__ __forceinline__ unsigned warp_id() {
   return threadIdx.x / kWarp;
 }
 
+__device__ __forceinline__ std::int64_t thread_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
 // Makes the compiler load again what it has loaded, and compute again what follows from it, instead of keeping it in
 // registers.
-__device__ __forceinline__ void forget_loads() {
+__device__ __forceinline__ void discard_cached_loads() {
 #if !defined(KITH_IS_EMULATED)
   asm volatile("" ::: "memory");
 #endif
@@ -49,4 +53,4 @@ __host__ __device__ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t
   return (a + b - 1) / b;
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

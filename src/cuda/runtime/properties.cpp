@@ -3,7 +3,7 @@
 #include <array>
 #include <atomic>
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 std::vector<DeviceProperties> devices() {
   int count = 0;
@@ -56,4 +56,4 @@ std::string device_name() {
   return found.name;
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

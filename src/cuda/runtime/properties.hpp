@@ -7,7 +7,7 @@
 
 #include "cuda/runtime/check.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 struct DeviceProperties {
   int id = 0;
@@ -30,4 +30,4 @@ unsigned processor_count();
 // Of the current device.
 std::string device_name();
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

@@ -12,23 +12,23 @@
   type* const name = ::emulator::shared_array<type>(static_cast<std::size_t>(count), __FILE__ ":" #name, __LINE__, \
                                                     __PRETTY_FUNCTION__)
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 template <class T>
 T* dynamic_shared() {
   return static_cast<T*>(::emulator::dynamic_shared());
 }
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime
 
 #else
 
 #define KITH_SHARED(type, name, count) __shared__ type name[count]
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
   extern __shared__ __align__(16) unsigned char kith_dynamic_shared[];
   return reinterpret_cast<T*>(kith_dynamic_shared);
 }
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cuda/runtime/check.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 class Stream {
  public:
@@ -58,4 +58,4 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

@@ -1,5 +1,5 @@
-// tensor_core.cuh: the matrix product of a warp on its tensor core: 16 × 8 sums over 16 coordinates of halfs.
-// Fragments lie as the hardware has them. With g = lane / 4 and t = lane % 4, and two halfs in each register of 4
+// tensor_core.cuh: the matrix product of a warp on its tensor core: 16 × 8 sums over 16 coordinates of fp16.
+// Fragments lie as the hardware has them. With g = lane / 4 and t = lane % 4, and two fp16 in each register of 4
 // bytes:
 //   left   16 rows × 16 coordinates: rows g and g + 8 (registers 0, 1), coordinates 2t and 2t + 1; then the coordinates
 //          8 further (registers 2, 3)
@@ -8,13 +8,13 @@
 // All lanes of the warp call. The emulator does the same with shuffles.
 #pragma once
 
-#include "cuda/runtime/matrix_multiply.hpp"
+#include "cuda/primitives/matrix_multiply.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
-// Register i of lane l gets two halfs of the row whose address lane 8i + l / 4 gives, at 2 · (l % 4): four blocks of 8
+// Register i of lane l gets two fp16 of the row whose address lane 8i + l / 4 gives, at 2 · (l % 4): four blocks of 8
 // rows × 8 coordinates. Rows are in shared memory, at multiples of 16 bytes.
-__device__ __forceinline__ void load_fragments(const Half* row, unsigned (&registers)[4]) {
+__device__ __forceinline__ void load_fragments(const Fp16* row, unsigned (&registers)[4]) {
 #if defined(KITH_IS_EMULATED)
   for (unsigned i = 0; i < 4; ++i) {
     const auto address =
@@ -31,8 +31,8 @@ __device__ __forceinline__ void load_fragments(const Half* row, unsigned (&regis
 }
 
 #if defined(KITH_IS_EMULATED)
-inline float half_in(std::uint64_t registers, unsigned i) {
-  Half values[4];
+inline float fp16_in(std::uint64_t registers, unsigned i) {
+  Fp16 values[4];
   std::memcpy(values, &registers, sizeof(values));
   return float_of(values[i]);
 }
@@ -54,8 +54,8 @@ __device__ __forceinline__ void multiply_fragments(const unsigned (&left)[4], un
       const std::uint64_t y = __shfl_sync(kFullMask, mine, static_cast<int>(4 * (2 * t + column) + i));
       for (unsigned row = 0; row < 2; ++row)
         for (unsigned half = 0; half < 2; ++half)
-          sums[2 * row + column] += half_in(x_near, 2 * row + half) * half_in(y, half) +
-                                    half_in(x_far, 2 * row + half) * half_in(y, 2 + half);
+          sums[2 * row + column] += fp16_in(x_near, 2 * row + half) * fp16_in(y, half) +
+                                    fp16_in(x_far, 2 * row + half) * fp16_in(y, 2 + half);
     }
   }
 #else
@@ -67,4 +67,4 @@ __device__ __forceinline__ void multiply_fragments(const unsigned (&left)[4], un
 #endif
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

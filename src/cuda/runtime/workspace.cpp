@@ -5,7 +5,7 @@
 
 #include "kith/error.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 void* Workspace::take_bytes(std::size_t bytes) {
   if (budget_ > 0 && used_ + bytes > budget_)
@@ -43,4 +43,4 @@ void Workspace::clear() {
   held_ = 0;
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

@@ -9,7 +9,7 @@
 
 #include "cuda/runtime/memory.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::inline runtime {
 
 class Workspace {
  public:
@@ -46,4 +46,4 @@ class Workspace {
   std::vector<Block> blocks_;
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::inline runtime

@@ -5,9 +5,9 @@
 //   flush()       makes room and lowers the threshold; called by all threads, with everything added before visible
 #pragma once
 
-#include "cuda/select/stretch.cuh"
+#include "cuda/select/row_segment.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // Every thread offers the elements that its `wanted` bits stand for, in as many rounds as the sink's room asks for.
 // The elements are read again, from cache: it is rare that there are any. All threads of the block call.
@@ -77,4 +77,4 @@ __device__ void block_scan(const Stretch& stretch, Sink& sink, unsigned interlea
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

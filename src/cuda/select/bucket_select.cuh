@@ -7,13 +7,13 @@
 // Keys are unique, so the set shrinks to the exact answer whatever values repeat.
 #pragma once
 
-#include "cuda/select/append.cuh"
-#include "cuda/select/bitonic.cuh"
-#include "cuda/select/block.cuh"
+#include "cuda/primitives/append.cuh"
+#include "cuda/primitives/bitonic.cuh"
+#include "cuda/primitives/block.cuh"
+#include "cuda/primitives/scan.cuh"
 #include "cuda/select/rows.cuh"
-#include "cuda/select/scan.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // The keys that may still be the k-th: low ≤ key < end. There are `count`, and the first `rank` belong to the answer.
 template <class K>
@@ -171,7 +171,7 @@ class BucketSelect {
   }
 
   // Writes the set to `to`, which may be where it lies now, and the keys below it to `out` unless that is null. Places
-  // come from a vote of each warp, so that its writes are neighbours. Ends with a barrier.
+  // come from a vote of each warp, so that its writes are neighbors. Ends with a barrier.
   __device__ void move(const Cut<Key>& cut, Key* to, Key* out) {
     if (threadIdx.x == 0) scratch_.moved = 0;
     __syncthreads();
@@ -221,4 +221,4 @@ class BucketSelect {
   Scratch& scratch_;
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

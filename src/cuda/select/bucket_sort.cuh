@@ -6,11 +6,11 @@
 // candidates read twice and written once, k keys written.
 #pragma once
 
-#include "cuda/select/block_merge_sort.cuh"
+#include "cuda/primitives/block_merge_sort.cuh"
+#include "cuda/primitives/kth_key.cuh"
 #include "cuda/select/filter_rows.cuh"
-#include "cuda/select/kth_key.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 struct BucketShape {
   static constexpr unsigned kThreads = 256;
@@ -174,4 +174,4 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   for (unsigned i = threadIdx.x; i < output.k; i += kThreads) output.put(row, i, sorted[i]);
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

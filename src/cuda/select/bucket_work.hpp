@@ -4,7 +4,7 @@
 #include "cuda/select/method.hpp"
 #include "cuda/select/resident.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 struct BucketTuning {
   unsigned short_row = 1 << 15;  // below this the block's own work outweighs reading: blocks of 256 threads, not 512
@@ -39,4 +39,4 @@ BucketWork<T> take_work(const SelectCall<T>& call) {
   return work;
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -5,12 +5,12 @@
 // Cost: the matrix read once; candidates written once.
 #pragma once
 
+#include "cuda/primitives/append.cuh"
+#include "cuda/primitives/row_vectors.cuh"
 #include "cuda/runtime/launch.cuh"
-#include "cuda/select/append.cuh"
-#include "cuda/select/row_vectors.cuh"
 #include "cuda/select/sample_threshold.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 struct FilterShape {
   static constexpr unsigned kThreads = 256;
@@ -205,11 +205,11 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   const RowVectors<T> vectors(rows.row(row), rows.length);
   const unsigned first = blockIdx.x % chunks * (plan.chunk / kWidth);
   const unsigned end = min(first + plan.chunk / kWidth, vectors.count());
-  let_next_start();
+  trigger_dependent_launch();
   // The matrix was there before the sample was taken, which does not start early, so it may be read before the wait.
   Batch<T> next;
   next.load(vectors, first, end);
-  wait_for_previous();
+  wait_for_previous_kernel();
   const Threshold<T> threshold(state.thresholds[row], rows.largest);
   if (plan.rank > 0 && threshold.key == last_key<K>()) return;  // the sample found none: the row is searched whole
   K* candidates = state.candidates + row * plan.room;
@@ -257,4 +257,4 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -1,13 +1,13 @@
 // filter_whole_row.cuh: sample, filter and finish of one row by one block, for many rows of moderate length.
 // What the sample has read of the row is still in the cache when the row is filtered, so the row comes from memory
-// once; candidates never leave shared memory, and there is one kernel to start instead of three. Where neighbours are
+// once; candidates never leave shared memory, and there is one kernel to start instead of three. Where neighbors are
 // alike, sampled sectors may let too many pass: the row is then sampled again, at more places, and filtered again.
 #pragma once
 
 #include "cuda/select/filter_rows.cuh"
 #include "cuda/select/finish_candidates.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // Samples a thread keeps of the second sample: all of 16 bytes, which may be alike.
 constexpr unsigned kKeptAgain = 4;
@@ -66,4 +66,4 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   block_finish<T, kThreads>(from_shared, count, row, 0, output.k, output, chosen, keys);
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

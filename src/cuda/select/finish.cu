@@ -5,13 +5,13 @@
 // Cost: one read of the keys, m(m + 1)/2 layers of the network for k ≤ 2^m. Any k.
 #include "cuda/select/finish.hpp"
 
-#include "cuda/runtime/device_sort.hpp"
+#include "cuda/primitives/bitonic.cuh"
+#include "cuda/primitives/device_sort.hpp"
+#include "cuda/primitives/element.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
-#include "cuda/select/bitonic.cuh"
-#include "cuda/select/element.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 namespace {
 
@@ -24,7 +24,7 @@ template <class T>
 __global__ void put_kernel(const KeyOf<T>* keys, std::int64_t stride, Output<T> output) {
   const std::int64_t index = thread_index();
   if (index >= output.source.rows * output.k) return;
-  const Element at = element_at(index, output.k);
+  const MatrixElement at = element_at(index, output.k);
   output.put(at.row, at.column, keys[at.row * stride + at.column]);
 }
 
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads* SortShape<kThreads, kItems>::kRows)
   }
   Bitonic<Key, kThreads, kItems>::sort(items, shared);
 
-  // Through shared memory, so that neighbouring threads write neighbouring ranks.
+  // Through shared memory, so that neighboring threads write neighboring ranks.
   if constexpr (kThreads > kWarp) __syncthreads();
   KITH_UNROLL
   for (unsigned i = 0; i < kItems; ++i) shared[thread * kItems + i] = items[i];
@@ -147,4 +147,4 @@ template void put_sorted_rows<double>(const WideKey*, std::int64_t, const Select
 template void finish_rows<float>(PackedKey*, const SelectCall<float>&);
 template void finish_rows<double>(WideKey*, const SelectCall<double>&);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -3,7 +3,7 @@
 
 #include "cuda/select/method.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // `keys` is rows × k in the workspace, each row's k first keys in any order; it is overwritten.
 template <class T>
@@ -13,4 +13,4 @@ void finish_rows(KeyOf<T>* keys, const SelectCall<T>& call);
 template <class T>
 void put_sorted_rows(const KeyOf<T>* keys, std::int64_t stride, const SelectCall<T>& call);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -5,12 +5,12 @@
 // counting. A short row is all candidates. A row whose candidates are too few or did not find room is searched whole.
 #pragma once
 
+#include "cuda/primitives/append.cuh"
+#include "cuda/primitives/kth_key.cuh"
 #include "cuda/runtime/launch.cuh"
-#include "cuda/select/append.cuh"
-#include "cuda/select/kth_key.cuh"
 #include "cuda/select/sample_threshold.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 template <class K>
 struct CandidateList {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kThreads) block_finish_kernel(Rows<T> rows, Th
   const unsigned last = min(first + slice, output.k);
   auto* chosen = dynamic_shared<K>();
   K* keys = chosen + finished_keys(slice);
-  wait_for_previous();
+  wait_for_previous_kernel();
   const CandidateList<K> list(plan, state, row, rows.length, output.k);
   if (list.count > plan.staged) {
     const auto where_they_lie = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(WarpFinishShape::kWarps* kWarp)
     warp_finish_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state, Output<T> output) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * WarpFinishShape::kWarps + warp_id();
   if (row >= rows.rows) return;
-  wait_for_previous();
+  wait_for_previous_kernel();
   const CandidateList<KeyOf<T>> list(plan, state, row, rows.length, output.k);
   const auto source = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
   warp_finish<T, kItems>(source, list.count, row, output);
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(RankFinishShape::kThreads)
   auto* keys = dynamic_shared<K>();
   const std::int64_t row = blockIdx.x / shares;
   const unsigned share = blockIdx.x % shares;
-  wait_for_previous();
+  wait_for_previous_kernel();
   const CandidateList<K> list(plan, state, row, rows.length, output.k);
   if (list.whole_row || list.count > plan.staged) {
     if (share == 0) {
@@ -240,4 +240,4 @@ __global__ void __launch_bounds__(RankFinishShape::kThreads)
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -9,7 +9,7 @@
 #include "cuda/runtime/workspace.hpp"
 #include "cuda/select/rows.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 template <class T>
 struct SelectCall {
@@ -44,9 +44,9 @@ struct SelectCall {
 #define KITH_DECLARE(function, name) \
   template <class T>                 \
   void function(const SelectCall<T>& call);
-namespace select {
+namespace methods {
 KITH_SELECT_METHODS(KITH_DECLARE)
 }
 #undef KITH_DECLARE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -6,10 +6,10 @@
 // twice with one.
 #pragma once
 
+#include "cuda/primitives/random.cuh"
 #include "cuda/select/bucket_select.cuh"
-#include "cuda/select/random.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 template <class T, unsigned kThreads>
 class RadixBuckets {
@@ -100,4 +100,4 @@ class RadixBuckets {
 template <class T, unsigned kThreads>
 using RadixSelect = BucketSelect<T, RadixBuckets<T, kThreads>, kThreads>;
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

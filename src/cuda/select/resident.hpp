@@ -6,7 +6,7 @@
 
 #include "cuda/runtime/workspace.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 struct ResidentTuning {
   std::int64_t groups = 4096;                // more than any device runs at once of groups that are a block
@@ -23,4 +23,4 @@ inline std::int64_t resident_groups(const Workspace& workspace, std::int64_t row
   return std::min(rows, std::clamp<std::int64_t>(affordable, 1, tuning.groups));
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

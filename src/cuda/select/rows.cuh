@@ -1,10 +1,10 @@
 // rows.cuh: what a selection reads and writes.
 #pragma once
 
-#include "cuda/select/key.cuh"
+#include "cuda/primitives/key.cuh"
 #include "kith/topk.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // The matrix: `rows` rows of `length` values, `stride` values apart. A value's id is its column, or what `ids` says
 // (same layout, `id_stride` apart, each id below 2^32 − 1 and different from the others of its row).
@@ -64,4 +64,4 @@ struct Output {
   }
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

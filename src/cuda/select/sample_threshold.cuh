@@ -1,21 +1,21 @@
 // sample_threshold.cuh: a key that a little more than k keys of a row are below, from a sample of the row.
-// The row is cut into equal stretches and a few neighbours are read at a random place of each, 16 bytes by a thread:
+// The row is cut into equal stretches and a few neighbors are read at a random place of each, 16 bytes by a thread:
 // spread over the row whatever its order, and read without waste. Keys are unique, so equal values do no harm. Each
 // thread keeps only its few smallest keys; a sample that is dropped can only raise the threshold. Cost: the sample, a
 // radix search over kThreads · kKept keys, or their sort where splitters are wanted too.
 #pragma once
 
+#include "cuda/primitives/append.cuh"
+#include "cuda/primitives/bitonic.cuh"
+#include "cuda/primitives/kth_key.cuh"
+#include "cuda/primitives/random.cuh"
+#include "cuda/primitives/row_vectors.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
-#include "cuda/select/append.cuh"
-#include "cuda/select/bitonic.cuh"
-#include "cuda/select/kth_key.cuh"
-#include "cuda/select/random.cuh"
-#include "cuda/select/row_vectors.cuh"
 #include "cuda/select/rows.cuh"
 #include "cuda/select/threshold_plan.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // Where the stages of a row leave word to each other. `filtered` and `histogram` start at zero.
 template <class K>
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(WarpSampleShape::kWarps* kWarp)
   using K = KeyOf<T>;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * WarpSampleShape::kWarps + warp_id();
   if (row >= rows.rows) return;
-  let_next_start();
+  trigger_dependent_launch();
   K kept[kKept];
   keep_samples<T, kWarp, true>(rows, row, 0, plan, kept);
   Bitonic<K, kWarp, kKept>::sort(kept, nullptr);
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kThreads)
   KITH_SHARED(unsigned, flag, 1);
   const std::int64_t row = blockIdx.x / plan.parts;
   const unsigned part = blockIdx.x % plan.parts;
-  let_next_start();
+  trigger_dependent_launch();
   if (plan.parts == 1) {
     const K threshold = sampled_threshold<T, kThreads, true, kKept>(rows, row, plan, shared);
     if (threadIdx.x == 0) set_threshold(state, row, threshold);
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(kThreads)
   constexpr unsigned kWidth = RowVectors<T>::kWidth;
   auto* sorted = dynamic_shared<K>();
   const std::int64_t row = blockIdx.x;
-  let_next_start();
+  trigger_dependent_launch();
   for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads) {
     state.histogram[row * plan.buckets + b] = 0;
     state.cursors[row * plan.buckets + b] = 0;
@@ -267,4 +267,4 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -3,7 +3,7 @@
 #include "cuda/runtime/properties.hpp"
 #include "kith/error.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 namespace {
 
 constexpr std::string_view kAutomatic = "auto";
@@ -30,7 +30,7 @@ struct Method {
   void (*run)(const SelectCall<T>&);
 };
 
-#define KITH_ENTRY(function, name) {name, select::function<T>},
+#define KITH_ENTRY(function, name) {name, methods::function<T>},
 template <class T>
 constexpr Method<T> kMethods[] = {KITH_SELECT_METHODS(KITH_ENTRY)};
 #undef KITH_ENTRY
@@ -68,4 +68,4 @@ void select_rows(const SelectCall<T>& call, std::string_view method) {
 template void select_rows(const SelectCall<float>&, std::string_view);
 template void select_rows(const SelectCall<double>&, std::string_view);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -7,7 +7,7 @@
 
 #include "cuda/select/method.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // Runs the method of that name, or the one chosen for the call where it is "auto". Throws Error(invalid_argument) for a
 // name that is none.
@@ -21,4 +21,4 @@ std::vector<std::string> select_method_names();
 std::string_view choose_method(std::int64_t rows, std::int64_t length, std::int64_t k, TopkOutput form,
                                unsigned processors);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -18,7 +18,7 @@
 #include "cuda/select/sample_threshold.cuh"
 #include "kith/error.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 namespace {
 
 template <class K>
@@ -71,7 +71,10 @@ void filter(const SelectCall<T>& call, const ThresholdPlan& plan, const Threshol
   const std::size_t buckets = kBuckets ? plan.buckets : 0;
   const std::size_t shared = (filter_stage<T, kBuckets>() + buckets) * sizeof(KeyOf<T>) + buckets * sizeof(unsigned);
   launch("filter_rows", filter_kernel<T, kBuckets>,
-         {.blocks = rows.rows * chunks, .threads = FilterShape::kThreads, .shared_bytes = shared, .early = true},
+         {.blocks = rows.rows * chunks,
+          .threads = FilterShape::kThreads,
+          .shared_bytes = shared,
+          .dependent_launch = true},
          call.stream(), rows, chunks, plan, state);
 }
 
@@ -120,7 +123,7 @@ struct SmallSelection {
     launch("finish_candidates", warp_finish_kernel<T, kItems>,
            {.blocks = ceil_div(call.rows.rows, WarpFinishShape::kWarps),
             .threads = WarpFinishShape::kWarps * kWarp,
-            .early = plan.samples > 0},
+            .dependent_launch = plan.samples > 0},
            call.stream(), call.rows, plan, state, call.output);
   }
 
@@ -131,7 +134,7 @@ struct SmallSelection {
            {.blocks = call.rows.rows * ceil_div(call.k(), slice),
             .threads = kThreads,
             .shared_bytes = finish_room(plan.staged, slice) * sizeof(KeyOf<T>),
-            .early = plan.samples > 0},
+            .dependent_launch = plan.samples > 0},
            call.stream(), call.rows, plan, slice, state, call.output);
   }
 
@@ -142,7 +145,7 @@ struct SmallSelection {
            {.blocks = call.rows.rows * shares,
             .threads = RankFinishShape::kThreads,
             .shared_bytes = keys * sizeof(KeyOf<T>),
-            .early = true},
+            .dependent_launch = true},
            call.stream(), call.rows, plan, shares, state, call.output);
   }
 
@@ -217,7 +220,7 @@ void select_by_threshold(const SelectCall<T>& call, const ThresholdPlan& plan) {
 template void select_by_threshold(const SelectCall<float>&, const ThresholdPlan&);
 template void select_by_threshold(const SelectCall<double>&, const ThresholdPlan&);
 
-namespace select {
+namespace methods {
 
 template <class T>
 void threshold_filter(const SelectCall<T>& call) {
@@ -227,5 +230,5 @@ void threshold_filter(const SelectCall<T>& call) {
 template void threshold_filter(const SelectCall<float>&);
 template void threshold_filter(const SelectCall<double>&);
 
-}  // namespace select
-}  // namespace kith::KITH_BACKEND
+}  // namespace methods
+}  // namespace kith::KITH_BACKEND::select

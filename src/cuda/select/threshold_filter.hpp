@@ -4,10 +4,10 @@
 #include "cuda/select/method.hpp"
 #include "cuda/select/threshold_plan.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // What select::threshold_filter does with the plan of its shape; tests pass others, to see rows fail.
 template <class T>
 void select_by_threshold(const SelectCall<T>& call, const ThresholdPlan& plan);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

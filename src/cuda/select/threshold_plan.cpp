@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 namespace {
 
 // Of a row one value in so many is sampled, but not too few in all and not too many by one block.
@@ -158,4 +158,4 @@ ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, uns
   return plan;
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

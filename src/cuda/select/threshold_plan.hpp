@@ -1,6 +1,6 @@
 // threshold_plan.hpp: how many values of a row are sampled, and how much room their verdict needs.
 // A pure function of the shape. Long rows are sampled in sectors of memory, and of each 16 bytes only the smallest
-// value counts: where values are random that tells as much, and where neighbours are alike they count less often. Of N
+// value counts: where values are random that tells as much, and where neighbors are alike they count less often. Of N
 // things that count, the r-th smallest has about r/N of the row up to it, give or take a factor 1 ± 1/√r. r is chosen
 // so that fewer than k is next to impossible, also where all that is sampled together is alike, and the room for
 // candidates so that too many is. A row that fails is searched whole, by a slower path, never wrongly.
@@ -10,7 +10,7 @@
 
 #include "cuda/runtime/platform.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 struct ThresholdPlan {
   unsigned samples = 0;     // values, over all parts and a multiple of what each takes together; 0: the row as it is
@@ -39,4 +39,4 @@ constexpr unsigned kLargestSmallK = 2048;
 constexpr unsigned kShortRow = 1024;
 static_assert(kShortRow >= 256, "a shorter row has no sample");
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

@@ -4,10 +4,10 @@
 #include <type_traits>
 
 #include "core/limit.hpp"
-#include "cuda/select/stretch.cuh"
-#include "cuda/select/strided_bitonic.cuh"
+#include "cuda/select/papers/strided_bitonic.cuh"
+#include "cuda/select/row_segment.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::select {
 
 // The k smallest keys so far, in registers (Hanák, 3.6.3; after Johnson et al.):
 //   the warp queue   32 · kWarpItems keys, ascending; key i + 32j is item j of lane i
@@ -136,4 +136,4 @@ __device__ void put_queue(Queues& queues, std::int64_t row, const Output<T>& out
     if (Network::rank(i) < output.k) output.put(row, Network::rank(i), queues.keys()[i]);
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::select

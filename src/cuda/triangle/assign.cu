@@ -1,21 +1,22 @@
-// Few dimensions: centres go through shared memory, a thread keeps two points in registers and takes the minimum as it
-// goes: no score is stored. A centre costs two points 1 load of 16 bytes a four coordinates, and two operations and a
+// Few dimensions: centers go through shared memory, a thread keeps two points in registers and takes the minimum as it
+// goes: no score is stored. A center costs two points 1 load of 16 bytes a four coordinates, and two operations and a
 // half a coordinate each. Others: a matrix of scores in registers' tiles, then the minimum of each row.
 #include "cuda/triangle/assign.hpp"
 
 #include <algorithm>
 
+#include "cuda/distance/scores.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/triangle/lengths.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 struct AssignTuning {
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kEach = 2;              // points of a thread
-  static constexpr unsigned kShared = 4096;         // coordinates of centres in shared memory
+  static constexpr unsigned kShared = 4096;         // coordinates of centers in shared memory
   static constexpr std::int64_t kScores = 1 << 26;  // that are stored at a time
   static constexpr unsigned kWarps = kThreads / kWarp;
 };
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(Tuning::kThreads)
         for (unsigned i = 0; i < Pack<F>::kSize; ++i) {
           KITH_UNROLL
           for (unsigned e = 0; e < Tuning::kEach; ++e)
-            sums[e] = SquaredForm<F>{}.combine(sums[e], mine[e][p * Pack<F>::kSize + i], of.elements[i]);
+            sums[e] = distance::SquaredForm<F>{}.combine(sums[e], mine[e][p * Pack<F>::kSize + i], of.elements[i]);
         }
       }
       KITH_UNROLL
@@ -105,7 +106,7 @@ void assign_in_registers(const Space<F>& space, const PointRows<F>& points, cons
 template <class F>
 void assign_by_scores(const Space<F>& space, const PointRows<F>& points, const F* centers, std::int64_t count,
                       unsigned* clusters, std::size_t budget, Workspace& scratch) {
-  const std::int64_t stride = ceil_div(count, kRowAlignment) * kRowAlignment;
+  const std::int64_t stride = ceil_div(count, distance::kRowAlignment) * distance::kRowAlignment;
   const auto affordable = static_cast<std::int64_t>(budget / sizeof(F));
   const std::int64_t most = budget == 0 ? Tuning::kScores : std::min(Tuning::kScores, affordable);
   const std::int64_t tile = std::clamp<std::int64_t>(most / stride, 1, points.count);
@@ -113,15 +114,15 @@ void assign_by_scores(const Space<F>& space, const PointRows<F>& points, const F
     scratch.reset();
     const std::int64_t rows = std::min(tile, points.count - first);
     F* scores = scratch.take<F>(static_cast<std::size_t>(tile * stride));
-    register_tiled_scores(ScoreCall<F>{{points.data + first * points.stride, rows, points.stride},
-                                       {centers, count, space.width},
-                                       space.dims,
-                                       space.form,
-                                       space.metric.p,
-                                       nullptr,
-                                       scores,
-                                       stride,
-                                       scratch});
+    distance::register_tiled_scores(distance::ScoreCall<F>{{points.data + first * points.stride, rows, points.stride},
+                                                           {centers, count, space.width},
+                                                           space.dims,
+                                                           space.form,
+                                                           space.metric.p,
+                                                           nullptr,
+                                                           scores,
+                                                           stride,
+                                                           scratch});
     launch("smallest", smallest_kernel<F>, {.blocks = ceil_div(rows, Tuning::kWarps), .threads = Tuning::kThreads},
            scratch.stream(), scores, stride, rows, static_cast<unsigned>(count), clusters + first);
   }
@@ -146,4 +147,4 @@ KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

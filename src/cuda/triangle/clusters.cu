@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "cuda/runtime/device_sort.hpp"
+#include "cuda/primitives/device_sort.hpp"
+#include "cuda/primitives/element.cuh"
 #include "cuda/runtime/launch.cuh"
-#include "cuda/select/element.cuh"
 #include "cuda/triangle/assign.hpp"
 #include "cuda/triangle/landmarks.hpp"
 #include "cuda/triangle/lengths.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -139,4 +139,4 @@ ClusterView<F> Clusters<F>::view() const {
 template class Clusters<float>;
 template class Clusters<double>;
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -1,5 +1,5 @@
 // clusters.hpp: points grouped around their landmarks (Chen et al., section II-C, step 1).
-// The members of a cluster lie next to each other by falling length to their centre, those of equal length by number;
+// The members of a cluster lie next to each other by falling length to their center, those of equal length by number;
 // lengths count as equal when the upper halves of their bits are (lengths.cuh), so that cluster, length and number fit
 // the key of one sort. What a kernel reads of a point lies at its position in this order.
 #pragma once
@@ -14,7 +14,7 @@
 #include "cuda/triangle/space.hpp"
 #include "cuda/triangle/step_times.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 // As kernels see them. Positions of cluster c are offsets[c] … offsets[c + 1] − 1.
 template <class F>
@@ -34,7 +34,7 @@ template <class F>
 class Clusters {
  public:
   // Everything is enqueued on the stream. Points are working rows; `landmarks` ≤ points.count. Rows
-  // that are compared, and scores of points and centres, take no more than `budget` bytes, 0 for no limit; `mark` is
+  // that are compared, and scores of points and centers, take no more than `budget` bytes, 0 for no limit; `mark` is
   // called after each step.
   Clusters(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, cudaStream_t stream,
            std::size_t budget, const StepMark& mark);
@@ -60,7 +60,7 @@ class Clusters {
 
 // Of an index: made for the first search that wants them, and kept. Thread-safe.
 template <class F>
-class KeptClusters {
+class CachedClusters {
  public:
   // The same points every time, and there already. Ready when this returns; `steps` gets the time of what was done.
   const Clusters<F>& get(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, std::size_t budget,
@@ -79,4 +79,4 @@ class KeptClusters {
   std::optional<Clusters<F>> clusters_;
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

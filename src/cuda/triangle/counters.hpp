@@ -1,7 +1,7 @@
 // counters.hpp: what kernels count of their work where statistics are asked for; fields as TriangleStatistics has them.
 #pragma once
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 struct TriangleCounters {
   unsigned long long pairs_level_1 = 0;
@@ -15,4 +15,4 @@ struct TriangleCounters {
 // Blocks take turns with so many counters, which are added up in the end: one would keep them waiting.
 constexpr unsigned kCounterSlots = 128;
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

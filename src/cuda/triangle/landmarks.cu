@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/random.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
-#include "cuda/select/element.cuh"
-#include "cuda/select/random.cuh"
 #include "cuda/triangle/lengths.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 struct LandmarkTuning {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(Tuning::kThreads)
     compared_points_kernel(unsigned points, unsigned count, unsigned compared, unsigned* ids) {
   const std::int64_t at = thread_index();
   if (at >= static_cast<std::int64_t>(Tuning::kDraws) * compared) return;
-  const Element place = element_at(at, compared);
+  const MatrixElement place = element_at(at, compared);
   ids[at] = compared_point(points, count, compared, static_cast<unsigned>(place.row), place.column);
 }
 
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(Tuning::kThreads)
                     F* out) {
   const std::int64_t at = thread_index();
   if (at >= count * width) return;
-  const Element place = element_at(at, width);
+  const MatrixElement place = element_at(at, width);
   const std::int64_t row = ids[place.row];
   out[at] = place.column < dims ? points.data[row * points.stride + place.column] : F{0};
 }
@@ -161,4 +161,4 @@ KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -4,7 +4,7 @@
 #include "cuda/runtime/workspace.hpp"
 #include "cuda/triangle/space.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 // 3 √points: what the paper found to be good.
 std::int64_t default_landmarks(std::int64_t points);
@@ -21,4 +21,4 @@ template <class F>
 void pad_rows(const Space<F>& space, const PointRows<F>& points, const unsigned* ids, std::int64_t count, F* out,
               cudaStream_t stream);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "cuda/distance/forms.cuh"
-#include "cuda/select/scan.cuh"
+#include "cuda/primitives/scan.cuh"
 #include "cuda/triangle/space.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 template <unsigned kTeam>
 __device__ __forceinline__ unsigned team_lane() {
@@ -49,13 +49,13 @@ struct ScoreTerms {
   F p = 2;
 
   __device__ __forceinline__ F add(F sum, F x, F y) const {
-    if constexpr (kSquared) return SquaredForm<F>{}.combine(sum, x, y);
+    if constexpr (kSquared) return distance::SquaredForm<F>{}.combine(sum, x, y);
     switch (form) {
-      case core::Form::absolute: return AbsoluteForm<F>{}.combine(sum, x, y);
-      case core::Form::maximum: return MaximumForm<F>{}.combine(sum, x, y);
-      case core::Form::power: return PowerForm<F>{p}.combine(sum, x, y);
-      case core::Form::mismatch: return MismatchForm<F>{}.combine(sum, x, y);
-      default: return SquaredForm<F>{}.combine(sum, x, y);
+      case core::Form::absolute: return distance::AbsoluteForm<F>{}.combine(sum, x, y);
+      case core::Form::maximum: return distance::MaximumForm<F>{}.combine(sum, x, y);
+      case core::Form::power: return distance::PowerForm<F>{p}.combine(sum, x, y);
+      case core::Form::mismatch: return distance::MismatchForm<F>{}.combine(sum, x, y);
+      default: return distance::SquaredForm<F>{}.combine(sum, x, y);
     }
   }
   __device__ __forceinline__ F join(F a, F b) const {
@@ -135,4 +135,4 @@ __device__ __forceinline__ double half_above(double length) {
   return __longlong_as_double(__double_as_longlong(length) | 0xFFFFFFFFLL);
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -6,14 +6,14 @@
 // Cost: one length a pair of clusters; some ten times as many binary searches as clusters lie below the bound.
 #include "cuda/triangle/level1.hpp"
 
+#include "cuda/primitives/append.cuh"
+#include "cuda/primitives/key.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
-#include "cuda/select/append.cuh"
-#include "cuda/select/key.cuh"
 #include "cuda/triangle/lengths.cuh"
 #include "cuda/triangle/pair_lengths.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 struct Level1Tuning {
@@ -40,7 +40,7 @@ struct ClusterRow {
   unsigned k;
 
   __device__ unsigned size(unsigned c) const { return base.offsets[c + 1] - base.offsets[c]; }
-  // The sum of the member that is the r-th nearest to its centre.
+  // The sum of the member that is the r-th nearest to its center.
   __device__ double sum(unsigned c, unsigned r) const {
     return centers[c] + half_above(base.lengths[base.offsets[c + 1] - r]);
   }
@@ -109,17 +109,17 @@ __device__ Ends first_ends(const ClusterRow<F>& row, unsigned long long* shared)
   return {shared[0], min(shared[1], shared[2])};
 }
 
-// The clusters of a row by the length to their centre, `count` of them at a time.
+// The clusters of a row by the length to their center, `count` of them at a time.
 __device__ void sort_row(unsigned* clusters, unsigned count, const double* centers, PackedKey* shared) {
-  unsigned span = 1;
-  while (span < count) span *= 2;
-  for (unsigned i = threadIdx.x; i < span; i += Tuning::kThreads)
+  unsigned integer_range = 1;
+  while (integer_range < count) integer_range *= 2;
+  for (unsigned i = threadIdx.x; i < integer_range; i += Tuning::kThreads)
     shared[i] = i < count ? make_key(ordered_bits(static_cast<float>(centers[clusters[i]]), false), clusters[i])
                           : last_key<PackedKey>();
   __syncthreads();
-  for (unsigned run = 2; run <= span; run *= 2) {
+  for (unsigned run = 2; run <= integer_range; run *= 2) {
     for (unsigned stride = run / 2; stride > 0; stride /= 2) {
-      for (unsigned i = threadIdx.x; i < span / 2; i += Tuning::kThreads) {
+      for (unsigned i = threadIdx.x; i < integer_range / 2; i += Tuning::kThreads) {
         const unsigned low = (i & ~(stride - 1)) << 1U | (i & (stride - 1));
         const unsigned other = stride == run / 2 ? low ^ (run - 1) : low ^ stride;
         if (shared[other] < shared[low]) {
@@ -219,4 +219,4 @@ KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

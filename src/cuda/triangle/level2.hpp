@@ -1,12 +1,12 @@
-// level2.hpp: the neighbours of single queries among the clusters that level 1 left (Chen et al., section II-C, step
+// level2.hpp: the neighbors of single queries among the clusters that level 1 left (Chen et al., section II-C, step
 // 3).
 #pragma once
 
 #include "cuda/runtime/workspace.hpp"
-#include "cuda/triangle/keys.hpp"
+#include "cuda/triangle/exact_key.hpp"
 #include "cuda/triangle/level1.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 // Queries are those at positions first … first + count − 1 of their clusters, all of clusters that `level1` has.
 template <class F>
@@ -24,4 +24,4 @@ struct Level2 {
   TriangleCounters* counters = nullptr;  // kCounterSlots of them; may be null
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

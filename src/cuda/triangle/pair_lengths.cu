@@ -3,7 +3,7 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/triangle/lengths.cuh"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -39,4 +39,4 @@ KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -8,7 +8,7 @@
 #include "core/triangle_bounds.hpp"
 #include "cuda/distance/exact_keys.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 // Elements that rows are padded to a multiple of.
 constexpr unsigned kRowUnit = 4;
@@ -52,4 +52,4 @@ void with_space(const Space<F>& space, Body body) {
   with_team(std::false_type{});
 }
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -8,7 +8,7 @@
 #include "cuda/runtime/stream.hpp"
 #include "kith/search.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 // Told the name of a step once all of it is enqueued; may be empty.
 using StepMark = std::function<void(const std::string&)>;
@@ -59,4 +59,4 @@ class StepTimes {
   std::vector<Mark> marks_;
 };
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

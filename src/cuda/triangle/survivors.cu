@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/move_rows.hpp"
 #include "cuda/runtime/launch.cuh"
-#include "cuda/search/candidates.hpp"
-#include "cuda/select/element.cuh"
 #include "cuda/select/select.hpp"
 #include "kith/error.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -28,7 +28,7 @@ template <class F>
 __global__ void __launch_bounds__(kThreads) pad_survivors_kernel(Survivors<F> survivors, std::int64_t queries) {
   const std::int64_t at = thread_index();
   if (at >= queries * survivors.room) return;
-  const Element place = element_at(at, static_cast<unsigned>(survivors.room));
+  const MatrixElement place = element_at(at, static_cast<unsigned>(survivors.room));
   if (place.column < survivors.counts[place.row]) return;
   survivors.keys[at] = std::numeric_limits<F>::quiet_NaN();
   survivors.ids[at] = kPaddingId + place.column;
@@ -53,7 +53,7 @@ unsigned largest_count(const unsigned* counts, std::int64_t queries, cudaStream_
 template <class F>
 void select_survivors(const Level2<F>& work, const Survivors<F>& survivors, const std::string& select,
                       Workspace& workspace) {
-  Rows<F> rows;
+  select::Rows<F> rows;
   rows.values = survivors.keys;
   rows.ids = survivors.ids;
   rows.rows = work.count;
@@ -65,8 +65,9 @@ void select_survivors(const Level2<F>& work, const Survivors<F>& survivors, cons
   auto* wide = workspace.take<std::int64_t>(size(found));
   auto* ids = workspace.take<unsigned>(size(found));
   const SelectTuning tuning;
-  select_rows(SelectCall<F>{rows, {keys, wide, work.k, TopkOutput::sorted, rows}, tuning, workspace}, select);
-  narrow_places(wide, found, ids, workspace.stream());
+  select::select_rows(select::SelectCall<F>{rows, {keys, wide, work.k, TopkOutput::sorted, rows}, tuning, workspace},
+                      select);
+  narrow_ids(wide, found, ids, workspace.stream());
   const unsigned* numbers = work.queries.ids + work.first;
   scatter_rows(keys, numbers, work.count, work.k, work.keys, workspace.stream());
   scatter_rows(ids, numbers, work.count, work.k, work.ids, workspace.stream());
@@ -116,4 +117,4 @@ KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -7,7 +7,7 @@
 
 #include "cuda/triangle/level2.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 // A row of `room` places for each query, in the order of their positions.
 template <class F>
@@ -36,4 +36,4 @@ template <class F>
 void search_survivors(const Level2<F>& work, const StoreSurvivors<F>& store, const std::string& select,
                       std::size_t budget, cudaStream_t stream);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

@@ -7,11 +7,11 @@
 #include "core/limit.hpp"
 #include "cuda/runtime/platform.cuh"
 #include "cuda/runtime/properties.hpp"
+#include "cuda/triangle/interval_scan.hpp"
 #include "cuda/triangle/landmarks.hpp"
-#include "cuda/triangle/paper.hpp"
-#include "cuda/triangle/windows.hpp"
+#include "cuda/triangle/papers/sweet_knn.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 std::size_t size(std::int64_t count) {
@@ -56,7 +56,7 @@ class Search {
       paper_ = paper_shape(work.tuning, work.k, 2 * sizeof(F), sets.base.count(), sets.clusters.count());
     else
       require_within("method triangle, form windows", "threads_per_query", work.tuning.threads_per_query, 0,
-                     core::kMostWindowsThreads);
+                     core::kMaxIntervalScanThreads);
     if (statistics_ == nullptr) return;
     times_ = std::make_unique<StepTimes>(workspace.stream());
     mark_ = times_->mark();
@@ -65,9 +65,9 @@ class Search {
   }
 
   // Gives the number of exact keys, where they were counted.
-  std::int64_t run(const std::function<void(std::int64_t)>& between) {
+  std::int64_t run(const std::function<void(std::int64_t)>& on_batch_done) {
     if (sets_.same) {
-      search_clusters(sets_.clusters, 0, between);
+      search_clusters(sets_.clusters, 0, on_batch_done);
     } else {
       const std::int64_t all = sets_.queries.count();
       const std::int64_t most = queries_at_once();
@@ -78,7 +78,7 @@ class Search {
                                    landmarks_of(work_.tuning.query_landmarks, count), workspace_.stream(),
                                    workspace_.budget() / 4, of_queries());
         query_clusters_ += clusters.count();
-        search_clusters(clusters, first, between);
+        search_clusters(clusters, first, on_batch_done);
       }
     }
     if (statistics_ != nullptr) report();
@@ -92,7 +92,7 @@ class Search {
     return [this](const std::string& step) { mark_(step + " of queries"); };
   }
 
-  bool in_paper_form() const { return work_.tuning.form == "paper"; }
+  bool in_paper_form() const { return work_.tuning.form == "sweet-knn"; }
 
   // Queries in clusters take half of the budget, level 1 and what follows the other.
   std::int64_t queries_at_once() const {
@@ -104,7 +104,7 @@ class Search {
 
   // Queries `first` … of the whole set are those of the clusters.
   void search_clusters(const Clusters<F>& queries, std::int64_t first,
-                       const std::function<void(std::int64_t)>& between) {
+                       const std::function<void(std::int64_t)>& on_batch_done) {
     const std::int64_t row = Level1::row_bytes(sets_.clusters.count());
     const std::int64_t most = workspace_.budget() == 0
                                   ? queries.count()
@@ -129,7 +129,7 @@ class Search {
       if (mark_) mark_("level 1");
       search_queries(level2, queries.points());
       if (mark_) mark_("level 2");
-      between(level2.count);
+      on_batch_done(level2.count);
     }
   }
 
@@ -188,7 +188,7 @@ class Search {
   TriangleStatistics* statistics_;
   std::unique_ptr<StepTimes> times_;
   StepMark mark_;
-  PaperShape paper_;
+  SweetKnnShape paper_;
   DeviceBuffer<TriangleCounters> counters_;
   std::int64_t query_clusters_ = 0;
   std::int64_t finalists_ = 0;
@@ -202,9 +202,9 @@ std::int64_t landmarks_of(std::int64_t asked, std::int64_t points) {
 
 template <class F>
 std::int64_t triangle_search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids,
-                             Workspace& workspace, const std::function<void(std::int64_t)>& between,
+                             Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done,
                              TriangleStatistics* statistics) {
-  return Search<F>(work, sets, keys, ids, workspace, statistics).run(between);
+  return Search<F>(work, sets, keys, ids, workspace, statistics).run(on_batch_done);
 }
 
 #define KITH_INSTANTIATE(F)                                                                                     \
@@ -214,4 +214,4 @@ KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

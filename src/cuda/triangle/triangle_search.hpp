@@ -9,11 +9,12 @@
 #include <functional>
 #include <string>
 
-#include "cuda/search/point_store.hpp"
+#include "cuda/points/point_store.hpp"
+#include "cuda/runtime/workspace.hpp"
 #include "cuda/triangle/clusters.hpp"
 #include "kith/search.hpp"
 
-namespace kith::KITH_BACKEND {
+namespace kith::KITH_BACKEND::triangle {
 
 struct TriangleWork {
   Metric metric;
@@ -32,15 +33,15 @@ struct TriangleSets {
 
 // Everything is enqueued on the workspace's stream. The host waits where the workspace's budget makes it take the
 // queries in parts, and between the two passes of partial filtering. `between` is told how many queries are done.
-// Keys and ids (32 bits) of the neighbours go to queries.count() × k places each. `statistics`, where they are asked
+// Keys and ids (32 bits) of the neighbors go to queries.count() × k places each. `statistics`, where they are asked
 // for, get all but the steps of the base's clusters; then the host waits for the end, and
 // the number of exact keys is returned, else 0.
 template <class F>
 std::int64_t triangle_search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids,
-                             Workspace& workspace, const std::function<void(std::int64_t)>& between,
+                             Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done,
                              TriangleStatistics* statistics);
 
 // Landmarks of so many points: what was asked for, or the default, as far as there are points.
 std::int64_t landmarks_of(std::int64_t asked, std::int64_t points);
 
-}  // namespace kith::KITH_BACKEND
+}  // namespace kith::KITH_BACKEND::triangle

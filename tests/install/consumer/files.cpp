@@ -13,7 +13,7 @@ int main() {
   const std::vector<float> query = {7, 8};
   const auto found = kith::search<float>(points.view<float>(), {query.data(), 1, 2}, 1);
   if (found.ids != std::vector<std::int64_t>{2} || found.distances[0] != 1.0F) {
-    std::printf("wrong neighbour\n");
+    std::printf("wrong neighbor\n");
     return 1;
   }
   return 0;

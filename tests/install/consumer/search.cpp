@@ -17,7 +17,7 @@ int main() {
   const std::vector<float> query = {3, 3};
   const auto found = kith::search<float>({base.data(), 3, 2}, {query.data(), 1, 2}, 2);
   if (found.ids != std::vector<std::int64_t>{1, 0} || found.distances[0] != 1.0F) {
-    std::printf("wrong neighbours\n");
+    std::printf("wrong neighbors\n");
     return 1;
   }
 

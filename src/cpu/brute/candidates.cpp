@@ -1,0 +1,154 @@
+#include "cpu/brute/candidates.hpp"
+
+#include <algorithm>
+
+#include "cpu/brute/kth_value.hpp"
+#include "cpu/sort_hits.hpp"
+
+namespace kith::cpu {
+
+template <Element T>
+double Candidates<T>::tile_error(const SelectionContext<T>& context, std::int64_t tile) const {
+  if (!context.bounds.is_absolute()) return 0;
+  return context.bounds.error(context.queries.facts(query_).square_norm,
+                              context.part.tile_square_norms[static_cast<std::size_t>(tile)]);
+}
+
+template <Element T>
+void Candidates<T>::set_tile_threshold(const SelectionContext<T>& context) {
+  tile_threshold_ =
+      context.bounds.is_absolute() ? context.bounds.computed_limit(score_limit_, tile_error_) : threshold_;
+}
+
+template <Element T>
+void Candidates<T>::update_threshold(const SelectionContext<T>& context) {
+  threshold_ = context.bounds.computed_limit(score_limit_, 0);
+  // Exact scores order as the keys do, so what comes later must be strictly better than the k-th.
+  if (context.bounds.is_exact())
+    threshold_ = std::min(threshold_, std::nextafter(exact_limit_, -std::numeric_limits<F>::infinity()));
+}
+
+template <Element T>
+void Candidates<T>::begin_tile(SelectionContext<T>& context, std::int64_t tile) {
+  tile_first_ = tile * context.part.tile_rows;
+  tile_error_ = tile_error(context, tile);
+  if (size_ >= std::max(refresh_, kRefresh * context.k)) {
+    tighten(context);
+    drop_beyond_limit(context);
+    refresh_ = kRefresh * size_;
+  }
+  set_tile_threshold(context);
+}
+
+template <Element T>
+void Candidates<T>::take(SelectionContext<T>& context, std::int64_t first, const F* scores, const F* bias,
+                         std::int64_t count) {
+  const F raise = core::round_up<F>(tile_error_);
+  for (std::int64_t done = 0; done < count;) {
+    const auto offset = static_cast<OffsetOf<F>>(tile_first_ + first + done);
+    const auto result = filter(scores + done, bias != nullptr ? bias + done : nullptr, count - done, tile_threshold_,
+                               raise, offset, scores_ + size_, offsets_ + size_, capacity_ - size_);
+    done += result.consumed;
+    size_ += result.kept;
+    if (done == count) return;
+    make_room(context);
+    set_tile_threshold(context);
+  }
+}
+
+template <Element T>
+void Candidates<T>::make_room(SelectionContext<T>& context) {
+  tighten(context);
+  drop_beyond_limit(context);
+  const std::int64_t wanted = std::max(kSlack, (capacity_ - context.k) / 2);
+  if (size_ + wanted > capacity_) settle(context);
+}
+
+template <Element T>
+void Candidates<T>::lower_limit(const SelectionContext<T>& context, F key) {
+  if (!(key < key_limit_)) return;
+  key_limit_ = key;
+  score_limit_ = context.bounds.true_limit(key, context.queries.facts(query_).square_norm);
+}
+
+// At least k candidates have scores up to the k-th value, so no neighbor's key is above that value's bound.
+template <Element T>
+void Candidates<T>::tighten(const SelectionContext<T>& context) {
+  if (size_ < context.k) return;
+  const bool exact = context.bounds.is_exact();
+  const F raised = kth_value(scores_, size_, context.k, exact ? 0 : context.k / 8);
+  if (exact) exact_limit_ = std::min(exact_limit_, raised);
+  lower_limit(context, context.bounds.key_above(raised, context.queries.facts(query_).square_norm));
+  update_threshold(context);
+}
+
+// The largest error of any tile stands for all of them, so that one threshold serves the whole buffer.
+template <Element T>
+void Candidates<T>::drop_beyond_limit(const SelectionContext<T>& context) {
+  const double error = tile_error(context, context.part.longest_tile);
+  size_ = compact(scores_, offsets_, size_, context.bounds.computed_limit(score_limit_, 2 * error));
+  if (context.bounds.is_exact()) drop_lost_ties(context.k);
+}
+
+// Behind k candidates that are as good as the k-th score, and earlier, a score no better than it cannot win.
+template <Element T>
+void Candidates<T>::drop_lost_ties(std::int64_t k) {
+  std::int64_t kept = 0;
+  std::int64_t ahead = 0;
+  for (std::int64_t i = 0; i < size_; ++i) {
+    if (ahead >= k && scores_[i] >= exact_limit_) continue;
+    ahead += scores_[i] <= exact_limit_ ? 1 : 0;
+    scores_[kept] = scores_[i];
+    offsets_[kept++] = offsets_[i];
+  }
+  size_ = kept;
+}
+
+// Computes the keys of everything in the buffer and keeps the k best ever seen.
+template <Element T>
+void Candidates<T>::settle(SelectionContext<T>& context) {
+  const Metric& metric = context.base.metric;
+  const std::int64_t dims = context.base.view.cols;
+  const auto count = static_cast<std::size_t>(size_);
+  context.query.resize(static_cast<std::size_t>(dims));
+  context.ids.resize(std::max(context.ids.size(), count));
+  context.raw.resize(std::max(context.raw.size(), count));
+  exact_query(context.queries, query_, context.query.data());
+  for (std::size_t i = 0; i < count; ++i) context.ids[i] = context.part.first + static_cast<std::int64_t>(offsets_[i]);
+  exact_sums(core::form_of(metric), metric.p, context.query.data(), context.base.exact_base(), context.ids.data(),
+             size_, context.raw.data());
+  const core::RowFacts query_facts = context.queries.facts(query_);
+  std::vector<core::Hit<F>>& all = context.hits;
+  all.assign(hits_.begin(), hits_.end());
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = core::finish(metric, context.raw[i], query_facts, context.base.facts(context.ids[i]), dims);
+    all.push_back({static_cast<F>(value), context.ids[i]});
+  }
+  sort_hits(all);
+  hits_.assign(all.begin(), all.begin() + std::min(static_cast<std::ptrdiff_t>(all.size()), context.k));
+  context.finalists += size_;
+  size_ = 0;
+  if (static_cast<std::int64_t>(hits_.size()) < context.k) return;
+  lower_limit(context, hits_.back().key);
+  // Distances end at 0: once k of them are there, nothing that comes later can do better.
+  if (hits_.back().key <= 0 && metric.kind != MetricKind::inner_product)
+    score_limit_ = -std::numeric_limits<double>::infinity();
+  update_threshold(context);
+}
+
+template <Element T>
+auto Candidates<T>::finish(SelectionContext<T>& context) -> std::vector<core::Hit<F>> {
+  if (size_ > context.k) {
+    tighten(context);
+    drop_beyond_limit(context);
+  }
+  if (size_ > 0) settle(context);
+  return std::move(hits_);
+}
+
+template class Candidates<float>;
+template class Candidates<double>;
+template class Candidates<std::uint8_t>;
+template class Candidates<std::int8_t>;
+
+}  // namespace kith::cpu

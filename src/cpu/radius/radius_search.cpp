@@ -1,0 +1,316 @@
+// Data flow: a task is a block of queries against a part of the base. Tile by tile, scores are computed and those that
+// could lie within the query's radius filtered out; the keys of these decide. At the end the hits of each query, from
+// all parts, are sorted into the result.
+#include "cpu/radius/radius_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "core/order.hpp"
+#include "core/score_bounds.hpp"
+#include "cpu/parallel.hpp"
+#include "cpu/progress.hpp"
+#include "cpu/simd/kernels.hpp"
+#include "cpu/sort_hits.hpp"
+#include "kith/error.hpp"
+
+namespace kith::cpu {
+namespace {
+
+std::int64_t slack_padded(std::int64_t count) {
+  return (count + kSlack - 1) / kSlack * kSlack;
+}
+
+// What a worker keeps from task to task.
+template <class F>
+struct RadiusWorkspace {
+  std::vector<F> query_rows;
+  std::vector<double> exact_queries;
+  std::vector<F> base_rows;
+  std::vector<F> panels;
+  std::vector<F> scores;
+  std::vector<F> norms;
+  std::vector<F> limits;
+  std::vector<F> raises;
+  std::vector<BlockHit> hits;
+  std::vector<F> kept_scores;
+  std::vector<OffsetOf<F>> kept_offsets;
+  std::vector<std::int64_t> ids;
+  std::vector<double> raw;
+};
+
+template <class F>
+struct QueryHits {
+  std::vector<core::Hit<F>> hits;
+  std::int64_t count = 0;
+};
+
+template <Element T>
+class RadiusTask {
+ public:
+  using F = DistanceOf<T>;
+
+  RadiusTask(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
+             const core::RadiusQuery<F>& reach, RadiusWorkspace<F>& workspace)
+      : base_(base),
+        queries_(queries),
+        plan_(plan),
+        reach_(reach),
+        form_(core::form_of(plan.metric)),
+        bounds_(plan.metric, base.view.cols, plan.expanded, core::range_of_type<T>()),
+        space_(workspace) {}
+
+  // Queries [first, first + count) against base rows [part, part_end); found[q] belongs to query first + q.
+  // `tile_done(pairs, hits)` is called after each tile.
+  template <class TileDone>
+  std::int64_t run(std::int64_t first, std::int64_t count, std::int64_t part, std::int64_t part_end,
+                   QueryHits<F>* const* found, TileDone tile_done) {
+    first_ = first;
+    found_ = found;
+    const Rows<F> query_rows = take_queries(first, count);
+    space_.kept_scores.resize(static_cast<std::size_t>(plan_.candidates));
+    space_.kept_offsets.resize(static_cast<std::size_t>(plan_.candidates));
+    space_.ids.resize(static_cast<std::size_t>(plan_.candidates));
+    space_.raw.resize(static_cast<std::size_t>(plan_.candidates));
+    for (std::int64_t tile = part; tile < part_end; tile += plan_.base_tile) {
+      const std::int64_t rows = std::min(plan_.base_tile, part_end - tile);
+      hits_ = 0;
+      set_limits(first, count, tile, rows);
+      const Rows<F> base_rows = take_base(tile, rows);
+      if (plan_.distance == "register-tiled") {
+        search_panels(query_rows, base_rows, tile);
+      } else {
+        search_rows(query_rows, base_rows, tile);
+      }
+      tile_done(count * rows, hits_);
+    }
+    return finalists_;
+  }
+
+ private:
+  std::int64_t dims() const { return base_.view.cols; }
+
+  // In working precision, doubled for ‖y‖² − ⟨2x,y⟩, and in double for the keys.
+  Rows<F> take_queries(std::int64_t first, std::int64_t count) {
+    space_.exact_queries.resize(static_cast<std::size_t>(count * dims()));
+    for (std::int64_t q = 0; q < count; ++q) exact_query(queries_, first + q, space_.exact_queries.data() + q * dims());
+    space_.query_rows.resize(static_cast<std::size_t>(count * dims()));
+    const Rows<F> rows = working_rows(queries_, first, count, space_.query_rows.data());
+    if (!plan_.expanded) return rows;
+    for (std::int64_t q = 0; q < count; ++q)
+      for (std::int64_t c = 0; c < dims(); ++c)
+        space_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
+    return {space_.query_rows.data(), count, dims()};
+  }
+
+  Rows<F> take_base(std::int64_t first, std::int64_t count) {
+    if (!lies_ready(base_)) space_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
+    return working_rows(base_, first, count, space_.base_rows.data());
+  }
+
+  // Scores of the tile above limits[q] lie outside the radius. raises[q] is their error.
+  void set_limits(std::int64_t first, std::int64_t count, std::int64_t tile, std::int64_t rows) {
+    double longest = 0;
+    if (bounds_.is_absolute()) {
+      const double* norms = base_.square_norms.data() + tile;
+      longest = *std::max_element(norms, norms + rows);
+    }
+    space_.limits.resize(static_cast<std::size_t>(count));
+    space_.raises.resize(static_cast<std::size_t>(count));
+    for (std::int64_t q = 0; q < count; ++q) {
+      const double square_norm = queries_.facts(first + q).square_norm;
+      const double error = bounds_.error(square_norm, longest);
+      const double limit = bounds_.true_limit(reach_.key_of(first + q), square_norm);
+      space_.limits[static_cast<std::size_t>(q)] = bounds_.computed_limit(limit, error);
+      space_.raises[static_cast<std::size_t>(q)] = core::round_up<F>(error);
+    }
+  }
+
+  void search_rows(Rows<F> query_rows, Rows<F> base_rows, std::int64_t tile) {
+    const std::int64_t stride = slack_padded(base_rows.count);
+    space_.scores.resize(static_cast<std::size_t>(query_rows.count * stride));
+    direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), space_.scores.data(), stride);
+    for (std::int64_t q = 0; q < query_rows.count; ++q)
+      take(q, tile, space_.scores.data() + q * stride, base_rows.count);
+  }
+
+  void search_panels(Rows<F> query_rows, Rows<F> base_rows, std::int64_t tile) {
+    const std::int64_t block_rows = tiled_block_rows<F>();
+    const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
+    const std::int64_t padded_rows = slack_padded(base_rows.count);
+    space_.panels.resize(static_cast<std::size_t>(padded_rows * dims()));
+    pack_panels(base_rows, dims(), space_.panels.data());
+    if (plan_.expanded) {
+      space_.norms.assign(base_.square_norms.data() + tile, base_.square_norms.data() + tile + base_rows.count);
+      space_.norms.resize(static_cast<std::size_t>(padded_rows));
+    }
+    space_.scores.resize(static_cast<std::size_t>(query_rows.count * padded_rows));
+    space_.hits.resize(static_cast<std::size_t>(query_rows.count * blocks));
+    std::vector<F>& below = next_limits();
+    const std::int64_t count =
+        register_tiled_scores(plan_.expanded ? core::Form::dot : form_, plan_.metric.p, query_rows,
+                              {space_.panels.data(), plan_.expanded ? space_.norms.data() : nullptr, base_rows.count},
+                              dims(), {space_.scores.data(), space_.hits.data(), below.data()});
+    for (std::int64_t i = 0; i < count; ++i) {
+      const BlockHit hit = space_.hits[static_cast<std::size_t>(i)];
+      const std::int64_t row = hit.block * block_rows;
+      take(hit.query, tile + row, space_.scores.data() + i * block_rows, std::min(block_rows, base_rows.count - row));
+    }
+  }
+
+  // Panels want what is below, not at most.
+  std::vector<F>& next_limits() {
+    below_.resize(space_.limits.size());
+    std::transform(space_.limits.begin(), space_.limits.end(), below_.begin(), core::next_above<F>);
+    return below_;
+  }
+
+  // Scores of base rows [row, row + count) for one query of the block.
+  void take(std::int64_t q, std::int64_t row, const F* scores, std::int64_t count) {
+    const auto at = static_cast<std::size_t>(q);
+    for (std::int64_t done = 0; done < count;) {
+      const auto result = filter(scores + done, nullptr, count - done, space_.limits[at], space_.raises[at],
+                                 static_cast<OffsetOf<F>>(done), space_.kept_scores.data(), space_.kept_offsets.data(),
+                                 plan_.candidates);
+      done += result.consumed;
+      std::int64_t unsure = 0;
+      for (std::int64_t i = 0; i < result.kept; ++i) {
+        const auto candidate = static_cast<std::size_t>(i);
+        const std::int64_t id = row + static_cast<std::int64_t>(space_.kept_offsets[candidate]);
+        if (reach_.exclude_self && id == first_ + q) continue;
+        if (reach_.count_only && surely_within(q, space_.kept_scores[candidate])) {
+          found_[q]->count += 1;
+        } else {
+          space_.ids[static_cast<std::size_t>(unsure++)] = id;
+        }
+      }
+      decide(q, unsure);
+    }
+  }
+
+  bool surely_within(std::int64_t q, F raised) const {
+    return bounds_.key_above(raised, queries_.facts(first_ + q).square_norm) <= reach_.key_of(first_ + q);
+  }
+
+  // Keys of the first `count` ids; those within the radius are hits.
+  void decide(std::int64_t q, std::int64_t count) {
+    if (count == 0) return;
+    const F limit = reach_.key_of(first_ + q);
+    const core::RowFacts query_facts = queries_.facts(first_ + q);
+    exact_sums(form_, plan_.metric.p, space_.exact_queries.data() + q * dims(), base_.exact_base(), space_.ids.data(),
+               count, space_.raw.data());
+    finalists_ += count;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const std::int64_t id = space_.ids[at];
+      const F key = static_cast<F>(core::finish(plan_.metric, space_.raw[at], query_facts, base_.facts(id), dims()));
+      if (!(key <= limit)) continue;
+      found_[q]->count += 1;
+      if (reach_.count_only) continue;
+      found_[q]->hits.push_back({key, id});
+      ++hits_;
+    }
+  }
+
+  const PreparedRows<T>& base_;
+  const PreparedRows<T>& queries_;
+  const Plan& plan_;
+  const core::RadiusQuery<F>& reach_;
+  core::Form form_;
+  core::ScoreBounds<F> bounds_;
+  RadiusWorkspace<F>& space_;
+  std::vector<F> below_;
+  QueryHits<F>* const* found_ = nullptr;
+  std::int64_t first_ = 0;
+  std::int64_t hits_ = 0;  // of the tile
+  std::int64_t finalists_ = 0;
+};
+
+// The parts' hits of one query, sorted, into the result; their memory is given back.
+template <class F>
+void put_sorted_row(const Metric& metric, QueryHits<F>* parts, std::int64_t splits, std::int64_t* ids, F* distances) {
+  std::vector<core::Hit<F>> all = std::move(parts[0].hits);
+  for (std::int64_t split = 1; split < splits; ++split) {
+    const std::vector<core::Hit<F>> more = std::move(parts[split].hits);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  sort_hits(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ids[i] = all[i].id;
+    distances[i] = core::returned_value(metric, all[i].key);
+  }
+}
+
+}  // namespace
+
+template <Element T>
+core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries,
+                                                const Plan& plan, const core::RadiusQuery<DistanceOf<T>>& reach,
+                                                const ProgressCallback& callback) {
+  using F = DistanceOf<T>;
+  const std::int64_t query_count = queries.view.rows;
+  const std::int64_t splits = plan.base_splits;
+  const std::int64_t blocks = (query_count + plan.query_block - 1) / plan.query_block;
+  const std::int64_t part_rows = (base.view.rows + splits - 1) / splits;
+  std::vector<QueryHits<F>> found(static_cast<std::size_t>(query_count * splits));
+  std::vector<RadiusWorkspace<F>> workspaces(static_cast<std::size_t>(plan.threads));
+  ProgressMeter progress(callback, query_count * base.view.rows);
+  std::atomic<std::int64_t> hits{0};
+  std::atomic<std::int64_t> finalists{0};
+
+  parallel_for(plan.threads, blocks * splits, [&](std::int64_t index, int worker) {
+    const std::int64_t split = index % splits;
+    const std::int64_t first = index / splits * plan.query_block;
+    const std::int64_t count = std::min(plan.query_block, query_count - first);
+    const std::int64_t part = split * part_rows;
+    std::vector<QueryHits<F>*> mine;
+    for (std::int64_t q = 0; q < count; ++q)
+      mine.push_back(&found[static_cast<std::size_t>((first + q) * splits + split)]);
+    RadiusTask<T> task(base, queries, plan, reach, workspaces[static_cast<std::size_t>(worker)]);
+    finalists += task.run(first, count, part, std::min(part + part_rows, base.view.rows), mine.data(),
+                          [&](std::int64_t pairs, std::int64_t more) {
+                            if ((hits += more) > reach.most_hits)
+                              throw Error(ErrorCode::out_of_memory,
+                                          fmt::format("more than {} neighbors lie within the radius; free memory "
+                                                      "holds no more of them",
+                                                      reach.most_hits));
+                            progress.add(pairs, worker);
+                          });
+  });
+
+  core::RadiusResult<F> out;
+  out.finalists = finalists;
+  out.offsets.assign(static_cast<std::size_t>(query_count) + 1, 0);
+  for (std::int64_t q = 0; q < query_count; ++q) {
+    std::int64_t count = 0;
+    for (std::int64_t split = 0; split < splits; ++split)
+      count += found[static_cast<std::size_t>(q * splits + split)].count;
+    out.offsets[static_cast<std::size_t>(q) + 1] = out.offsets[static_cast<std::size_t>(q)] + count;
+  }
+  if (!reach.count_only) {
+    out.ids.resize(static_cast<std::size_t>(out.offsets.back()));
+    out.distances.resize(out.ids.size());
+    parallel_for(plan.threads, query_count, [&](std::int64_t q, int) {
+      const std::int64_t at = out.offsets[static_cast<std::size_t>(q)];
+      put_sorted_row(plan.metric, found.data() + q * splits, splits, out.ids.data() + at, out.distances.data() + at);
+    });
+  }
+  progress.finish();
+  return out;
+}
+
+#define KITH_INSTANTIATE(T)                                                                                      \
+  template core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>&, const PreparedRows<T>&,       \
+                                                           const Plan&, const core::RadiusQuery<DistanceOf<T>>&, \
+                                                           const ProgressCallback&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cpu

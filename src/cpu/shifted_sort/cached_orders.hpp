@@ -1,0 +1,34 @@
+// cached_orders.hpp: the orders of a base that is searched many times, made by the first search. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "core/curve_shifts.hpp"
+#include "cpu/shifted_sort/shifted_sort.hpp"
+
+namespace kith::cpu {
+
+template <Element T>
+class CachedOrders {
+ public:
+  // As shifted_search().
+  std::int64_t search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
+                      const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
+    return shifted_search(base, orders(base, plan), queries, plan, callback, ids, distances);
+  }
+
+ private:
+  const CurveBase<T>& orders(const PreparedRows<T>& base, const Plan& plan) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (orders_ == nullptr)
+      orders_ = std::make_unique<CurveBase<T>>(make_curve_base(base.view, core::curve_shifts(plan.shifted_sort),
+                                                               core::curve_of(plan.shifted_sort), plan.threads));
+    return *orders_;
+  }
+
+  std::mutex mutex_;
+  std::unique_ptr<CurveBase<T>> orders_;
+};
+
+}  // namespace kith::cpu

@@ -1,0 +1,218 @@
+#include "cpu/shifted_sort/shifted_sort.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/key.hpp"
+#include "core/order.hpp"
+#include "cpu/parallel.hpp"
+#include "cpu/progress.hpp"
+#include "cpu/shifted_sort/near_list.hpp"
+
+namespace kith::cpu {
+namespace {
+
+// Queries that a thread takes at a time, sorted along the curve so that each finds in the cache what the one before it
+// read. Every chunk passes over all orders of the base.
+constexpr std::int64_t kCurveChunk = std::int64_t{1} << 18;
+
+// How many codes are less than `code`, looked for from a place that may be near.
+template <class Code>
+std::int64_t place_from(const std::vector<Code>& codes, std::int64_t near, const Code& code) {
+  const auto count = static_cast<std::int64_t>(codes.size());
+  const Code* at = codes.data();
+  std::int64_t low = near;
+  std::int64_t high = near;
+  for (std::int64_t step = 8; low > 0 && !(at[low - 1] < code); step *= 4) {
+    high = low - 1;
+    low = std::max<std::int64_t>(0, low - step);
+  }
+  for (std::int64_t step = 8; high < count && at[high] < code; step *= 4) {
+    low = high + 1;
+    high = std::min(count, high + step);
+  }
+  return std::lower_bound(at + low, at + high, code) - at;
+}
+
+// NaN comes last, as infinity.
+template <class F>
+F ranked(F sum) {
+  return sum <= std::numeric_limits<F>::max() ? sum : std::numeric_limits<F>::infinity();
+}
+
+// Sums over coordinates of the terms of one query and consecutive points, first coordinate first, as the device has it.
+template <class F>
+void score_run(core::Form form, const F* query, const F* points, std::int64_t stride, std::int64_t dims,
+               std::int64_t count, F* sums) {
+  if (form == core::Form::squared && dims == 3) {
+    const F* y[] = {points, points + stride, points + 2 * stride};
+    const F x[] = {query[0], query[1], query[2]};
+    for (std::int64_t i = 0; i < count; ++i) {
+      const F gaps[] = {x[0] - y[0][i], x[1] - y[1][i], x[2] - y[2][i]};
+      sums[i] = ranked(gaps[0] * gaps[0] + gaps[1] * gaps[1] + gaps[2] * gaps[2]);
+    }
+    return;
+  }
+  std::fill(sums, sums + count, F{0});
+  for (std::int64_t c = 0; c < dims; ++c) {
+    const F x = query[c];
+    const F* y = points + c * stride;
+    if (form == core::Form::squared) {
+      for (std::int64_t i = 0; i < count; ++i) sums[i] += (x - y[i]) * (x - y[i]);
+    } else if (form == core::Form::absolute) {
+      for (std::int64_t i = 0; i < count; ++i) sums[i] += std::abs(x - y[i]);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) sums[i] = std::max(sums[i], std::abs(x - y[i]));
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i) sums[i] = ranked(sums[i]);
+}
+
+// core::raw_sum() of forms that need no means, for few coordinates.
+template <class T>
+double returned_sum(core::Form form, const T* x, std::int64_t x_stride, const T* y, std::int64_t y_stride,
+                    std::int64_t dims) {
+  double lanes[core::kLanes] = {};
+  double largest = 0;
+  for (std::int64_t c = 0; c < dims; ++c) {
+    const double gap = std::abs(core::coordinate(x, x_stride, c) - core::coordinate(y, y_stride, c));
+    lanes[c % core::kLanes] += form == core::Form::squared ? gap * gap : gap;
+    largest = std::max(largest, gap);
+  }
+  return form == core::Form::maximum ? largest : core::combine_lanes(lanes);
+}
+
+// What a thread has.
+template <Element T, class Code>
+class CurveWorker {
+  using F = DistanceOf<T>;
+
+ public:
+  CurveWorker(const PreparedRows<T>& base, const core::CurveFrame& frame,
+              const std::vector<CurveOrder<F, Code>>& orders, const PreparedRows<T>& queries, const Plan& plan)
+      : base_(base),
+        frame_(frame),
+        orders_(orders),
+        queries_(queries),
+        plan_(plan),
+        form_(core::form_of(plan.metric)),
+        root_(core::effective_kind(plan.metric) == MetricKind::euclidean),
+        list_(plan.problem.k, 2 * plan.shifted_sort.window),
+        query_(static_cast<std::size_t>(base.view.cols)),
+        sums_(static_cast<std::size_t>(2 * plan.shifted_sort.window)),
+        places_(orders.size()) {}
+
+  void search(std::int64_t first, std::int64_t count, std::int64_t* ids, F* distances) {
+    curve_codes(queries_.view, frame_, 0, first, count, sorted_);
+    radix_sort(sorted_, scratch_, core::code_shape(frame_.dims).bits * frame_.dims);
+    std::fill(places_.begin(), places_.end(), 0);
+    const std::int64_t k = plan_.problem.k;
+    for (std::size_t i = 0; i < sorted_.ids.size(); ++i) {
+      const std::int64_t q = sorted_.ids[i];
+      find(q, sorted_.codes[i]);
+      finish(q, ids + q * k, distances + q * k);
+    }
+  }
+
+ private:
+  void find(std::int64_t q, const Code& first_code) {
+    const MatrixView<T>& view = queries_.view;
+    const T* row = view.row(q);
+    for (std::int64_t c = 0; c < view.cols; ++c)
+      query_[static_cast<std::size_t>(c)] = static_cast<F>(row[c * view.col_stride]);
+    list_.clear();
+    for (std::size_t shift = 0; shift < orders_.size(); ++shift) {
+      const CurveOrder<F, Code>& order = orders_[shift];
+      places_[shift] = place_from(order.sorted.codes, places_[shift], shift == 0 ? first_code : code_of(shift));
+      const std::int64_t n = base_.view.rows;
+      const std::int64_t from = std::max<std::int64_t>(0, places_[shift] - plan_.shifted_sort.window);
+      const std::int64_t to = std::min(n, places_[shift] + plan_.shifted_sort.window);
+      score_run(form_, query_.data(), order.points.data() + from, n, view.cols, to - from, sums_.data());
+      list_.offer(sums_.data(), order.sorted.ids.data() + from, to - from);
+    }
+  }
+
+  Code code_of(std::size_t shift) const {
+    const auto coordinate = [&](int c) { return static_cast<double>(query_[static_cast<std::size_t>(c)]); };
+    if (frame_.dims == 3) return core::curve_code<Code, 3>(frame_, static_cast<int>(shift), coordinate);
+    return core::curve_code<Code, 0>(frame_, static_cast<int>(shift), coordinate);
+  }
+
+  // The keys that every method returns, from the true coordinates, and their order.
+  void finish(std::int64_t q, std::int64_t* ids, F* distances) {
+    hits_.clear();
+    const MatrixView<T>& base = base_.view;
+    const MatrixView<T>& queries = queries_.view;
+    for (std::size_t i = 0; i < list_.size(); ++i) __builtin_prefetch(base.row(list_.id(i)));
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+      const std::uint32_t id = list_.id(i);
+      const double raw =
+          returned_sum(form_, queries.row(q), queries.col_stride, base.row(id), base.col_stride, base.cols);
+      hits_.push_back({static_cast<F>(root_ ? std::sqrt(raw) : raw), id});
+    }
+    if (!std::is_sorted(hits_.begin(), hits_.end())) std::sort(hits_.begin(), hits_.end());
+    for (std::size_t i = 0; i < hits_.size(); ++i) {
+      ids[i] = hits_[i].id;
+      distances[i] = hits_[i].key;
+    }
+  }
+
+  const PreparedRows<T>& base_;
+  const core::CurveFrame& frame_;
+  const std::vector<CurveOrder<F, Code>>& orders_;
+  const PreparedRows<T>& queries_;
+  const Plan& plan_;
+  core::Form form_;
+  bool root_;  // the key is the root of the sum
+  NearList<F> list_;
+  std::vector<F> query_;
+  std::vector<F> sums_;
+  std::vector<std::int64_t> places_;  // of the query before, in each order
+  std::vector<core::Hit<F>> hits_;
+  CodesWithIds<Code> sorted_;
+  CodesWithIds<Code> scratch_;
+};
+
+template <Element T, class Code>
+void search_orders(const PreparedRows<T>& base, const core::CurveFrame& frame,
+                   const std::vector<CurveOrder<DistanceOf<T>, Code>>& orders, const PreparedRows<T>& queries,
+                   const Plan& plan, const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
+  const std::int64_t count = queries.view.rows;
+  const std::int64_t share = (std::min(count, plan.query_block) + plan.threads - 1) / plan.threads;
+  const std::int64_t chunk = std::min(share, kCurveChunk);
+  const std::int64_t chunks = (count + chunk - 1) / chunk;
+  ProgressMeter progress(callback, count * base.view.rows);
+  std::vector<CurveWorker<T, Code>> workers(static_cast<std::size_t>(plan.threads),
+                                            CurveWorker<T, Code>(base, frame, orders, queries, plan));
+  parallel_for(plan.threads, chunks, [&](std::int64_t c, int worker) {
+    const std::int64_t now = std::min(chunk, count - c * chunk);
+    workers[static_cast<std::size_t>(worker)].search(c * chunk, now, ids, distances);
+    progress.add(now * base.view.rows, worker);
+  });
+  progress.finish();
+}
+
+}  // namespace
+
+template <Element T>
+std::int64_t shifted_search(const PreparedRows<T>& base, const CurveBase<T>& orders, const PreparedRows<T>& queries,
+                            const Plan& plan, const ProgressCallback& callback, std::int64_t* ids,
+                            DistanceOf<T>* distances) {
+  if (orders.wide.empty())
+    search_orders<T>(base, orders.frame, orders.narrow, queries, plan, callback, ids, distances);
+  else
+    search_orders<T>(base, orders.frame, orders.wide, queries, plan, callback, ids, distances);
+  return queries.view.rows * plan.problem.k;
+}
+
+#define KITH_INSTANTIATE(T)                                                                                 \
+  template std::int64_t shifted_search(const PreparedRows<T>&, const CurveBase<T>&, const PreparedRows<T>&, \
+                                       const Plan&, const ProgressCallback&, std::int64_t*, DistanceOf<T>*);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cpu

@@ -1,0 +1,70 @@
+#include "cuda/brute/brute_search.hpp"
+
+#include "cuda/brute/fallback_search.hpp"
+
+namespace kith::KITH_BACKEND::brute {
+namespace {
+
+std::size_t size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+// So few queries go to the last pass at once: keys of all points then take no longer than any other scores.
+constexpr std::int64_t kFew = 16;
+
+}  // namespace
+
+template <class F>
+std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
+                                     unsigned* ids, Workspace& workspace, const std::function<void()>& on_tile_done) {
+  cudaStream_t stream = workspace.stream();
+  FallbackSearch<F> climb(work, base, workspace, on_tile_done);
+  std::vector<PassReport> reports(work.passes.size());
+  std::size_t pass = climb.first_not_failed(0);
+  if (work.tries) pass = climb.first_that_suffices(pass, queries, reports);
+  reports[pass] = climb.run(work.passes[pass], queries, keys, ids);
+
+  // Who failed goes on alone: `chosen` says where its answer belongs.
+  std::optional<PointStore<F>> rest;
+  DeviceBuffer<unsigned> chosen;
+  for (++pass; pass < work.passes.size() && climb.failed() > 0; ++pass) {
+    const std::int64_t count = climb.failed();
+    if (count <= kFew) pass = work.passes.size() - 1;
+    DeviceBuffer<unsigned> failed(size(count), stream);
+    if (rest) {
+      gather_rows(chosen.data(), climb.failed_queries(), count, 1, failed.data(), stream);
+    } else {
+      KITH_CUDA(cudaMemcpyAsync(failed.data(), climb.failed_queries(), size(count) * sizeof(unsigned),
+                                cudaMemcpyDeviceToDevice, stream));
+    }
+    chosen = std::move(failed);
+    rest.emplace(some_of(queries, chosen.data(), count, work.metric, stream));
+    pass = climb.first_that_suffices(climb.first_not_failed(pass), *rest, reports);
+    DeviceBuffer<F> rest_keys(size(count * work.k), stream);
+    DeviceBuffer<unsigned> rest_ids(size(count * work.k), stream);
+    reports[pass] = climb.run(work.passes[pass], *rest, rest_keys.data(), rest_ids.data());
+    scatter_rows(rest_keys.data(), chosen.data(), count, work.k, keys, stream);
+    scatter_rows(rest_ids.data(), chosen.data(), count, work.k, ids, stream);
+  }
+  return reports;
+}
+
+template <class F>
+bool first_pass_suffices(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base,
+                         Workspace& workspace) {
+  const std::function<void()> nothing = [] {};
+  FallbackSearch<F> search(work, base, workspace, nothing);
+  if (search.has_failed(work.passes.front())) return false;
+  PassReport trial;
+  return search.holds(work.passes.front(), queries, trial);
+}
+
+#define KITH_INSTANTIATE(F)                                                                                            \
+  template std::vector<PassReport> brute_search(const BruteWork&, const PointStore<F>&, BaseSource<F>&, F*, unsigned*, \
+                                                Workspace&, const std::function<void()>&);                             \
+  template bool first_pass_suffices(const BruteWork&, const PointStore<F>&, BaseSource<F>&, Workspace&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND::brute

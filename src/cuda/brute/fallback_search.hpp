@@ -1,0 +1,182 @@
+// fallback_search.hpp: passes are run, or tried on some queries first, and give the queries that have no certificate.
+#pragma once
+
+#include "cuda/brute/fp16_certificate.hpp"
+#include "cuda/brute/pass_search.hpp"
+
+namespace kith::KITH_BACKEND::brute {
+
+template <class F>
+PointStore<F> some_of(const PointStore<F>& queries, const unsigned* chosen, std::int64_t count, const Metric& metric,
+                      cudaStream_t stream) {
+  PointStore<F> some(count, queries.dims(), metric, queries.bias(0) != nullptr, stream);
+  gather_rows(queries.exact(0, queries.count()).rows.data, chosen, count, queries.dims(), some.rows(), stream);
+  some.prepare(count);
+  return some;
+}
+
+// Runs a pass and gives the queries that have no certificate; none after the last pass.
+template <class F>
+class FallbackSearch {
+ public:
+  FallbackSearch(const BruteWork& work, BaseSource<F>& base, Workspace& workspace,
+                 const std::function<void()>& on_tile_done)
+      : work_(work), base_(base), workspace_(workspace), on_tile_done_(on_tile_done) {}
+
+  PassReport run(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids) {
+    const PassReport report = run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
+      base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, on_tile_done_); });
+    });
+    if (queries.count() >= kTelling && 2 * failed() > queries.count()) note_failed(pass);
+    return report;
+  }
+
+  // The first pass from `pass` on that queries did not fail before.
+  std::size_t first_not_failed(std::size_t pass) const {
+    while (work_.remembers && pass + 1 < work_.passes.size() && has_failed(work_.passes[pass])) ++pass;
+    return pass;
+  }
+
+  // The first pass from `pass` on that some of the queries, spread over all, can be expected to pass.
+  std::size_t first_that_suffices(std::size_t pass, const PointStore<F>& queries, std::vector<PassReport>& reports) {
+    const std::int64_t tried = tried_queries(queries.count());
+    if (tried == 0 || !may_fail(work_.passes[pass], queries.dims())) return pass;
+    const DeviceBuffer<unsigned> numbers = spread_numbers(tried, queries.count(), workspace_.stream());
+    const PointStore<F> some = some_of(queries, numbers.data(), tried, work_.metric, workspace_.stream());
+    for (; may_fail(work_.passes[pass], queries.dims()); ++pass) {
+      PassReport trial;
+      if (holds(work_.passes[pass], some, trial)) break;
+      reports[pass] = trial;
+    }
+    return pass;
+  }
+
+  // Whether most queries pass, with the first tile alone; what they find is forgotten.
+  bool holds(const Pass& pass, const PointStore<F>& queries, PassReport& trial) {
+    trial = try_out(pass, queries);
+    const bool most_fail = 2 * failed() > queries.count();
+    if (most_fail) note_failed(pass);
+    return !most_fail;
+  }
+
+  bool has_failed(const Pass& pass) const { return work_.history != nullptr && work_.history->has_failed(pass); }
+
+  std::int64_t failed() const { return failed_count_; }
+  const unsigned* failed_queries() const { return failed_.data(); }
+
+ private:
+  void note_failed(const Pass& pass) {
+    if (work_.history != nullptr) work_.history->note_failed(pass);
+  }
+
+  // Of so many queries more than half failing says something of the points.
+  static constexpr std::int64_t kTelling = 32;
+
+  // What is tried before all queries take a pass.
+  struct Trial {
+    static constexpr std::int64_t kLeastQueries = 256;  // fewer are their own trial
+    static constexpr std::int64_t kShare = 16;
+    static constexpr std::int64_t kMostTried = 64;
+  };
+
+  // How many queries try a pass: some, where the first tile leaves points out.
+  std::int64_t tried_queries(std::int64_t queries) const {
+    if (queries < Trial::kLeastQueries || work_.base_tile <= work_.candidates) return 0;
+    return std::min(queries / Trial::kShare, Trial::kMostTried);
+  }
+
+  static std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+  // Products may, of fp16 or not.
+  bool may_fail(const Pass& pass, std::int64_t dims) const {
+    return uses_fp16(pass.stage) ||
+           (pass.expanded && !core::ScoreBounds<F>(work_.metric, dims, true, work_.integer_range).is_exact());
+  }
+
+  // Numbers 0 … all − 1, `count` of them, evenly apart.
+  static DeviceBuffer<unsigned> spread_numbers(std::int64_t count, std::int64_t all, cudaStream_t stream) {
+    std::vector<unsigned> numbers(size(count));
+    for (std::int64_t i = 0; i < count; ++i) numbers[size(i)] = static_cast<unsigned>(i * all / count);
+    DeviceBuffer<unsigned> there(numbers.size(), stream);
+    KITH_CUDA(cudaMemcpyAsync(there.data(), numbers.data(), numbers.size() * sizeof(unsigned), cudaMemcpyHostToDevice,
+                              stream));
+    KITH_CUDA(cudaStreamSynchronize(stream));
+    return there;
+  }
+
+  PassReport try_out(const Pass& pass, const PointStore<F>& queries) {
+    DeviceBuffer<F> keys(size(queries.count() * work_.k), workspace_.stream());
+    DeviceBuffer<unsigned> ids(size(queries.count() * work_.k), workspace_.stream());
+    return run_on(pass, queries, keys.data(), ids.data(), [&](PassSearch<F>& search) {
+      base_.for_first_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, [] {}); });
+    });
+  }
+
+  template <class TakeTiles>
+  PassReport run_on(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids, TakeTiles take_tiles) {
+    cudaStream_t stream = workspace_.stream();
+    const std::int64_t count = queries.count();
+    if (pass.stage != DistanceStage::exact) {
+      left_out_ = DeviceBuffer<F>(size(count), stream);
+      begin_left_out(left_out_.data(), count, stream);
+    }
+    fp16_.reset();
+    if (uses_fp16(pass.stage)) {
+      const Fp16Frame& frame = base_.fp16_frame();
+      fp16_.emplace(count, queries.dims(), false, stream);
+      fp16_->prepare(as_floats(queries.working(0, count)), frame);
+    }
+    PassSearch<F> search(work_, pass, {queries, {keys, ids, work_.k, 0}, left_out_.data(), fp16_ ? &*fp16_ : nullptr},
+                         workspace_, streams_);
+    take_tiles(search);
+    failed_count_ = 0;
+    if (pass.stage != DistanceStage::exact) look_for_failures(pass, queries, keys);
+    return {count, search.keys()};
+  }
+
+  void look_for_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
+    cudaStream_t stream = workspace_.stream();
+    failed_ = DeviceBuffer<unsigned>(size(queries.count() + 1), stream);
+    unsigned* counter = failed_.data() + queries.count();
+    KITH_CUDA(cudaMemsetAsync(counter, 0, sizeof(unsigned), stream));
+    if (fp16_) {
+      look_at_fp16(pass, queries, keys, counter);
+    } else {
+      look_at_scores(pass, queries, keys, counter);
+    }
+    unsigned failures = 0;
+    KITH_CUDA(cudaMemcpyAsync(&failures, counter, sizeof(failures), cudaMemcpyDeviceToHost, stream));
+    KITH_CUDA(cudaStreamSynchronize(stream));
+    failed_count_ = failures;
+  }
+
+  void look_at_fp16(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
+    if constexpr (std::is_same_v<F, float>)
+      certify_fp16({core::ScoreBounds<F>(work_.metric, queries.dims(), pass.expanded, false),
+                    core::Fp16Bounds(fp16_stride(queries.dims()), pass.expanded), keys, work_.k, left_out_.data(),
+                    fp16_->rows(0, queries.count()), base_.fp16_max_norms()},
+                   failed_.data(), counter, workspace_.stream());
+  }
+
+  void look_at_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
+    const core::ScoreBounds<F> bounds(work_.metric, queries.dims(), pass.expanded, work_.integer_range);
+    Certificate<F> certificate{bounds, keys, work_.k, left_out_.data(), nullptr, nullptr};
+    if (pass.expanded || bounds.is_absolute()) {
+      certificate.query_square_norms = queries.square_norms(0);
+      certificate.max_squared_norm = base_.max_squared_norm();
+    }
+    certify(certificate, queries.count(), failed_.data(), counter, workspace_.stream());
+  }
+
+  const BruteWork& work_;
+  BaseSource<F>& base_;
+  Workspace& workspace_;
+  const std::function<void()>& on_tile_done_;
+  DeviceBuffer<F> left_out_;
+  std::optional<Fp16Store> fp16_;  // of the pass's queries
+  DeviceBuffer<unsigned> failed_;
+  std::int64_t failed_count_ = 0;
+  std::optional<StreamPair> streams_;
+};
+
+}  // namespace kith::KITH_BACKEND::brute

@@ -1,0 +1,69 @@
+#include "cuda/host_data/staging.hpp"
+
+#include <atomic>
+#include <future>
+#include <system_error>
+#include <thread>
+
+namespace kith::KITH_BACKEND::host_data {
+namespace {
+
+struct StagingTuning {
+  // Measured on an H200 and 16 cores: 51.7 GB/s, of 55.5 from pinned memory; 2 and 8 MiB, and 8 and 16 threads, are
+  // slower.
+  std::int64_t buffer_bytes = 4 << 20;
+  std::int64_t bytes_a_thread = 64 << 20;
+  int most_threads = 12;
+};
+constexpr StagingTuning kTuning;
+
+bool is_pinned(const void* address) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, address) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;
+  cudaGetLastError();
+  return false;
+}
+
+}  // namespace
+
+StagingShape staging_shape(std::int64_t bytes) {
+  const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::int64_t threads =
+      std::clamp<std::int64_t>(bytes / kTuning.bytes_a_thread, 1, std::min<std::int64_t>(cores, kTuning.most_threads));
+  const std::int64_t whole = (std::clamp<std::int64_t>(bytes, 1, kTuning.buffer_bytes) + 7) / 8 * 8;
+  return {static_cast<std::size_t>(whole), static_cast<int>(threads)};
+}
+
+bool is_pinned(const void* first, std::size_t bytes) {
+  return is_pinned(first) && is_pinned(static_cast<const unsigned char*>(first) + bytes - 1);
+}
+
+void share_out(std::int64_t count, int threads, const std::function<void(std::int64_t, int)>& task) {
+  std::atomic<std::int64_t> next{0};
+  const auto work = [&](int worker) {
+    try {
+      for (std::int64_t i = next++; i < count; i = next++) task(i, worker);
+    } catch (...) {
+      next = count;
+      throw;
+    }
+  };
+  int device = 0;
+  if (threads > 1) KITH_CUDA(cudaGetDevice(&device));
+  // A future waits for its thread when it goes, before what the thread uses does.
+  std::vector<std::future<void>> others;
+  for (int worker = 1; worker < std::min<std::int64_t>(threads, count); ++worker) {
+    try {
+      others.push_back(std::async(std::launch::async, [&work, device, worker] {
+        KITH_CUDA(cudaSetDevice(device));
+        work(worker);
+      }));
+    } catch (const std::system_error&) {
+      break;
+    }
+  }
+  work(0);
+  for (std::future<void>& other : others) other.get();
+}
+
+}  // namespace kith::KITH_BACKEND::host_data

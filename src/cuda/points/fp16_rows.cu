@@ -1,0 +1,145 @@
+// fp16_rows.cu: each kernel reads the points once. Means are summed in a fixed order, so that a center is the same
+// every time. Cost: of memory alone.
+#include "cuda/points/fp16_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/shared.cuh"
+
+namespace kith::KITH_BACKEND::inline points {
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr unsigned kWarps = kThreads / kWarp;
+constexpr double kLargestFp16 = 65504;
+constexpr int kScaledExponent = 12;
+// Keeps the product of two scales, and what undoes it, within float.
+constexpr int kMostScaleExponent = 60;
+constexpr std::int64_t kMostChunks = 512;      // of rows that are summed apart
+constexpr std::int64_t kMostRowBlocks = 4096;  // of rows whose largest is found apart
+
+__device__ __forceinline__ double warp_sum(double value) {
+  for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) value += __shfl_xor_sync(kFullMask, value, lanes);
+  return value;
+}
+
+__device__ __forceinline__ float warp_max(float value) {
+  for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2)
+    value = fmaxf(value, __shfl_xor_sync(kFullMask, value, lanes));
+  return value;
+}
+
+// x − c, off by 2^-53 of itself.
+__device__ __forceinline__ double centered(const float* row, const float* center, std::int64_t c) {
+  const auto x = static_cast<double>(row[c]);
+  return center == nullptr ? x : x - static_cast<double>(center[c]);
+}
+
+// A block has 32 columns, a warp every eighth row of the block's chunk.
+__global__ void sum_columns_kernel(PointRows<float> rows, std::int64_t dims, std::int64_t chunks, double* sums) {
+  KITH_SHARED(double, parts, kThreads);
+  const std::int64_t column = blockIdx.x / chunks * kWarp + lane_id();
+  const std::int64_t chunk = blockIdx.x % chunks;
+  const std::int64_t size = ceil_div(rows.count, chunks);
+  const std::int64_t first = chunk * size;
+  const std::int64_t last = min(first + size, rows.count);
+  double sum = 0;
+  if (column < dims)
+    for (std::int64_t row = first + warp_id(); row < last; row += kWarps)
+      sum += static_cast<double>(rows.data[row * rows.stride + column]);
+  parts[threadIdx.x] = sum;
+  __syncthreads();
+  if (warp_id() > 0 || column >= dims) return;
+  for (unsigned warp = 1; warp < kWarps; ++warp) sum += parts[warp * kWarp + lane_id()];
+  sums[chunk * dims + column] = sum;
+}
+
+__global__ void finish_means_kernel(const double* sums, std::int64_t dims, std::int64_t chunks, std::int64_t count,
+                                    float* means) {
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (column >= dims) return;
+  double sum = 0;
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += sums[chunk * dims + column];
+  means[column] = static_cast<float>(sum / static_cast<double>(count));
+}
+
+// Magnitudes are ordered as their bits are.
+__global__ void largest_magnitude_kernel(PointRows<float> rows, std::int64_t dims, const float* center,
+                                         unsigned* largest_bits) {
+  float largest = 0;
+  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id(); row < rows.count;
+       row += static_cast<std::int64_t>(gridDim.x) * kWarps)
+    for (std::int64_t c = lane_id(); c < dims; c += kWarp)
+      largest = fmaxf(largest, static_cast<float>(fabs(centered(rows.data + row * rows.stride, center, c))));
+  largest = warp_max(largest);
+  if (lane_id() == 0 && largest > 0) atomicMax(largest_bits, __float_as_uint(largest));
+}
+
+__device__ __forceinline__ Fp16 rounded_to_fp16(double value) {
+  return fp16_of(static_cast<float>(fmin(fmax(value, -kLargestFp16), kLargestFp16)));
+}
+
+// A warp a row.
+__global__ void round_rows_kernel(PointRows<float> rows, std::int64_t dims, const float* center, Fp16Rows output,
+                                  float* square_norms) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id();
+  if (row >= rows.count) return;
+  const float* const point = rows.data + row * rows.stride;
+  Fp16* const fp16 = output.data + row * output.stride;
+  const double unscale = 1 / output.scale;
+  double exact = 0;
+  double rounded = 0;
+  double lost = 0;
+  for (std::int64_t c = lane_id(); c < output.stride; c += kWarp) {
+    const double x = c < dims ? centered(point, center, c) : 0.0;
+    const Fp16 half = rounded_to_fp16(x * output.scale);
+    const double kept = static_cast<double>(float_of(half)) * unscale;
+    fp16[c] = half;
+    exact += x * x;
+    rounded += kept * kept;
+    lost += (x - kept) * (x - kept);
+  }
+  exact = warp_sum(exact);
+  rounded = warp_sum(rounded);
+  lost = warp_sum(lost);
+  if (lane_id() > 0) return;
+  output.norms[row] = core::fp16_norms(exact, rounded, lost, dims);
+  if (square_norms != nullptr) square_norms[row] = static_cast<float>(exact);
+}
+
+}  // namespace
+
+void column_means(const PointRows<float>& rows, std::int64_t dims, float* means, Workspace& workspace) {
+  const std::int64_t chunks = std::clamp<std::int64_t>(ceil_div(rows.count, 8 * kWarps), 1, kMostChunks);
+  double* const sums = workspace.take<double>(static_cast<std::size_t>(chunks * dims));
+  launch("sum_columns", sum_columns_kernel, {.blocks = ceil_div(dims, kWarp) * chunks, .threads = kThreads},
+         workspace.stream(), rows, dims, chunks, sums);
+  launch("finish_means", finish_means_kernel, {.blocks = ceil_div(dims, kThreads), .threads = kThreads},
+         workspace.stream(), sums, dims, chunks, rows.count, means);
+}
+
+void largest_magnitude(const PointRows<float>& rows, std::int64_t dims, const float* center, float* largest,
+                       cudaStream_t stream) {
+  KITH_CUDA(cudaMemsetAsync(largest, 0, sizeof(float), stream));
+  launch("largest_magnitude", largest_magnitude_kernel,
+         {.blocks = std::min(ceil_div(rows.count, kWarps), kMostRowBlocks), .threads = kThreads}, stream, rows, dims,
+         center, reinterpret_cast<unsigned*>(largest));
+}
+
+double fp16_scale(float largest) {
+  if (!(largest > 0)) return 1;
+  int exponent = kMostScaleExponent + kScaledExponent;
+  if (std::isfinite(largest)) std::frexp(largest, &exponent);
+  return std::ldexp(1.0, std::clamp(kScaledExponent - exponent, -kMostScaleExponent, kMostScaleExponent));
+}
+
+void round_rows(const PointRows<float>& rows, std::int64_t dims, const float* center, const Fp16Rows& output,
+                float* square_norms, cudaStream_t stream) {
+  launch("round_rows", round_rows_kernel, {.blocks = ceil_div(rows.count, kWarps), .threads = kThreads}, stream, rows,
+         dims, center, output, square_norms);
+}
+
+}  // namespace kith::KITH_BACKEND::inline points

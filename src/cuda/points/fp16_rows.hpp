@@ -1,0 +1,49 @@
+// fp16_rows.hpp: points rounded to half precision, for scores at the speed of tensor cores; what that loses is measured
+// with them (core/fp16_bounds.hpp).
+//
+//   column_means, largest_magnitude → fp16_scale → round_rows, of the base and of the queries with the base's center
+//   distance/ fp16_gemm_scores → scores, each within Fp16Bounds::error of the true one
+#pragma once
+
+#include "core/fp16_bounds.hpp"
+#include "cuda/points/point_rows.hpp"
+#include "cuda/primitives/matrix_multiply.hpp"
+#include "cuda/runtime/workspace.hpp"
+
+namespace kith::KITH_BACKEND::inline points {
+
+// Coordinates of a row of fp16: whole vectors of 16 bytes, the last filled up with zeros.
+constexpr std::int64_t fp16_stride(std::int64_t dims) {
+  return ceil_div(dims, 8) * 8;
+}
+
+// Points x as fp16(scale · (x − center)).
+struct Fp16Rows {
+  Fp16* data = nullptr;              // count × stride
+  core::Fp16Norms* norms = nullptr;  // one a row
+  std::int64_t count = 0;
+  std::int64_t stride = 0;  // fp16_stride(dims), or more in a base
+  double scale = 1;
+
+  Fp16Rows part(std::int64_t first, std::int64_t rows) const {
+    return {data + first * stride, norms + first, rows, stride, scale};
+  }
+};
+
+// The mean of each column, a good center.
+void column_means(const PointRows<float>& rows, std::int64_t dims, float* means, Workspace& workspace);
+
+// max |x − center| over all coordinates, into one value of the device; no center is 0.
+void largest_magnitude(const PointRows<float>& rows, std::int64_t dims, const float* center, float* largest,
+                       cudaStream_t stream);
+
+// A power of two that takes `largest` to between 2^11 and 2^12: half has a maximum of almost 2^16, so that queries may
+// be 16 times as far from the center as the base, and a minimum of 2^-14 before it loses digits.
+double fp16_scale(float largest);
+
+// Writes the fp16 and the norms of `output`, whose scale is given; also ‖x − center‖² rounded to float where
+// `square_norms` is not null. Coordinates beyond half's range become its largest value, which the norms then tell.
+void round_rows(const PointRows<float>& rows, std::int64_t dims, const float* center, const Fp16Rows& output,
+                float* square_norms, cudaStream_t stream);
+
+}  // namespace kith::KITH_BACKEND::inline points

@@ -1,0 +1,26 @@
+// point_rows.hpp: points on the device as kernels see them.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/runtime/platform.cuh"
+
+namespace kith::KITH_BACKEND::inline points {
+
+// Points as rows, coordinates next to each other; `stride` elements from one row to the next.
+template <class F>
+struct PointRows {
+  const F* data = nullptr;
+  std::int64_t count = 0;
+  std::int64_t stride = 0;
+};
+
+// Points and what the metric needs to know of each: null where it needs nothing.
+template <class F>
+struct ExactSet {
+  PointRows<F> rows;
+  const double* square_norms = nullptr;  // of rows less their means
+  const double* means = nullptr;         // correlation only
+};
+
+}  // namespace kith::KITH_BACKEND::inline points

@@ -1,0 +1,77 @@
+// matrix_multiply.hpp: cuBLASLt behind one function; the emulator multiplies on the host.
+//   result (left.count × right.count, row-major) = alpha · left · rightᵀ + bias, the same for every row
+// Sums run over the coordinates in any order. With u the unit roundoff of the result's type and Σ over |left · right|:
+// float and double are within alpha · gamma(inner + 4) · Σ; half inputs, whose products tensor cores add without
+// rounding to nearest, within alpha · inner · 2^-22 · Σ; tf32 first cuts each input to within 2^-10 of itself. Adding
+// the bias rounds once more.
+#pragma once
+
+#include "cuda/runtime/platform.cuh"
+#include "cuda/runtime/workspace.hpp"
+
+#if !defined(KITH_IS_EMULATED)
+#include <cuda_fp16.h>
+#endif
+
+namespace kith::KITH_BACKEND::inline primitives {
+
+// IEEE binary16 as the compiler has it.
+#if defined(KITH_IS_EMULATED)
+using Fp16 = _Float16;
+inline Fp16 fp16_of(float value) {
+  return static_cast<Fp16>(value);
+}
+inline float float_of(Fp16 value) {
+  return static_cast<float>(value);
+}
+#else
+using Fp16 = __half;
+__host__ __device__ __forceinline__ Fp16 fp16_of(float value) {
+  return __float2half_rn(value);
+}
+__host__ __device__ __forceinline__ float float_of(Fp16 value) {
+  return __half2float(value);
+}
+#endif
+
+// What sums and results of products of In are kept in.
+template <class In>
+struct ProductOf {
+  using Type = In;
+};
+template <>
+struct ProductOf<Fp16> {
+  using Type = float;
+};
+
+template <class In>
+struct MatrixRows {
+  const In* data = nullptr;
+  std::int64_t count = 0;
+  std::int64_t stride = 0;
+};
+
+template <class In>
+struct MultiplyCall {
+  using Out = typename ProductOf<In>::Type;
+
+  MatrixRows<In> left;
+  MatrixRows<In> right;
+  std::int64_t inner = 0;  // coordinates of a row
+  double alpha = 1;
+  const Out* bias = nullptr;  // one a row of right, or none
+  Out* result = nullptr;
+  std::int64_t result_stride = 0;
+  bool tf32 = false;  // float only
+  Workspace& workspace;
+};
+
+// Whether there is a library to multiply with. It is looked for once, when first asked for.
+bool can_multiply();
+
+// Enqueues the product on the workspace's stream and waits for nothing; In is float, double or Fp16. Takes at most
+// 32 MiB of the workspace, and no more than its budget leaves. Error(no_device) where there is no library.
+template <class In>
+void multiply(const MultiplyCall<In>& call);
+
+}  // namespace kith::KITH_BACKEND::inline primitives

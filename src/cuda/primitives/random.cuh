@@ -1,0 +1,24 @@
+// random.cuh: random samples without a generator's state.
+#pragma once
+
+#include "cuda/runtime/platform.cuh"
+
+namespace kith::KITH_BACKEND::inline primitives {
+
+// 32 bits that look random for every pair.
+__device__ __forceinline__ unsigned random_bits(unsigned seed, unsigned i) {
+  unsigned x = seed * 0x9E3779B1U ^ i * 0xC2B2AE3DU;
+  x = (x ^ (x >> 16U)) * 0x7FEB352DU;
+  x = (x ^ (x >> 15U)) * 0x846CA68BU;
+  return x ^ (x >> 16U);
+}
+
+// Place i of a random sample of `size` places below `count`, which is not less than size: one of each of `size` equal
+// parts, so that none is drawn twice and an array in order is sampled evenly.
+__device__ __forceinline__ unsigned sample_place(unsigned count, unsigned size, unsigned i, unsigned seed) {
+  const auto first = static_cast<unsigned>(static_cast<std::uint64_t>(count) * i / size);
+  const auto next = static_cast<unsigned>(static_cast<std::uint64_t>(count) * (i + 1) / size);
+  return first + random_bits(seed, i) % (next - first);
+}
+
+}  // namespace kith::KITH_BACKEND::inline primitives

@@ -1,0 +1,97 @@
+// sort_pairs.cu: one device-wide radix sort, of as many passes as the codes have bytes.
+#include "cuda/primitives/sort_pairs.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#if !defined(KITH_IS_EMULATED)
+#include <cub/device/device_radix_sort.cuh>
+#include <cuda/std/tuple>
+#endif
+
+namespace kith::KITH_BACKEND::inline primitives {
+namespace {
+
+#if defined(KITH_IS_EMULATED)
+
+template <class Code>
+void sort_on_host(Code* codes, unsigned* ids, std::int64_t count, cudaStream_t stream) {
+  const auto work = [=] {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return codes[a] < codes[b]; });
+    const std::vector<Code> old_codes(codes, codes + count);
+    const std::vector<unsigned> old_ids(ids, ids + count);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto from = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
+      codes[i] = old_codes[from];
+      ids[i] = old_ids[from];
+    }
+  };
+  check(::emulator::enqueue("sort_pairs", work, stream), "sort_pairs");
+}
+
+#else
+
+template <class V>
+void bring_home(V* values, cub::DoubleBuffer<V>& buffers, std::int64_t count, cudaStream_t stream) {
+  if (buffers.Current() == values) return;
+  KITH_CUDA(cudaMemcpyAsync(values, buffers.Current(), static_cast<std::size_t>(count) * sizeof(V),
+                            cudaMemcpyDeviceToDevice, stream));
+}
+
+// sort(storage, bytes, codes, ids): CUB asks for its storage first, with none.
+template <class Code, class Sort>
+void sort_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace& workspace, Sort sort) {
+  const auto size = static_cast<std::size_t>(count);
+  cub::DoubleBuffer<Code> code_buffers(codes, workspace.take<Code>(size));
+  cub::DoubleBuffer<unsigned> id_buffers(ids, workspace.take<unsigned>(size));
+  std::size_t bytes = 0;
+  check(sort(nullptr, bytes, code_buffers, id_buffers), "cub radix sort (size)");
+  void* storage = workspace.take<unsigned char>(bytes);
+  check(sort(storage, bytes, code_buffers, id_buffers), "cub radix sort");
+  bring_home(codes, code_buffers, count, workspace.stream());
+  bring_home(ids, id_buffers, count, workspace.stream());
+}
+
+struct Words {
+  __host__ __device__ ::cuda::std::tuple<std::uint64_t&, std::uint64_t&> operator()(core::Code128& code) const {
+    return {code.high, code.low};
+  }
+};
+
+#endif
+
+}  // namespace
+
+#if defined(KITH_IS_EMULATED)
+
+void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
+  sort_on_host(codes, ids, count, workspace.stream());
+}
+
+void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
+  sort_on_host(codes, ids, count, workspace.stream());
+}
+
+#else
+
+void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace) {
+  sort_buffers(
+      codes, ids, count, workspace, [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
+        return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, 0, bits, workspace.stream());
+      });
+}
+
+void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace) {
+  sort_buffers(codes, ids, count, workspace,
+               [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
+                 return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, Words{}, 0, bits,
+                                                        workspace.stream());
+               });
+}
+
+#endif
+
+}  // namespace kith::KITH_BACKEND::inline primitives

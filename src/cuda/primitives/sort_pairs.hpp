@@ -1,0 +1,14 @@
+// sort_pairs.hpp: codes along a curve and the ids that go with them, sorted by CUB; the emulator sorts on the host.
+#pragma once
+
+#include "core/curve.hpp"
+#include "cuda/runtime/workspace.hpp"
+
+namespace kith::KITH_BACKEND::inline primitives {
+
+// Sorts codes of `bits` bits ascending, in place, on the workspace's stream; equal ones keep their order.
+// Takes second buffers of the same sizes from the workspace.
+void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace);
+void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace);
+
+}  // namespace kith::KITH_BACKEND::inline primitives

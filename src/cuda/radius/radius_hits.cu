@@ -1,0 +1,78 @@
+#include "cuda/radius/radius_hits.hpp"
+
+#include <limits>
+
+#include "cuda/primitives/element.cuh"
+#include "cuda/runtime/launch.cuh"
+
+namespace kith::KITH_BACKEND::radius {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+template <class F>
+__global__ void __launch_bounds__(kThreads) radius_limits_kernel(RadiusLimits<F> what, std::int64_t queries) {
+  const std::int64_t query = thread_index();
+  if (query >= queries) return;
+  const bool absolute = what.max_squared_norm != nullptr;
+  const double norm = absolute ? what.query_square_norms[query] : 0.0;
+  const double max_squared_norm = absolute ? __longlong_as_double(static_cast<long long>(*what.max_squared_norm)) : 0.0;
+  const double within = what.bounds.true_limit(what.radii[query], norm);
+  const F limit = what.bounds.computed_limit(within, what.bounds.error(norm, max_squared_norm));
+  // Squares that overflow leave a limit that says nothing: all pass, and keys decide.
+  what.limits[query] = limit == limit ? limit : std::numeric_limits<F>::infinity();
+}
+
+template <class F>
+__global__ void __launch_bounds__(kThreads) label_hits_kernel(KeyedPairs<F> pairs, HitRule<F> rule, unsigned queries,
+                                                              unsigned* counts, LabeledKey<OrderOf<F>>* labeled) {
+  const std::int64_t i = thread_index();
+  if (i >= pairs.count) return;
+  const unsigned query = pairs.queries[i];
+  const unsigned id = rule.first_id + pairs.ids[i];
+  const F key = pairs.keys[i];
+  const bool self = rule.first_self >= 0 && rule.first_self + query == id;
+  const bool hit = key <= rule.radii[query] && !self;
+  if (hit) atomicAdd(counts + query, 1U);
+  if (labeled != nullptr) labeled[i] = {ordered_bits(key, false), id, hit ? query : queries};
+}
+
+template <class F>
+__global__ void __launch_bounds__(kThreads) split_hits_kernel(Metric metric, const LabeledKey<OrderOf<F>>* hits,
+                                                              std::int64_t count, F* distances, unsigned* ids) {
+  const std::int64_t i = thread_index();
+  if (i >= count) return;
+  distances[i] = core::returned_value(metric, value_of<F>(hits[i].order, false));
+  ids[i] = hits[i].id;
+}
+
+}  // namespace
+
+template <class F>
+void find_radius_limits(const RadiusLimits<F>& what, std::int64_t queries, cudaStream_t stream) {
+  launch("radius_limits", radius_limits_kernel<F>, thread_each(queries), stream, what, queries);
+}
+
+template <class F>
+void label_hits(const KeyedPairs<F>& pairs, const HitRule<F>& rule, std::int64_t queries, unsigned* counts,
+                LabeledKey<OrderOf<F>>* labeled, cudaStream_t stream) {
+  launch("label_hits", label_hits_kernel<F>, thread_each(pairs.count), stream, pairs, rule,
+         static_cast<unsigned>(queries), counts, labeled);
+}
+
+template <class F>
+void split_hits(const Metric& metric, const LabeledKey<OrderOf<F>>* hits, std::int64_t count, F* distances,
+                unsigned* ids, cudaStream_t stream) {
+  launch("split_hits", split_hits_kernel<F>, thread_each(count), stream, metric, hits, count, distances, ids);
+}
+
+#define KITH_INSTANTIATE(F)                                                                                           \
+  template void find_radius_limits(const RadiusLimits<F>&, std::int64_t, cudaStream_t);                               \
+  template void label_hits(const KeyedPairs<F>&, const HitRule<F>&, std::int64_t, unsigned*, LabeledKey<OrderOf<F>>*, \
+                           cudaStream_t);                                                                             \
+  template void split_hits(const Metric&, const LabeledKey<OrderOf<F>>*, std::int64_t, F*, unsigned*, cudaStream_t);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND::radius

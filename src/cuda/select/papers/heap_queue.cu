@@ -1,0 +1,17 @@
+// heap_queue.cu: a heap a thread (Tang et al., III.B).
+// Cost: O(length + k·log k·log(length / k)) a row on average, O(length·log k) at worst. Limits: queue_search.cuh.
+#include "cuda/select/papers/heap_queue.cuh"
+
+#include "cuda/select/papers/queue_search.cuh"
+
+namespace kith::KITH_BACKEND::select {
+
+template <class T>
+void heap_queue(const SelectCall<T>& call) {
+  select_with_queue<HeapQueue>("heap-queue", call);
+}
+
+template void heap_queue<float>(const SelectCall<float>&);
+template void heap_queue<double>(const SelectCall<double>&);
+
+}  // namespace kith::KITH_BACKEND::select

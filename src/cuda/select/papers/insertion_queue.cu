@@ -1,0 +1,17 @@
+// insertion_queue.cu: a sorted queue a thread (Tang et al., III.B).
+// Cost: O(length + k²·log(length / k)) a row on average, O(length·k) at worst. Limits: queue_search.cuh.
+#include "cuda/select/papers/insertion_queue.cuh"
+
+#include "cuda/select/papers/queue_search.cuh"
+
+namespace kith::KITH_BACKEND::select {
+
+template <class T>
+void insertion_queue(const SelectCall<T>& call) {
+  select_with_queue<InsertionQueue>("insertion-queue", call);
+}
+
+template void insertion_queue<float>(const SelectCall<float>&);
+template void insertion_queue<double>(const SelectCall<double>&);
+
+}  // namespace kith::KITH_BACKEND::select

@@ -1,0 +1,40 @@
+// row_list.cuh: what one thread of a queue search reads and keeps, laid out so that a warp's accesses coalesce.
+#pragma once
+
+#include "cuda/select/rows.cuh"
+
+namespace kith::KITH_BACKEND::select {
+
+// One thread's part of an array that lies [position][thread].
+template <class E>
+struct Interleaved {
+  E* first = nullptr;
+  std::int64_t pitch = 0;  // threads
+
+  __device__ __forceinline__ E& operator[](unsigned position) const { return first[position * pitch]; }
+};
+
+// The values that one thread searches: a row, a lane's share of a row, or the minima of groups of these. Groups of
+// 2^group_bits consecutive values lie together and `step` apart, with the groups of other threads between them; columns
+// are numbered alike.
+template <class T>
+struct RowList {
+  const T* values = nullptr;
+  std::int64_t step = 0;
+  unsigned group_bits = 0;
+  unsigned count = 0;  // 0 for a thread that has no row
+  unsigned first_column = 0;
+  unsigned column_step = 1;
+  const unsigned* ids = nullptr;  // of the row's columns; null: an id is the column
+  bool largest = false;
+
+  __device__ __forceinline__ unsigned in_group(unsigned i) const { return i & ((1U << group_bits) - 1); }
+  __device__ __forceinline__ T value(unsigned i) const { return values[(i >> group_bits) * step + in_group(i)]; }
+  __device__ __forceinline__ OrderOf<T> order(unsigned i) const { return ordered_bits(value(i), largest); }
+  __device__ __forceinline__ unsigned id(unsigned i) const {
+    const unsigned column = (i >> group_bits) * column_step + first_column + in_group(i);
+    return ids == nullptr ? column : ids[column];
+  }
+};
+
+}  // namespace kith::KITH_BACKEND::select

@@ -1,0 +1,40 @@
+// sort.cu: all keys of every row sorted, the first k kept: the baseline that the other methods are compared with.
+// Hanák, 5.5. Cost: rows × length keys built and sorted by CUB's radix sort (the emulator: std::sort). Any k.
+// Workspace: two keys a value.
+#include "cuda/primitives/device_sort.hpp"
+#include "cuda/primitives/element.cuh"
+#include "cuda/runtime/launch.cuh"
+#include "cuda/select/finish.hpp"
+
+namespace kith::KITH_BACKEND::select {
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+template <class T>
+__global__ void build_keys_kernel(Rows<T> rows, KeyOf<T>* keys) {
+  const std::int64_t index = thread_index();
+  if (index >= rows.rows * rows.length) return;
+  const MatrixElement at = element_at(index, rows.length);
+  keys[index] = rows.key(at.row, at.column);
+}
+
+}  // namespace
+
+template <class T>
+void sort(const SelectCall<T>& call) {
+  const Rows<T>& rows = call.rows;
+  const std::int64_t count = rows.rows * rows.length;
+  auto* keys = call.workspace.template take<KeyOf<T>>(static_cast<std::size_t>(count));
+  launch("sort: build keys", build_keys_kernel<T>, {.blocks = ceil_div(count, kThreads), .threads = kThreads},
+         call.stream(), rows, keys);
+  const IdOrder ids = rows.ids == nullptr ? IdOrder::ascending : IdOrder::any;
+  sort_segments(keys, rows.rows, rows.length, call.workspace, ids);
+  put_sorted_rows(keys, rows.length, call);
+}
+
+template void sort<float>(const SelectCall<float>&);
+template void sort<double>(const SelectCall<double>&);
+
+}  // namespace kith::KITH_BACKEND::select

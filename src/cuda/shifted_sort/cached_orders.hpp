@@ -1,0 +1,75 @@
+// cached_orders.hpp: what an index keeps for method shifted-sort, and from a plan to its search.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "core/curve_shifts.hpp"
+#include "cuda/points/point_store.hpp"
+#include "cuda/runtime/stream.hpp"
+#include "cuda/shifted_sort/shifted_sort.hpp"
+#include "kith/plan.hpp"
+
+namespace kith::KITH_BACKEND::shifted_sort {
+
+inline ShiftedWork shifted_work(const Plan& plan) {
+  return {plan.metric, plan.problem.k, plan.shifted_sort.window, plan.query_block, plan.shifted_sort.merge == "paper"};
+}
+
+inline Sorting sorting_of(const Plan& plan) {
+  return plan.shifted_sort.places == "sort" ? Sorting::with_queries : Sorting::once;
+}
+
+// Of one base that is on the device as a whole and is always searched with the same shifts. Thread-safe.
+template <class F>
+class CachedOrders {
+ public:
+  // Queries that are the base are the same store. Both are ready when the workspace's stream is.
+  ShiftedSets<F> sets(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, Workspace& workspace) {
+    ShiftedSets<F> sets;
+    sets.queries = queries.exact(0, queries.count()).rows;
+    sets.base = base.exact(0, base.count()).rows;
+    sets.same = &queries == &base;
+    sets.orders = orders(plan, base, workspace.stream());
+    return sets;
+  }
+
+  // k keys and ids a query, on the workspace's stream.
+  void search(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, F* keys, std::int64_t* ids,
+              Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done) {
+    shifted_sort(shifted_work(plan), sets(plan, queries, base, workspace), keys, ids, workspace, on_batch_done);
+  }
+
+  void reduce(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base,
+              const reduce::NearReduction<F>& reduction, Workspace& workspace,
+              const std::function<void(std::int64_t)>& on_batch_done) {
+    shifted_sort(shifted_work(plan), sets(plan, queries, base, workspace), reduction, workspace, on_batch_done);
+  }
+
+ private:
+  // Made by the first who asks, on a stream of the index; the others' streams wait for it.
+  CurveOrders<F> orders(const Plan& plan, const PointStore<F>& base, cudaStream_t stream) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!curve_) {
+      stream_.emplace();
+      made_.emplace();
+      Event ready;
+      ready.record(stream);
+      ready.wait_on(*stream_);
+      Workspace workspace(*stream_, static_cast<std::size_t>(plan.workspace_bytes));
+      curve_.emplace(base.exact(0, base.count()).rows, static_cast<int>(base.dims()),
+                     core::curve_shifts(plan.shifted_sort), core::curve_of(plan.shifted_sort), sorting_of(plan),
+                     workspace);
+      made_->record(*stream_);
+    }
+    made_->wait_on(stream);
+    return curve_->orders();
+  }
+
+  std::mutex mutex_;
+  std::optional<Stream> stream_;
+  std::optional<Event> made_;
+  std::optional<CurveBase<F>> curve_;
+};
+
+}  // namespace kith::KITH_BACKEND::shifted_sort

@@ -1,0 +1,93 @@
+// exact_key.cuh: exact keys of single pairs inside of a kernel, as distance/exact_keys.hpp has them.
+#pragma once
+
+#include "cuda/primitives/key.cuh"
+#include "cuda/triangle/exact_key.hpp"
+#include "cuda/triangle/lengths.cuh"
+
+namespace kith::KITH_BACKEND::triangle {
+
+// A pair's rows and facts.
+template <class F>
+struct KeyPair {
+  const F* x;
+  const F* y;
+  unsigned length;  // of the rows, padded or not
+  core::RowFacts x_facts;
+  core::RowFacts y_facts;
+};
+
+template <class F>
+__device__ __forceinline__ KeyPair<F> directions_pair(const KeySource<F>& source, unsigned query, unsigned point) {
+  const auto facts = [](const ExactSet<F>& set, unsigned row) {
+    return core::RowFacts{set.means == nullptr ? 0.0 : set.means[row], set.square_norms[row]};
+  };
+  return {source.queries.rows.data + query * source.queries.rows.stride,
+          source.base.rows.data + point * source.base.rows.stride, source.dims, facts(source.queries, query),
+          facts(source.base, point)};
+}
+
+__device__ __forceinline__ double add_key_term(core::Form form, double sum, double term) {
+  if (form == core::Form::maximum) return sum < term ? term : sum;
+  return sum + term;
+}
+
+KITH_NOINLINE __device__ inline double finish_raw(const Metric& metric, double raw, const core::RowFacts& x,
+                                                  const core::RowFacts& y, unsigned dims) {
+  return core::finish(metric, raw, x, y, dims);
+}
+
+// Multiply, then add: contraction is off for device sources.
+template <bool kSquares>
+__device__ __forceinline__ double key_term(core::Form form, double p, double x, double y) {
+  if constexpr (kSquares) return (x - y) * (x - y);
+  return any_length_term(form, p, x, y);
+}
+
+template <class F, unsigned kTeam, bool kSquares>
+__device__ __forceinline__ double striped_raw(const Metric& metric, core::Form form, const KeyPair<F>& pair) {
+  const auto term = [&](unsigned c) {
+    return key_term<kSquares>(form, metric.p, static_cast<double>(pair.x[c]) - pair.x_facts.mean,
+                              static_cast<double>(pair.y[c]) - pair.y_facts.mean);
+  };
+  if constexpr (kTeam == core::kLanes) {
+    double lane = 0;
+    for (unsigned c = team_lane<kTeam>(); c < pair.length; c += kTeam) lane = add_key_term(form, lane, term(c));
+    KITH_UNROLL
+    for (int step = core::kLanes / 2; step > 0; step /= 2)
+      lane = add_key_term(form, lane, __shfl_xor_sync(kFullMask, lane, step));
+    return lane;
+  } else {
+    double lanes[core::kLanes] = {};
+    for (unsigned c = 0; c < pair.length; c += core::kLanes) {
+      KITH_UNROLL
+      for (unsigned i = 0; i < core::kLanes; ++i)
+        if (c + i < pair.length) lanes[i] = add_key_term(form, lanes[i], term(c + i));
+    }
+    const auto both = [&](double a, double b) { return add_key_term(form, a, b); };
+    return both(both(both(lanes[0], lanes[4]), both(lanes[2], lanes[6])),
+                both(both(lanes[1], lanes[5]), both(lanes[3], lanes[7])));
+  }
+}
+
+// A function of its own: eight sums that live across the calls of their terms take a kernel's registers.
+template <class F, unsigned kTeam>
+KITH_NOINLINE __device__ double any_striped_raw(const Metric& metric, core::Form form, const KeyPair<F>& pair) {
+  return striped_raw<F, kTeam, false>(metric, form, pair);
+}
+
+// The key of a pair with the point's number. With teams all lanes of the warp call.
+template <class F, unsigned kTeam, bool kSquared>
+__device__ __forceinline__ KeyOf<F> exact_key(const KeySource<F>& source, const KeyPair<F>& pair, unsigned point) {
+  double distance = 0;
+  if constexpr (kSquared) {
+    const double raw = striped_raw<F, kTeam, true>(source.metric, core::Form::squared, pair);
+    distance = source.metric.kind == MetricKind::sqeuclidean ? raw : sqrt(raw);
+  } else {
+    const double raw = any_striped_raw<F, kTeam>(source.metric, source.form, pair);
+    distance = finish_raw(source.metric, raw, pair.x_facts, pair.y_facts, source.dims);
+  }
+  return make_key(ordered_bits(static_cast<F>(distance), false), point);
+}
+
+}  // namespace kith::KITH_BACKEND::triangle

@@ -1,0 +1,8 @@
+#include "cuda/triangle/interval_scan_kernels.cuh"
+
+namespace kith::KITH_BACKEND::triangle {
+
+template void search_windows(const Level2<double>&, unsigned, cudaStream_t);
+template void store_windows(const Level2<double>&, const Survivors<double>&, cudaStream_t);
+
+}  // namespace kith::KITH_BACKEND::triangle

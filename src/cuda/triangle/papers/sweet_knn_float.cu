@@ -1,0 +1,7 @@
+#include "cuda/triangle/papers/sweet_knn_kernels.cuh"
+
+namespace kith::KITH_BACKEND::triangle {
+
+template void run_paper(const SweetKnnWork<float>&, unsigned, cudaStream_t);
+
+}  // namespace kith::KITH_BACKEND::triangle

@@ -1,8 +1,0 @@
-#include "cuda/triangle/windows_kernels.cuh"
-
-namespace kith::KITH_BACKEND {
-
-template void search_windows(const Level2<double>&, unsigned, cudaStream_t);
-template void store_windows(const Level2<double>&, const Survivors<double>&, cudaStream_t);
-
-}  // namespace kith::KITH_BACKEND

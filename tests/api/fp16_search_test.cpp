@@ -1,0 +1,178 @@
+// Search on devices by products of points rounded to half: proven where the data allow it, and exact where they do not.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kith/search.hpp"
+#include "support/compare.hpp"
+#include "support/oracle.hpp"
+#include "support/problem.hpp"
+
+namespace kith::test {
+namespace {
+
+std::vector<Backend> fp16_backends() {
+  std::vector<Backend> found;
+  for (const Backend backend : available_backends())
+    if (backend != Backend::cpu) found.push_back(backend);
+  return found;
+}
+
+class Fp16Search : public testing::TestWithParam<Backend> {
+ protected:
+  static Options fp16(const Metric& metric) {
+    Options options;
+    options.backend = GetParam();
+    options.metric = metric;
+    options.distance = "fp16";
+    return options;
+  }
+
+  // The answer, which must be the oracle's.
+  static SearchReport report_of(const Sample<float>& sample, std::int64_t k, const Options& options) {
+    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), k, options);
+    EXPECT_TRUE(matches_truth(got, truth_of(sample, options.metric), k)) << got.report.plan;
+    EXPECT_FALSE(got.report.steps.empty());
+    return got.report;
+  }
+
+  static std::int64_t queries_after_fp16(const SearchReport& report) {
+    return report.steps.size() < 2 ? 0 : report.steps[1].queries;
+  }
+};
+
+// Fp16 of the points and queries on the other side of the origin.
+Sample<float> on_both_sides(Sample<float> sample) {
+  for (Matrix<float>* points : {&sample.base, &sample.queries})
+    for (std::int64_t i = 0; i < points->rows(); i += 2)
+      for (std::int64_t c = 0; c < points->cols(); ++c) (*points)(i, c) = -(*points)(i, c);
+  return sample;
+}
+
+TEST_P(Fp16Search, SpreadPointsAreProven) {
+  constexpr Shape kShape{500, 40, 64};
+  for (const MetricKind metric : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product,
+                                  MetricKind::cosine, MetricKind::correlation}) {
+    const Sample<float> sample = generate<float>(Kind::gaussian, kShape, metric, 5);
+    const SearchReport report = report_of(sample, 5, fp16(metric));
+    EXPECT_EQ(report.steps.front().distance, "fp16");
+    EXPECT_EQ(report.steps.front().queries, kShape.queries);
+    EXPECT_LE(queries_after_fp16(report), kShape.queries / 4) << to_string(Metric(metric));
+  }
+}
+
+// The same without a matrix of scores: few points, all of which pass, and so many that a sample gives limits.
+TEST_P(Fp16Search, FusedGivesTheSameAnswer) {
+  struct Problem {
+    MetricKind metric;
+    Kind kind;
+    Shape shape;
+    std::int64_t k;
+  };
+  for (const Problem& problem : {Problem{MetricKind::euclidean, Kind::gaussian, {2500, 9, 20}, 7},
+                                 {MetricKind::sqeuclidean, Kind::duplicates, {300, 5, 70}, 3},
+                                 {MetricKind::inner_product, Kind::gaussian, {2100, 5, 9}, 40},
+                                 {MetricKind::cosine, Kind::clustered, {2100, 3, 17}, 1}}) {
+    const Sample<float> sample = generate<float>(problem.kind, problem.shape, problem.metric, 6);
+    Options fused = fp16(problem.metric);
+    fused.method = Method::fused;
+    const SearchReport report = report_of(sample, problem.k, fused);
+    EXPECT_EQ(report.steps.front().distance, "fused fp16");
+    EXPECT_EQ(report.plan.method, Method::fused);
+  }
+}
+
+// A common offset is no part of a point less the base's mean.
+TEST_P(Fp16Search, CentringTakesOffsetsAway) {
+  constexpr Shape kShape{400, 20, 16};
+  const Sample<float> sample = generate<float>(Kind::large_offset, kShape, MetricKind::sqeuclidean, 5);
+  EXPECT_LE(queries_after_fp16(report_of(sample, 5, fp16(MetricKind::sqeuclidean))), kShape.queries / 4);
+}
+
+TEST_P(Fp16Search, PointsTooCloseTogetherClimbTheLadder) {
+  constexpr Shape kShape{400, 20, 16};
+  const Metric metric(MetricKind::sqeuclidean);
+  const std::vector<Sample<float>> samples = {
+      generate<float>(Kind::clustered, kShape, metric, 5),
+      on_both_sides(generate<float>(Kind::large_offset, kShape, metric, 5)),
+  };
+  for (const Sample<float>& sample : samples) {
+    const SearchReport report = report_of(sample, 8, fp16(metric));
+    ASSERT_GE(report.steps.size(), 2U);
+    EXPECT_EQ(report.steps[0].distance, "fp16");
+    EXPECT_EQ(report.steps[0].queries, kShape.queries);
+    EXPECT_EQ(report.steps[1].distance, "register-tiled");
+    EXPECT_GT(report.steps[1].queries, kShape.queries / 2);
+  }
+}
+
+// A base that is streamed: its first tile gives the frame for all. Later points may lie far beyond what half holds.
+TEST_P(Fp16Search, FramesComeFromTheFirstTile) {
+  constexpr Shape kShape{300, 260, 64};
+  for (const MetricKind metric : {MetricKind::euclidean, MetricKind::cosine}) {
+    Sample<float> sample = generate<float>(Kind::gaussian, kShape, metric, 3);
+    Options options = fp16(metric);
+    options.memory_budget = 240 << 10;
+    const SearchReport report = report_of(sample, 10, options);
+    EXPECT_LT(report.plan.base_tile, kShape.base_rows) << "the budget was not small enough";
+    EXPECT_EQ(report.steps.front().queries, kShape.queries);
+    for (std::int64_t c = 0; c < kShape.dims; ++c) sample.base(kShape.base_rows - 1, c) *= 1e7F;
+    report_of(sample, 10, options);
+  }
+}
+
+TEST_P(Fp16Search, AnIndexKeepsItsFp16) {
+  const Metric metric(MetricKind::euclidean);
+  const Sample<float> sample = generate<float>(Kind::gaussian, {300, 10, 20}, metric, 8);
+  const Truth<float> truth = truth_of(sample, metric);
+  const Index<float> index(sample.base.view(), fp16(metric));
+  for (const std::int64_t k : {1, 7, 300})
+    EXPECT_TRUE(matches_truth(index.search(sample.queries.view(), k), truth, k)) << k;
+}
+
+// Which passes fail is learnt once, by searches whose plan is their own.
+TEST_P(Fp16Search, AnIndexLearnsWhatFails) {
+  const Metric metric(MetricKind::sqeuclidean);
+  const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);
+  const Truth<float> truth = truth_of(sample, metric);
+  Options options = fp16(metric);
+  options.distance = "auto";
+  options.method = Method::fused;
+  const Index<float> index(sample.base.view(), options);
+  const Neighbors<float> first = index.search(sample.queries.view(), 8);
+  ASSERT_EQ(first.report.plan.distance, "fp16") << first.report.plan;
+  EXPECT_TRUE(matches_truth(first, truth, 8));
+  EXPECT_EQ(first.report.steps.front().distance, "fused fp16");
+  const Neighbors<float> second = index.search(sample.queries.view(), 8);
+  EXPECT_TRUE(matches_truth(second, truth, 8));
+  EXPECT_NE(second.report.steps.front().distance, "fused fp16");
+  EXPECT_EQ(second.report.steps.front().queries, sample.queries.rows());
+}
+
+TEST_P(Fp16Search, ThePlannerTakesItWhereItPays) {
+  Options options;
+  options.backend = GetParam();
+  EXPECT_EQ(explain({1000000, 10000, 128, 10, DType::float32}, options).distance, "fp16");
+  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::float64}, options).distance, "fp16");
+  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::uint8}, options).distance, "fp16") << "sums of bytes are exact";
+  EXPECT_EQ(explain({1000000, 10000, 960, 10, DType::uint8}, options).distance, "fp16");
+  EXPECT_NE(explain({1000000, 10, 128, 10, DType::float32}, options).distance, "fp16");
+  EXPECT_NE(explain({1000000, 10000, 8, 10, DType::float32}, options).distance, "fp16");
+}
+
+TEST_P(Fp16Search, RefusesWhatItCannotMultiply) {
+  const Matrix<float> points(3, 1, {1, 2, 3});
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"fp16", "manhattan"},
+                         [&] { search(points.view(), points.view(), 1, fp16(MetricKind::manhattan)); }));
+  const Matrix<double> doubles(3, 1, {1, 2, 3});
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"fp16", "float64"},
+                         [&] { search(doubles.view(), doubles.view(), 1, fp16(MetricKind::euclidean)); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Fp16Search, testing::ValuesIn(fp16_backends()),
+                         [](const auto& backend) { return std::string(to_string(backend.param)); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Fp16Search);
+
+}  // namespace
+}  // namespace kith::test

@@ -1,0 +1,284 @@
+// Radius search of points of the host on a device: the answer of core/key.hpp by its definition, whatever the metric,
+// the radii, and the way tiles and lists are cut.
+#include <cmath>
+#include <limits>
+#include <random>
+#include <tuple>
+
+#include "backend/contract.hpp"
+#include "core/key.hpp"
+#include "device_test.hpp"
+#include "kith/error.hpp"
+#include "support/pairwise.hpp"
+
+namespace kith::test {
+namespace {
+
+using DeviceRadius = DeviceTest;
+
+enum class Kind {
+  gaussian,
+  ties,   // small integers: many distances are shared, and most points have copies
+  tight,  // neighbors closer than products can tell apart, far from the origin
+  huge,   // squares overflow float
+};
+constexpr Kind kKinds[] = {Kind::gaussian, Kind::ties, Kind::tight, Kind::huge};
+
+template <class T>
+Matrix<T> points_of(Kind kind, std::int64_t rows, std::int64_t dims, unsigned seed) {
+  Matrix<T> made(rows, dims);
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t c = 0; c < dims; ++c) {
+      double value = normal(random);
+      if (kind == Kind::ties) value = std::round(value) + 3;
+      if (kind == Kind::tight) value = 100.0 * static_cast<double>(c % 5 - 1) + 1e-3 * value;
+      if (kind == Kind::huge) value *= 1e25;
+      made(i, c) = static_cast<T>(value);
+    }
+    // No row is zero or constant.
+    if (kind == Kind::ties && dims > 1) made(i, i % dims) = 9;
+  }
+  return made;
+}
+
+template <class F>
+struct Neighbor {
+  F key;
+  std::int64_t id;
+  bool operator<(const Neighbor& other) const { return std::tie(key, id) < std::tie(other.key, other.id); }
+};
+
+// All points in the order of the answer to query q.
+template <class F>
+std::vector<Neighbor<F>> in_order(const Metric& metric, const Matrix<F>& base, const Matrix<F>& queries,
+                                  std::int64_t q) {
+  const std::int64_t dims = base.cols();
+  const F* x = queries.view().row(q);
+  const core::RowFacts x_facts = core::row_facts(metric.kind, x, 1, dims);
+  std::vector<Neighbor<F>> all;
+  for (std::int64_t i = 0; i < base.rows(); ++i) {
+    const F* y = base.view().row(i);
+    const core::RowFacts y_facts = core::row_facts(metric.kind, y, 1, dims);
+    const bool means = metric.kind == MetricKind::correlation;
+    const double raw = core::raw_sum(core::form_of(metric), metric.p, x, 1, means ? x_facts.mean : 0, y, 1,
+                                     means ? y_facts.mean : 0, dims);
+    all.push_back({static_cast<F>(core::finish(metric, raw, x_facts, y_facts, dims)), i});
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+enum class Radii { one, each, zero, infinite };
+constexpr Radii kRadii[] = {Radii::one, Radii::each, Radii::zero, Radii::infinite};
+
+// How the work is cut: tiles, and pairs of a list for each query.
+struct Cuts {
+  bool resident;
+  std::int64_t query_block, base_tile, candidates;
+};
+constexpr std::int64_t kAll = 1 << 20;
+constexpr Cuts kCuts[] = {{true, kAll, kAll, 1000}, {true, 7, 50, 3}, {true, kAll, kAll, 1}, {false, 16, 60, 40}};
+
+struct Sizes {
+  std::int64_t rows, queries, dims;
+};
+constexpr Sizes kSizes[] = {{1, 1, 2}, {40, 7, 3}, {130, 9, 17}, {300, 150, 8}};
+
+const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,     MetricKind::manhattan,
+                           MetricKind::chebyshev,   Metric::minkowski(3),      MetricKind::cosine,
+                           MetricKind::correlation, MetricKind::inner_product, MetricKind::hamming};
+
+struct Wanted {
+  Metric metric;
+  Cuts cuts = kCuts[0];
+  bool count_only = false;
+  bool self = false;
+  bool expanded = true;
+  std::int64_t workspace_bytes = 0;
+};
+
+Plan plan_for(const Wanted& wanted, const Sizes& sizes) {
+  Plan plan;
+  plan.problem = {sizes.rows, sizes.queries, sizes.dims, 0, DType::float32};
+  plan.metric = wanted.metric;
+  plan.expanded = wanted.expanded && core::form_of(wanted.metric) == core::Form::squared;
+  plan.query_block = std::min(sizes.queries, wanted.cuts.query_block);
+  plan.base_tile = std::min(sizes.rows, wanted.cuts.base_tile);
+  plan.candidates = wanted.cuts.candidates;
+  plan.workspace_bytes = wanted.workspace_bytes;
+  return plan;
+}
+
+// Keys on the oracle's distances, so that some points lie on them. Powers are the device's own: those lie between.
+template <class F>
+std::vector<F> radii_for(Radii radii, const Metric& metric, const std::vector<std::vector<Neighbor<F>>>& truth) {
+  if (radii == Radii::zero) return {F{0}};
+  if (radii == Radii::infinite) return {std::numeric_limits<F>::infinity()};
+  std::vector<F> keys;
+  for (std::size_t q = 0; q < (radii == Radii::one ? 1 : truth.size()); ++q) {
+    const std::size_t rank = q * 7 % truth[q].size();
+    F key = truth[q][rank].key;
+    if (metric.kind == MetricKind::minkowski && rank + 1 < truth[q].size()) key = (key + truth[q][rank + 1].key) / 2;
+    if (metric.kind == MetricKind::minkowski && rank + 1 == truth[q].size()) key *= 2;
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+// Radii are keys: minus the inner products.
+template <class F>
+void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& reach, const core::RadiusResult<F>& got,
+                  const std::vector<std::vector<Neighbor<F>>>& truth) {
+  const double relative = wanted.metric.kind == MetricKind::minkowski ? 1e-6 : 0;
+  const bool products = wanted.metric.kind == MetricKind::inner_product;
+  ASSERT_EQ(got.offsets.size(), truth.size() + 1);
+  ASSERT_EQ(got.offsets[0], 0);
+  ASSERT_EQ(static_cast<std::int64_t>(got.ids.size()), wanted.count_only ? 0 : got.offsets.back());
+  for (std::size_t q = 0; q < truth.size(); ++q) {
+    auto at = static_cast<std::size_t>(got.offsets[q]);
+    for (const Neighbor<F>& right : truth[q]) {
+      if (!(right.key <= reach.key_of(static_cast<std::int64_t>(q)))) continue;
+      if (wanted.self && right.id == static_cast<std::int64_t>(q)) continue;
+      ASSERT_LT(static_cast<std::int64_t>(at), got.offsets[q + 1]) << "query " << q << " lacks " << right.id;
+      if (!wanted.count_only) {
+        ASSERT_EQ(got.ids[at], right.id) << "query " << q;
+        const double distance = products ? -right.key : right.key;
+        ASSERT_NEAR(got.distances[at], distance, relative * std::abs(distance)) << "query " << q;
+      }
+      ++at;
+    }
+    ASSERT_EQ(static_cast<std::int64_t>(at), got.offsets[q + 1]) << "query " << q << " has too many";
+  }
+}
+
+template <class F>
+core::RadiusResult<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>& queries,
+                          const core::RadiusQuery<F>& reach, const ProgressCallback& progress = {}) {
+  const auto index = device::make_index(base.view(), wanted.metric, wanted.cuts.resident);
+  const Plan plan = plan_for(wanted, {base.rows(), queries.rows(), base.cols()});
+  return index->search_radius(queries.view(), plan, reach, progress);
+}
+
+template <class F>
+void expect_oracle(const Wanted& wanted, Kind kind, const Sizes& sizes, Radii radii, unsigned seed) {
+  const Matrix<F> base = points_of<F>(kind, sizes.rows, sizes.dims, seed);
+  const Matrix<F> others = points_of<F>(kind, sizes.queries, sizes.dims, seed + 1);
+  const Matrix<F>& queries = wanted.self ? base : others;
+  std::vector<std::vector<Neighbor<F>>> truth;
+  for (std::int64_t q = 0; q < queries.rows(); ++q) truth.push_back(in_order(wanted.metric, base, queries, q));
+  core::RadiusQuery<F> reach;
+  reach.keys = radii_for(radii, wanted.metric, truth);
+  reach.count_only = wanted.count_only;
+  reach.exclude_self = wanted.self;
+  reach.most_hits = std::numeric_limits<std::int64_t>::max();
+  expect_right(wanted, reach, run(wanted, base, queries, reach), truth);
+}
+
+TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
+  const auto rows = pairwise(
+      {std::size(kMetrics), std::size(kKinds), std::size(kSizes), std::size(kCuts), std::size(kRadii), 2, 2, 2, 2}, 13);
+  for (std::size_t i = 0; i < rows.size(); i += under_sanitizer() ? 4 : 1) {
+    const std::vector<std::size_t>& row = rows[i];
+    const Wanted wanted{kMetrics[row[0]], kCuts[row[3]], row[5] == 1, row[6] == 1, row[7] == 1};
+    // Lists of a few pairs take a search of their own for each few.
+    const Sizes& sizes = kSizes[wanted.cuts.candidates < 10 ? std::min<std::size_t>(row[2], 2) : row[2]];
+    // The order of powers that are all but equal is the device's own.
+    const Kind kind = wanted.metric.kind == MetricKind::minkowski ? Kind::gaussian : kKinds[row[1]];
+    SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", kind " << row[1] << ", sizes " << row[2] << ", cuts "
+                                    << row[3] << ", radii " << row[4] << (wanted.count_only ? ", counted" : "")
+                                    << (wanted.self ? ", self" : "") << (wanted.expanded ? ", expanded" : "")
+                                    << (row[8] == 0 ? ", float" : ", double"));
+    set_schedule(i % kSchedules);
+    if (row[8] == 0)
+      expect_oracle<float>(wanted, kind, sizes, kRadii[row[4]], static_cast<unsigned>(i));
+    else
+      expect_oracle<double>(wanted, kind, sizes, kRadii[row[4]], static_cast<unsigned>(i));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Enough for points that are turned first, and for sorts of more than one block.
+TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
+  const Sizes sizes = small_problems() ? Sizes{700, 400, 12} : Sizes{20000, 500, 12};
+  for (const std::int64_t candidates : {kAll, std::int64_t{2000}}) {
+    const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, candidates}};
+    expect_oracle<float>(wanted, Kind::gaussian, sizes, Radii::each, 5);
+    expect_oracle<double>(wanted, Kind::ties, sizes, Radii::each, 5);
+  }
+}
+
+// The list, keys and what is sorted want more than there is, so that the list gets shorter until it fits.
+TEST_F(DeviceRadius, ListsGiveWayWhereMemoryIsShort) {
+  Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 1000}};
+  wanted.workspace_bytes = 200000;
+  expect_oracle<float>(wanted, Kind::gaussian, {300, 150, 8}, Radii::infinite, 3);
+  wanted.workspace_bytes = 100;
+  EXPECT_THROW(expect_oracle<float>(wanted, Kind::gaussian, {300, 150, 8}, Radii::infinite, 3), Error);
+}
+
+// One query has all points, the others one each: the list must be cut for it alone.
+TEST_F(DeviceRadius, NeighborsMayBeOfOneQuery) {
+  const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 2}};
+  const Matrix<float> points = points_of<float>(Kind::gaussian, 400, 5, 1);
+  std::vector<std::vector<Neighbor<float>>> truth;
+  for (std::int64_t q = 0; q < 400; ++q) truth.push_back(in_order(wanted.metric, points, points, q));
+  core::RadiusQuery<float> reach;
+  reach.keys.assign(400, 0);
+  reach.keys[200] = 100;
+  reach.most_hits = 799;
+  expect_right(wanted, reach, run(wanted, points, points, reach), truth);
+  reach.most_hits = 798;
+  try {
+    run(wanted, points, points, reach);
+    FAIL() << "memory for 798 held 799 neighbors";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("798"), std::string::npos) << error.what();
+  }
+}
+
+// Products that tell nothing are given up after the first tile, so that few keys are computed.
+TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
+  const Wanted wanted{MetricKind::euclidean, {true, 64, kAll, kAll}};
+  const Matrix<float> points = points_of<float>(Kind::tight, 640, 16, 1);
+  core::RadiusQuery<float> reach;
+  reach.keys = {1e-3F};
+  reach.most_hits = kAll;
+  const core::RadiusResult<float> got = run(wanted, points, points, reach);
+  EXPECT_EQ(got.offsets.back(), 640);
+  EXPECT_GE(got.finalists, 64 * 640);
+  EXPECT_LT(got.finalists, 2 * 64 * 640);
+}
+
+TEST_F(DeviceRadius, ReportsEveryPairAndCanBeGivenUp) {
+  const Wanted wanted{MetricKind::manhattan, {false, 16, 60, 40}};
+  const Matrix<double> points = points_of<double>(Kind::gaussian, 130, 6, 1);
+  core::RadiusQuery<double> reach;
+  reach.keys = {1.5};
+  reach.most_hits = kAll;
+  std::int64_t calls = 0;
+  Progress last;
+  run(wanted, points, points, reach, [&](const Progress& progress) {
+    ++calls;
+    EXPECT_GT(progress.done, last.done);
+    last = progress;
+    return true;
+  });
+  EXPECT_EQ(last.done, 130 * 130);
+  EXPECT_EQ(last.total, 130 * 130);
+  ASSERT_GT(calls, 3);
+  const std::int64_t enough = calls / 2;
+  calls = 0;
+  try {
+    run(wanted, points, points, reach, [&](const Progress&) { return ++calls < enough; });
+    FAIL() << "nobody stopped it";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  }
+  EXPECT_EQ(calls, enough);
+}
+
+}  // namespace
+}  // namespace kith::test

@@ -1,0 +1,157 @@
+// How often the slots of the three queues are written: the insertion queue's exactly, the others' by what
+// Tang et al., Figure 5, says of them.
+#include "cuda/select/papers/queue_updates.hpp"
+
+#include <numeric>
+
+#include "device_test.hpp"
+#include "kith/error.hpp"
+#include "problem.hpp"
+
+namespace kith::test {
+namespace {
+
+using Counts = std::vector<unsigned long long>;
+using device::select::QueueKind;
+
+using QueueUpdates = DeviceTest;
+
+Counts count_updates(const RowsProblem<float>& problem, unsigned k, QueueKind kind, int merge_size = 0) {
+  const device::Stream stream;
+  DeviceArray<float> values(problem.values, stream);
+  DeviceArray<unsigned long long> counts(Counts(k, 0), stream);
+  device::Workspace workspace(stream);
+  device::select::Rows<float> rows;
+  rows.values = values.data() + problem.layout.offset;
+  rows.rows = problem.rows;
+  rows.length = problem.length;
+  rows.stride = problem.stride();
+  rows.largest = problem.largest;
+  device::select::queue_updates(rows, k, kind, merge_size, counts.data(), workspace);
+  return counts.values();
+}
+
+unsigned long long total(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), 0ULL);
+}
+
+RowsProblem<float> rows_of(Values kind, std::int64_t rows, unsigned length) {
+  return make_problem<float>(kind, rows, length, false, Ids::column, {}, 11);
+}
+
+// The queue is descending, its head the largest, and is filled from its tail. A key moves all larger ones a place
+// towards the head and takes the last of their places; equal values are in the order of their columns.
+Counts simulate_insertion(const RowsProblem<float>& problem, unsigned k) {
+  Counts counts(k, 0);
+  for (std::int64_t row = 0; row < problem.rows; ++row) {
+    std::vector<float> queue;  // ascending: the tail first
+    for (unsigned column = 0; column < problem.length; ++column) {
+      const float value = problem.at(row, column);
+      if (queue.size() == k && !(value < queue.back())) continue;
+      const auto place = std::upper_bound(queue.begin(), queue.end(), value);
+      const auto smaller = static_cast<std::size_t>(place - queue.begin());
+      queue.insert(place, value);
+      if (queue.size() > k) queue.pop_back();
+      for (std::size_t i = smaller; i < queue.size(); ++i) ++counts[k - 1 - i];
+    }
+  }
+  return counts;
+}
+
+TEST_F(QueueUpdates, InsertionQueueWritesWhatItsDefinitionSays) {
+  for_each_schedule([] {
+    for (const Values kind : {Values::random, Values::ascending, Values::descending, Values::few_distinct}) {
+      for (const unsigned k : {1U, 2U, 7U, 32U, 100U}) {
+        for (const std::int64_t rows : {1, 5, 70}) {
+          SCOPED_TRACE(testing::Message() << to_string(kind) << ", k = " << k << ", " << rows << " rows");
+          const auto problem = rows_of(kind, rows, 300);
+          EXPECT_EQ(count_updates(problem, k, QueueKind::insertion), simulate_insertion(problem, k));
+        }
+      }
+    }
+  });
+}
+
+TEST_F(QueueUpdates, AscendingRowsFillTheInsertionQueueOnce) {
+  const Counts counts = count_updates(rows_of(Values::ascending, 3, 500), 64, QueueKind::insertion);
+  EXPECT_EQ(counts, Counts(64, 3));
+}
+
+TEST_F(QueueUpdates, EveryKeyOfTheAnswerWasWritten) {
+  const auto problem = rows_of(Values::random, 4, 1000);
+  for (const QueueKind kind : {QueueKind::insertion, QueueKind::heap, QueueKind::merge})
+    EXPECT_GE(total(count_updates(problem, 64, kind)), 4 * 64U);
+}
+
+// The tail slot is the smallest of the row, which changes rarely; the head changes with every insertion.
+TEST_F(QueueUpdates, MostUpdatesAreNearTheHead) {
+  const auto problem = rows_of(Values::random, small_problems() ? 16 : 256, small_problems() ? 2000 : 1U << 15U);
+  for (const QueueKind kind : {QueueKind::insertion, QueueKind::heap, QueueKind::merge}) {
+    SCOPED_TRACE(testing::Message() << "queue " << static_cast<int>(kind));
+    const Counts counts = count_updates(problem, 64, kind);
+    const auto half = counts.begin() + 32;
+    EXPECT_GT(std::accumulate(counts.begin(), half, 0ULL), std::accumulate(half, counts.end(), 0ULL));
+    EXPECT_GT(counts.front(), counts.back());
+  }
+}
+
+// The number decreases linearly: a quarter of the queue has always fewer than the one before it.
+TEST_F(QueueUpdates, InsertionQueueFallsTowardsTheTail) {
+  const Counts counts = count_updates(rows_of(Values::random, 16, 2000), 64, QueueKind::insertion);
+  const auto quarter = [&](std::ptrdiff_t i) {
+    return std::accumulate(counts.begin() + 16 * i, counts.begin() + 16 * (i + 1), 0ULL);
+  };
+  for (std::ptrdiff_t i = 1; i < 4; ++i) EXPECT_LT(quarter(i), quarter(i - 1));
+}
+
+// Both queues keep the same keys, so both see the same insertions. A full queue changes its head with each; the heap
+// does so while it is filled, too.
+TEST_F(QueueUpdates, HeadsChangeWithEveryInsertion) {
+  const std::int64_t rows = 8;
+  const auto problem = rows_of(Values::random, rows, 1500);
+  const Counts insertion = count_updates(problem, 64, QueueKind::insertion);
+  EXPECT_EQ(count_updates(problem, 64, QueueKind::heap)[0], insertion[0] + static_cast<unsigned>(rows) * 63);
+  EXPECT_GE(count_updates(problem, 64, QueueKind::merge)[0], insertion[0]);
+}
+
+TEST_F(QueueUpdates, HeapAndMergeQueuesWriteLessFromSomeKOn) {
+  const auto problem = rows_of(Values::random, small_problems() ? 8 : 64, small_problems() ? 4000 : 1U << 15U);
+  for (const unsigned k : under_sanitizer() ? std::vector{128U} : std::vector{128U, 256U, 512U}) {
+    SCOPED_TRACE(testing::Message() << "k = " << k);
+    const auto insertion = total(count_updates(problem, k, QueueKind::insertion));
+    const auto heap = total(count_updates(problem, k, QueueKind::heap));
+    const auto merge = total(count_updates(problem, k, QueueKind::merge));
+    EXPECT_LT(heap, insertion);
+    EXPECT_LT(merge, insertion);
+    EXPECT_LE(heap, merge);
+  }
+}
+
+// O(k), O(log k) and O(log² k) updates an insertion.
+TEST_F(QueueUpdates, InsertionQueueGrowsFastestWithK) {
+  const auto problem = rows_of(Values::random, small_problems() ? 4 : 64, small_problems() ? 4000 : 1U << 15U);
+  const auto growth = [&](QueueKind kind) {
+    return static_cast<double>(total(count_updates(problem, under_sanitizer() ? 128 : 512, kind))) /
+           static_cast<double>(total(count_updates(problem, 32, kind)));
+  };
+  const double insertion = growth(QueueKind::insertion);
+  EXPECT_GT(insertion, 1.5 * growth(QueueKind::heap));
+  EXPECT_GT(insertion, 1.5 * growth(QueueKind::merge));
+}
+
+TEST_F(QueueUpdates, CountsForEveryMergeSize) {
+  const auto problem = rows_of(Values::random, 8, 2000);
+  for (const int merge_size : {1, 4, 8, 16, 64}) {
+    const Counts counts = count_updates(problem, 64, QueueKind::merge, merge_size);
+    EXPECT_GE(total(counts), 8 * 64U) << "merge_size " << merge_size;
+  }
+}
+
+TEST_F(QueueUpdates, RefusesWhatTheMergeQueueHasNot) {
+  const auto problem = rows_of(Values::random, 1, 100);
+  EXPECT_THROW(count_updates(problem, 33, QueueKind::merge), Error);
+  EXPECT_THROW(count_updates(problem, 32, QueueKind::merge, 3), Error);
+}
+
+}  // namespace
+}  // namespace kith::test

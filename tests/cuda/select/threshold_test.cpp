@@ -1,0 +1,277 @@
+// Selection by a threshold: what the plan promises, and that rows which break it are still right.
+#include <cmath>
+#include <functional>
+
+#include "cuda/select/threshold_filter.hpp"
+#include "select/selection.hpp"
+
+namespace kith::test {
+namespace {
+
+using device::select::plan_threshold;
+using device::select::ThresholdPlan;
+
+using Threshold = DeviceTest;
+
+struct Spoiler {
+  const char* name;
+  std::function<void(ThresholdPlan&, unsigned k)> spoil;
+};
+
+// Buckets say how a row is finished, so there are at least two where there were more.
+unsigned fewer_buckets(unsigned buckets, unsigned divisor) {
+  return std::max(std::min(2U, buckets), buckets / divisor);
+}
+
+const std::vector<Spoiler>& spoilers() {
+  static const std::vector<Spoiler> all = {
+      {"as planned", [](ThresholdPlan&, unsigned) {}},
+      {"rank 1: too few candidates", [](ThresholdPlan& plan, unsigned) { plan.rank = 1; }},
+      {"half the rank: some rows have too few candidates",
+       [](ThresholdPlan& plan, unsigned) { plan.rank = std::max(1U, plan.rank / 2); }},
+      {"four times the rank: too many candidates",
+       [](ThresholdPlan& plan, unsigned) { plan.rank = std::min(plan.counted(4) - 1, 4 * plan.rank); }},
+      {"room for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.room = plan.staged = k; }},
+      {"nothing staged: candidates are finished where they lie",
+       [](ThresholdPlan& plan, unsigned) { plan.staged = 0; }},
+      {"two buckets", [](ThresholdPlan& plan, unsigned) { plan.buckets = fewer_buckets(plan.buckets, 1000); }},
+      {"a half of the buckets", [](ThresholdPlan& plan, unsigned) { plan.buckets = fewer_buckets(plan.buckets, 2); }},
+      {"short chunks", [](ThresholdPlan& plan, unsigned) { plan.chunk /= 8; }},
+      {"rank 1 and two buckets",
+       [](ThresholdPlan& plan, unsigned) {
+         plan.rank = 1;
+         plan.buckets = fewer_buckets(plan.buckets, 1000);
+       }},
+  };
+  return all;
+}
+
+template <class T>
+void check_plan(DeviceProblem<T>& problem, const Question& question, const ThresholdPlan& plan) {
+  problem.check([&](const device::select::SelectCall<T>& call) { device::select::select_by_threshold(call, plan); },
+                question);
+}
+
+struct Task {
+  Values kind;
+  std::int64_t rows;
+  unsigned length;
+  unsigned k;
+  TopkOutput form = TopkOutput::sorted;
+  bool largest = false;
+  unsigned processors = 0;  // that the plan is made for; 0: those there are
+};
+
+template <class T>
+void check_spoilers(const Task& task) {
+  const unsigned processors = task.processors == 0 ? device::processor_count() : task.processors;
+  const ThresholdPlan planned = plan_threshold(task.rows, task.length, task.k, sizeof(T), processors);
+  if (planned.rank == 0) return;
+  const auto problem = make_problem<T>(task.kind, task.rows, task.length, task.largest, Ids::column, {1, 3}, task.k);
+  DeviceProblem<T> on_device(problem);
+  for (const Spoiler& spoiler : spoilers()) {
+    SCOPED_TRACE(testing::Message() << task.rows << " x " << task.length << ' ' << to_string(task.kind)
+                                    << ", k = " << task.k << ", " << sizeof(T) << " bytes, " << to_string(task.form)
+                                    << "; " << spoiler.name);
+    ThresholdPlan plan = planned;
+    spoiler.spoil(plan, task.k);
+    check_plan<T>(on_device, {task.k, task.form}, plan);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+const std::vector<TopkOutput> kSpoiledForms = {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::values_only,
+                                               TopkOutput::kth_only};
+
+template <class T>
+void check_all_spoilers(Values kind, std::int64_t rows, unsigned length, unsigned processors = 0) {
+  auto turn = static_cast<std::size_t>(kind);
+  const std::vector<unsigned> counts =
+      under_sanitizer() ? std::vector{129U, 3000U} : std::vector{1U, 129U, 2048U, 2049U, 3000U};
+  for (const unsigned k : counts) {
+    set_schedule(turn % kSchedules);
+    check_spoilers<T>({kind, rows, length, k, kSpoiledForms[turn % kSpoiledForms.size()], turn % 3 == 0, processors});
+    if (testing::Test::HasFailure()) return;
+    ++turn;
+  }
+}
+
+TEST_F(Threshold, RowsThatBreakThePlanAreStillRight) {
+  check_all_spoilers<float>(Values::random, 2, 20011);
+  if (!small_problems()) check_all_spoilers<float>(Values::random, 100, 70001);
+}
+
+TEST_F(Threshold, RowsOfDoublesThatBreakThePlanAreStillRight) {
+  check_all_spoilers<double>(Values::random, 2, 20011);
+  if (!small_problems()) check_all_spoilers<double>(Values::random, 3, 1000003);
+}
+
+TEST_F(Threshold, OrderedRowsThatBreakThePlanAreStillRight) {
+  check_all_spoilers<float>(Values::descending, 1, 9984);
+  check_all_spoilers<float>(Values::late, 1, 12345);
+}
+
+TEST_F(Threshold, EqualValuesThatBreakThePlanAreStillRight) {
+  check_all_spoilers<float>(Values::all_equal, 1, 9999);
+  check_all_spoilers<float>(Values::special, 1, 14000);
+  check_all_spoilers<double>(Values::few_distinct, 1, 14001);
+}
+
+// Many rows are sampled and finished by smaller groups.
+TEST_F(Threshold, ManyRowsThatBreakThePlanAreStillRight) {
+  const std::int64_t rows = 4 * static_cast<std::int64_t>(device::processor_count()) + 1;
+  for (const unsigned k : {1U, 20U, 100U, 200U})
+    check_spoilers<float>({Values::random, rows, small_problems() ? 5003U : 20011U, k, TopkOutput::sorted, k == 20});
+  check_spoilers<double>({Values::few_distinct, rows, small_problems() ? 5003U : 20011U, 100});
+}
+
+// Many rows for few processors: a block does all of a row.
+TEST_F(Threshold, WholeRowsThatBreakThePlanAreStillRight) {
+  constexpr unsigned kLength = 6001;
+  ASSERT_TRUE(plan_threshold(16, kLength, 129, 4, 1).whole_rows);
+  for (const Values kind : {Values::random, Values::special})
+    for (const unsigned k : {129U, 300U})
+      check_spoilers<float>({kind, 16, kLength, k, TopkOutput::sorted, k == 129, 1});
+}
+
+// More buckets than a block has threads.
+TEST_F(Threshold, ManyBucketsAreFilled) {
+  const auto problem = make_problem<float>(Values::random, 1, 9999, false, Ids::column, {}, 8);
+  DeviceProblem<float> on_device(problem);
+  ThresholdPlan plan = plan_threshold(1, 9999, 2500, sizeof(float), device::processor_count());
+  plan.buckets = 300;
+  for_each_schedule([&] { check_plan<float>(on_device, {2500}, plan); });
+}
+
+// Several blocks sample one row. A plan for parts is made for rows of many millions only.
+TEST_F(Threshold, PartsOfARowAgree) {
+  constexpr unsigned kLength = 20011;
+  for (const Values kind : {Values::random, Values::few_distinct, Values::special}) {
+    const auto problem = make_problem<float>(kind, 2, kLength, false, Ids::column, {2, 1}, 7);
+    DeviceProblem<float> on_device(problem);
+    for_each_schedule([&] {
+      for (const unsigned k : {1U, 20U, 100U}) {
+        ThresholdPlan plan = plan_threshold(2, kLength, k, sizeof(float), device::processor_count());
+        plan.parts = 4;
+        plan.samples = 1216;
+        plan.stretch = (std::uint64_t{kLength} << 16U) / (plan.samples / plan.together);
+        plan.rank = std::min(plan.rank, 30U);
+        SCOPED_TRACE(testing::Message() << to_string(kind) << ", k = " << k);
+        check_plan<float>(on_device, {k}, plan);
+      }
+    });
+  }
+}
+
+#if !defined(KITH_IS_EMULATED)
+TEST_F(Threshold, AVeryLongRowIsSampledInParts) {
+  const unsigned length = under_sanitizer() ? 9000001 : 70000001;
+  ASSERT_GT(plan_threshold(1, length, 100, 4, device::processor_count()).parts, 1U);
+  const auto problem = make_problem<float>(Values::random, 1, length, false, Ids::column, {}, 7);
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : {1U, 100U, 2048U, 50000U})
+    on_device.check(device::select::methods::threshold_filter<float>, {k});
+}
+#endif
+
+// Values that lie together in the row, so that the sample of a sector says little of its neighbors.
+TEST_F(Threshold, WinnersInOnePlaceAreFound) {
+  for (const unsigned first : {0U, 777U, 19011U}) {
+    auto problem = make_problem<float>(Values::random, 2, 20011, false, Ids::column, {}, 4);
+    for (unsigned i = 0; i < 1000; ++i) problem.values[first + i] -= 10;
+    for (const unsigned k : {10U, 1000U, 2500U}) {
+      SCOPED_TRACE(testing::Message() << "winners from " << first << ", k = " << k);
+      DeviceProblem<float> on_device(problem);
+      check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::processor_count()));
+    }
+  }
+}
+
+// Neighbors that are alike make a sample worth less than its size: some rows have too few or too many candidates.
+TEST_F(Threshold, SmoothRowsAreRight) {
+  auto problem = make_problem<float>(Values::random, 6, 20011, false, Ids::column, {}, 9);
+  for (std::size_t i = 0; i < problem.values.size(); ++i)
+    problem.values[i] = problem.values[i / 64 * 64] + 1e-6F * static_cast<float>(i % 64);
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : {1U, 10U, 300U, 2048U, 3000U}) {
+    SCOPED_TRACE(testing::Message() << "k = " << k);
+    check_plan<float>(on_device, {k}, plan_threshold(6, 20011, k, 4, device::processor_count()));
+  }
+}
+
+// So few numbers that a sample of them gives no threshold.
+TEST_F(Threshold, RowsOfLittleButNanAreRight) {
+  auto problem = make_problem<float>(Values::all_nan, 2, 20011, false, Ids::column, {}, 3);
+  for (unsigned i = 0; i < 30; ++i) problem.values[i * 1300] = static_cast<float>(i);
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : {1U, 10U, 40U, 2048U, 3000U}) {
+    SCOPED_TRACE(testing::Message() << "k = " << k);
+    check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::processor_count()));
+  }
+}
+
+// Kernels may start before the one before has ended: a call must not meet the one before it in the workspace.
+TEST_F(Threshold, CallsThatFollowAtOnceDoNotMeet) {
+  const auto problem = make_problem<float>(Values::random, 3, 20011, false, Ids::column, {}, 11);
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : {40U, 3000U}) {
+    on_device.check(
+        [&](const device::select::SelectCall<float>& call) {
+          device::select::Rows<float> other = call.rows;
+          other.values += 1;
+          other.length -= 1;
+          device::select::Output<float> output = call.output;
+          output.source = other;
+          for (int i = 0; i < 3; ++i) {
+            device::select::methods::threshold_filter<float>({other, output, call.tuning, call.workspace});
+            call.workspace.reset();
+          }
+          device::select::methods::threshold_filter(call);
+        },
+        {k});
+  }
+}
+
+// A pure function: needs no device.
+TEST(ThresholdPlanning, KeepsItsPromises) {
+  for (const std::int64_t rows : {1, 2, 7, 100, 1000, 100000, 10000000}) {
+    for (const unsigned length : {1U, 2U, 100U, device::select::kShortRow, device::select::kShortRow + 1, 4096U, 5000U,
+                                  20011U, 65536U, 1000003U, 1U << 27U, 0x7FFFFFFFU}) {
+      for (const unsigned wanted : {1U, 2U, 10U, 100U, 1000U, 2048U, 2049U, 20000U, 1000000U, length / 2, length}) {
+        const unsigned k = std::clamp(wanted, 1U, length);
+        for (const unsigned bytes : {4U, 8U}) {
+          for (const unsigned processors : {1U, 4U, 132U}) {
+            SCOPED_TRACE(testing::Message() << rows << " x " << length << " of " << bytes << " bytes, k = " << k << ", "
+                                            << processors << " processors");
+            const ThresholdPlan plan = plan_threshold(rows, length, k, bytes, processors);
+            ASSERT_GE(plan.buckets, 1U);
+            ASSERT_GE(plan.parts, 1U);
+            ASSERT_LE(plan.room, length);
+            ASSERT_GE(plan.room, k);
+            ASSERT_LE(plan.staged, plan.room);
+            ASSERT_TRUE(plan.buckets > 1 || plan.staged <= 16384U) << "shared memory";
+            ASSERT_TRUE(k > device::select::kLargestSmallK ? plan.buckets > 1
+                                                           : length > device::select::kShortRow || plan.rank == 0);
+            if (plan.rank == 0) {
+              ASSERT_EQ(plan.room, length) << "every key is a candidate";
+              continue;
+            }
+            ASSERT_GT(plan.chunk, 0U);
+            ASSERT_EQ(plan.chunk % 4, 0U) << "chunks are whole vectors of 16 bytes";
+            ASSERT_LT(plan.rank, plan.counted(16 / bytes));
+            ASSERT_LE(plan.samples, length);
+            ASSERT_LE(plan.stretch >> 16U, length);
+            // So many candidates are expected: more than k, and fewer than there is room for.
+            const double share = static_cast<double>(plan.rank) / plan.counted(16 / bytes);
+            const double candidates = (plan.minima ? 1 - std::pow(1 - share, bytes / 16.0) : share) * length;
+            ASSERT_GT(candidates, k);
+            ASSERT_LT(candidates, plan.room);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kith::test

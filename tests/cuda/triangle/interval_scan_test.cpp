@@ -1,0 +1,161 @@
+// Method triangle, form windows: the answer of a plain oracle, whatever the metric, the data and the clusters.
+#include "support/pairwise.hpp"
+#include "triangle/triangle_points.hpp"
+
+namespace kith::test::triangle {
+namespace {
+
+using TriangleWindows = DeviceTest;
+
+const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::manhattan,
+                           MetricKind::chebyshev,   Metric::minkowski(3),  MetricKind::cosine,
+                           MetricKind::correlation, MetricKind::hamming};
+
+struct Sizes {
+  std::int64_t rows, queries, dims;
+};
+constexpr Sizes kSizes[] = {{1, 2, 2}, {110, 14, 3}, {200, 6, 5}, {90, 7, 37}};
+constexpr std::int64_t kCounts[] = {1, 10, 50, 1 << 20};   // the last is all
+constexpr std::int64_t kLandmarks[] = {0, 1, 7, 1 << 20};  // the default, one cluster, few, a cluster a point
+constexpr int kThreads[] = {1, 64, 256};
+
+// Third powers of these vanish or overflow.
+bool is_extreme(Kind kind) {
+  return kind == Kind::huge || kind == Kind::tiny;
+}
+
+template <class T>
+void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
+  const Sizes& sizes = kSizes[row[1]];
+  Wanted wanted{kMetrics[row[0]], std::min(kCounts[row[2]], sizes.rows), {}, 0, row[7] == 1};
+  wanted.tuning.base_landmarks = kLandmarks[row[3]];
+  wanted.tuning.query_landmarks = kLandmarks[row[4]];
+  wanted.tuning.threads_per_query = kThreads[row[5]];
+  Kind kind = kKinds[row[6]];
+  // The order of powers that are all but equal is the device's own.
+  if (is_extreme(kind) && wanted.metric.kind == MetricKind::minkowski) kind = Kind::gaussian;
+  SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", " << sizes.rows << " × " << sizes.dims << ", k "
+                                  << wanted.k << ", landmarks " << wanted.tuning.base_landmarks << " and "
+                                  << wanted.tuning.query_landmarks << ", threads " << wanted.tuning.threads_per_query
+                                  << ", kind " << row[6] << (sizeof(T) == 8 ? ", double" : ", float"));
+  Searched<T> searched(make_points<T>(kind, sizes.rows, sizes.dims, seed), wanted.metric);
+  searched.search(make_points<T>(kind, sizes.queries, sizes.dims, seed + 1), wanted);
+}
+
+TEST_F(TriangleWindows, EveryPairOfParametersMatchesTheOracle) {
+  const auto rows = pairwise({std::size(kMetrics), std::size(kSizes), std::size(kCounts), std::size(kLandmarks),
+                              std::size(kLandmarks), std::size(kThreads), std::size(kKinds), 2, 2},
+                             5);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    set_schedule(i % kSchedules);
+    if (rows[i][8] == 0)
+      expect_exact<float>(rows[i], static_cast<unsigned>(i + 1));
+    else
+      expect_exact<double>(rows[i], static_cast<unsigned>(i + 1));
+  }
+}
+
+TEST_F(TriangleWindows, ABaseSearchesItself) {
+  for_each_schedule([] {
+    for (const Kind kind : {Kind::clustered, Kind::duplicates}) {
+      Searched<float> searched(make_points<float>(kind, 220, 4, 3), MetricKind::euclidean);
+      const SearchReport report = searched.search_self({MetricKind::euclidean, 12, {}, 0, true});
+      ASSERT_TRUE(report.triangle.has_value());
+      EXPECT_EQ(report.triangle->query_clusters, report.triangle->base_clusters);
+    }
+  });
+}
+
+// Lists in registers of every length, and rows of survivors for what no list can hold.
+TEST_F(TriangleWindows, LargeK) {
+  Searched<float> searched(make_points<float>(Kind::ties, 1300, 3, 1), MetricKind::manhattan);
+  for (const std::int64_t k : {33, 129, 1024, 1025, 1300})
+    searched.search(make_points<float>(Kind::ties, 3, 3, 2), {MetricKind::manhattan, k, {}, 0, false});
+  Searched<double> wide(make_points<double>(Kind::gaussian, 1100, 34, 1), MetricKind::cosine);
+  for (const std::int64_t k : {200, 257, 1050})
+    wide.search(make_points<double>(Kind::gaussian, 2, 34, 2), {MetricKind::cosine, k, {}, 0, false});
+}
+
+// Survivors go through memory, a quarter of the budget: the selection wants more than a tile was made for.
+TEST_F(TriangleWindows, LargeKInTilesWhereMemoryIsShort) {
+  constexpr std::int64_t kMany = 2600;
+  Searched<double> searched(make_points<double>(Kind::gaussian, 4000, 4, 1), MetricKind::euclidean);
+  const Points<double> queries = make_points<double>(Kind::gaussian, 6, 4, 2);
+  for (const std::int64_t queries_at_once : {2, 4})
+    searched.search(queries, {MetricKind::euclidean, kMany, {}, queries_at_once * 800000, false});
+  EXPECT_THROW(searched.search(queries, {MetricKind::euclidean, kMany, {}, 4 << 13, false}), Error);
+}
+
+// A landmark that is not a number is near nobody.
+TEST_F(TriangleWindows, NotANumberUncheckedGivesNumbersOfPoints) {
+  Points<float> base = make_points<float>(Kind::gaussian, 200, 1, 1);
+  base.values[0] = base.values[77] = std::numeric_limits<float>::quiet_NaN();
+  TriangleTuning tuning;
+  tuning.base_landmarks = 200;
+  for (const Metric& metric : {Metric(MetricKind::chebyshev), Metric(MetricKind::euclidean)}) {
+    Searched<float> searched(base, metric, false);
+    for (const std::int64_t id :
+         searched.ids(make_points<float>(Kind::gaussian, 20, 1, 2), {metric, 5, tuning, 0, false}))
+      EXPECT_LT(id, 200);
+  }
+}
+
+TEST_F(TriangleWindows, QueriesInPartsWhereMemoryIsShort) {
+  Searched<float> searched(make_points<float>(Kind::clustered, 400, 6, 1), MetricKind::euclidean);
+  const Points<float> queries = make_points<float>(Kind::clustered, 90, 6, 2);
+  const auto clusters = [&](std::int64_t bytes) {
+    return searched.search(queries, {MetricKind::euclidean, 5, {}, bytes, true}).triangle->query_clusters;
+  };
+  // Each part has landmarks of its own, more in all.
+  EXPECT_GT(clusters(6000), clusters(60000));
+  searched.search_self({MetricKind::euclidean, 5, {}, 6000, false});
+}
+
+TEST_F(TriangleWindows, CountsWhatItDoes) {
+  Searched<float> searched(make_points<float>(Kind::clustered, 600, 3, 1), MetricKind::euclidean);
+  const SearchReport report =
+      searched.search(make_points<float>(Kind::clustered, 50, 3, 2), {MetricKind::euclidean, 4, {}, 0, true});
+  ASSERT_TRUE(report.triangle.has_value());
+  const TriangleStatistics& counted = *report.triangle;
+  EXPECT_EQ(counted.pairs, 600 * 50);
+  EXPECT_LE(counted.pairs_level_1, counted.pairs);
+  EXPECT_LE(counted.distances, counted.pairs_level_1);
+  EXPECT_GE(counted.distances, 50 * 4);
+  EXPECT_GT(counted.saved(), 0.5);
+  EXPECT_LE(counted.cluster_pairs_left, counted.query_clusters * counted.base_clusters);
+  EXPECT_GE(counted.clusters_visited, 50);
+  EXPECT_GE(counted.center_distances, counted.clusters_visited);
+  std::vector<std::string> names;
+  for (const TriangleStatistics::Step& step : counted.steps) names.push_back(step.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"landmarks", "clusters", "landmarks of queries", "clusters of queries",
+                                             "level 1", "level 2"}));
+}
+
+TEST_F(TriangleWindows, ASampleTellsWhatIsLeft) {
+  Searched<float> clustered(make_points<float>(Kind::clustered, 900, 4, 1), MetricKind::euclidean);
+  EXPECT_LT(clustered.share(make_points<float>(Kind::clustered, 20, 4, 2), 3), 0.3);
+  EXPECT_LT(clustered.share_of_self(3), 0.3);
+  Searched<double> spread(make_points<double>(Kind::gaussian, 500, 40, 1), MetricKind::cosine);
+  EXPECT_GT(spread.share(make_points<double>(Kind::gaussian, 20, 40, 2), 5), 0.7);
+  // More points than are counted, and fewer queries than lanes.
+  Searched<float> many(make_points<float>(Kind::clustered, 5000, 4, 1), MetricKind::euclidean);
+  EXPECT_LT(many.share(make_points<float>(Kind::clustered, 3, 4, 2), 3), 0.3);
+  EXPECT_LT(many.share_of_self(3), 0.3);
+}
+
+TEST_F(TriangleWindows, RefusesWhatIsNotFinite) {
+  Searched<float> searched(make_points<float>(Kind::gaussian, 300, 3, 1), MetricKind::euclidean);
+  Points<float> queries = make_points<float>(Kind::gaussian, 5, 3, 2);
+  queries.values[10] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW(searched.search(queries, {MetricKind::euclidean, 2, {}, 0, false}), Error);
+}
+
+TEST_F(TriangleWindows, RefusesMoreThreadsThanItHas) {
+  Searched<float> searched(make_points<float>(Kind::gaussian, 30, 3, 1), MetricKind::euclidean);
+  Wanted wanted{MetricKind::euclidean, 2, {}, 0, false};
+  wanted.tuning.threads_per_query = 512;
+  EXPECT_THROW(searched.search(make_points<float>(Kind::gaussian, 3, 3, 2), wanted), Error);
+}
+
+}  // namespace
+}  // namespace kith::test::triangle

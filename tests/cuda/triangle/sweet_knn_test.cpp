@@ -1,0 +1,99 @@
+// Method triangle, form paper: the answer of a plain oracle, whatever the filter, the placement, the layout, the order
+// and the number of threads.
+#include "support/pairwise.hpp"
+#include "triangle/triangle_points.hpp"
+
+namespace kith::test::triangle {
+namespace {
+
+using TrianglePaper = DeviceTest;
+
+const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,   MetricKind::manhattan,
+                           MetricKind::chebyshev,   MetricKind::correlation, MetricKind::hamming};
+struct Sizes {
+  std::int64_t rows, queries, dims;
+};
+constexpr Sizes kSizes[] = {{120, 13, 3}, {70, 6, 35}};
+constexpr std::int64_t kCounts[] = {1, 8, 20, 60};
+constexpr std::int64_t kLandmarks[] = {0, 1, 1 << 20};
+const char* const kFilters[] = {"full", "partial"};
+const char* const kPlacements[] = {"registers", "shared", "global"};
+const char* const kLayouts[] = {"interleaved", "contiguous"};
+constexpr int kThreads[] = {1, 3, 40};
+constexpr Kind kSome[] = {Kind::gaussian, Kind::clustered, Kind::ties, Kind::duplicates, Kind::huge};
+
+template <class T>
+void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
+  const Sizes& sizes = kSizes[row[1]];
+  Wanted wanted{kMetrics[row[0]], kCounts[row[2]], {}, 0, row[10] == 1};
+  TriangleTuning& tuning = wanted.tuning;
+  tuning.form = "sweet-knn";
+  tuning.base_landmarks = kLandmarks[row[3]];
+  tuning.filter = kFilters[row[4]];
+  tuning.placement = kPlacements[row[5]];
+  tuning.layout = kLayouts[row[6]];
+  tuning.remapped = row[7] == 0;
+  tuning.threads_per_query = kThreads[row[8]];
+  SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", " << sizes.rows << " × " << sizes.dims << ", k "
+                                  << wanted.k << ", landmarks " << tuning.base_landmarks << ", " << tuning.filter
+                                  << ", " << tuning.placement << ", " << tuning.layout << ", remapped "
+                                  << tuning.remapped << ", threads " << tuning.threads_per_query << ", kind " << row[9]
+                                  << (sizeof(T) == 8 ? ", double" : ", float"));
+  Searched<T> searched(make_points<T>(kSome[row[9]], sizes.rows, sizes.dims, seed), wanted.metric);
+  searched.search(make_points<T>(kSome[row[9]], sizes.queries, sizes.dims, seed + 1), wanted);
+}
+
+TEST_F(TrianglePaper, EveryPairOfParametersMatchesTheOracle) {
+  const auto rows =
+      pairwise({std::size(kMetrics), std::size(kSizes), std::size(kCounts), std::size(kLandmarks), std::size(kFilters),
+                std::size(kPlacements), std::size(kLayouts), 2, std::size(kThreads), std::size(kSome), 2, 2},
+               7);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    set_schedule(i % kSchedules);
+    if (rows[i][11] == 0)
+      expect_exact<float>(rows[i], static_cast<unsigned>(i + 1));
+    else
+      expect_exact<double>(rows[i], static_cast<unsigned>(i + 1));
+  }
+}
+
+TEST_F(TrianglePaper, ABaseSearchesItselfInPartsAndWhole) {
+  for (const bool remapped : {true, false}) {
+    for (const std::int64_t bytes : {0, 5000}) {
+      Searched<float> searched(make_points<float>(Kind::clustered, 150, 4, 3), MetricKind::euclidean);
+      Wanted wanted{MetricKind::euclidean, 6, {}, bytes, true};
+      wanted.tuning.form = "sweet-knn";
+      wanted.tuning.remapped = remapped;
+      const SearchReport report = searched.search_self(wanted);
+      ASSERT_TRUE(report.triangle.has_value());
+      EXPECT_GT(report.triangle->saved(), 0.5);
+    }
+  }
+}
+
+std::string refusal(const Wanted& wanted) {
+  Searched<float> searched(make_points<float>(Kind::gaussian, 900, 2, 1), MetricKind::euclidean);
+  try {
+    searched.search(make_points<float>(Kind::gaussian, 2, 2, 2), wanted);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST_F(TrianglePaper, NamesItsLimits) {
+  Wanted wanted{MetricKind::euclidean, 65, {}, 0, false};
+  wanted.tuning.form = "sweet-knn";
+  wanted.tuning.placement = "registers";
+  EXPECT_EQ(refusal(wanted),
+            "method triangle, form paper: k of neighbors in registers = 65 is outside the limits 1 to 64");
+  wanted.tuning.placement = "shared";
+  wanted.k = 700;
+  EXPECT_EQ(refusal(wanted),
+            "method triangle, form paper: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
+  wanted.tuning.threads_per_query = 2000;
+  EXPECT_EQ(refusal(wanted), "method triangle, form paper: threads_per_query = 2000 is outside the limits 0 to 1024");
+}
+
+}  // namespace
+}  // namespace kith::test::triangle
