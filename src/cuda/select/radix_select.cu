@@ -25,6 +25,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T, kThreads>)
 
 }  // namespace
 
+namespace methods {
+
 template <class T>
 void radix_select(const SelectCall<T>& call) {
   const BucketWork<T> work = take_work(call);
@@ -37,4 +39,5 @@ void radix_select(const SelectCall<T>& call) {
 template void radix_select<float>(const SelectCall<float>&);
 template void radix_select<double>(const SelectCall<double>&);
 
+}  // namespace methods
 }  // namespace kith::KITH_BACKEND::select

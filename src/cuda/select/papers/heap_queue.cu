@@ -4,7 +4,7 @@
 
 #include "cuda/select/papers/queue_search.cuh"
 
-namespace kith::KITH_BACKEND::select {
+namespace kith::KITH_BACKEND::select::methods {
 
 template <class T>
 void heap_queue(const SelectCall<T>& call) {
@@ -14,4 +14,4 @@ void heap_queue(const SelectCall<T>& call) {
 template void heap_queue<float>(const SelectCall<float>&);
 template void heap_queue<double>(const SelectCall<double>&);
 
-}  // namespace kith::KITH_BACKEND::select
+}  // namespace kith::KITH_BACKEND::select::methods

@@ -4,7 +4,7 @@
 
 #include "cuda/select/papers/queue_search.cuh"
 
-namespace kith::KITH_BACKEND::select {
+namespace kith::KITH_BACKEND::select::methods {
 
 template <class T>
 void insertion_queue(const SelectCall<T>& call) {
@@ -14,4 +14,4 @@ void insertion_queue(const SelectCall<T>& call) {
 template void insertion_queue<float>(const SelectCall<float>&);
 template void insertion_queue<double>(const SelectCall<double>&);
 
-}  // namespace kith::KITH_BACKEND::select
+}  // namespace kith::KITH_BACKEND::select::methods

@@ -5,7 +5,7 @@
 
 #include "cuda/select/papers/queue_search.cuh"
 
-namespace kith::KITH_BACKEND::select {
+namespace kith::KITH_BACKEND::select::methods {
 
 template <class T>
 void merge_queue(const SelectCall<T>& call) {
@@ -15,4 +15,4 @@ void merge_queue(const SelectCall<T>& call) {
 template void merge_queue<float>(const SelectCall<float>&);
 template void merge_queue<double>(const SelectCall<double>&);
 
-}  // namespace kith::KITH_BACKEND::select
+}  // namespace kith::KITH_BACKEND::select::methods

@@ -241,6 +241,8 @@ void run(const SelectCall<T>& call, KeyOf<T>* out) {
 
 }  // namespace
 
+namespace methods {
+
 template <class T>
 void quick_multi_select(const SelectCall<T>& call) {
   using Group = SelectTuning::Group;
@@ -261,4 +263,5 @@ void quick_multi_select(const SelectCall<T>& call) {
 template void quick_multi_select<float>(const SelectCall<float>&);
 template void quick_multi_select<double>(const SelectCall<double>&);
 
+}  // namespace methods
 }  // namespace kith::KITH_BACKEND::select

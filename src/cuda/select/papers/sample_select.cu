@@ -103,6 +103,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T, kThreads>)
 
 }  // namespace
 
+namespace methods {
+
 template <class T>
 void sample_select(const SelectCall<T>& call) {
   const int stages = call.tuning.stages;
@@ -118,4 +120,5 @@ void sample_select(const SelectCall<T>& call) {
 template void sample_select<float>(const SelectCall<float>&);
 template void sample_select<double>(const SelectCall<double>&);
 
+}  // namespace methods
 }  // namespace kith::KITH_BACKEND::select

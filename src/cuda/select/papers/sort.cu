@@ -22,6 +22,8 @@ __global__ void build_keys_kernel(Rows<T> rows, KeyOf<T>* keys) {
 
 }  // namespace
 
+namespace methods {
+
 template <class T>
 void sort(const SelectCall<T>& call) {
   const Rows<T>& rows = call.rows;
@@ -37,4 +39,5 @@ void sort(const SelectCall<T>& call) {
 template void sort<float>(const SelectCall<float>&);
 template void sort<double>(const SelectCall<double>&);
 
+}  // namespace methods
 }  // namespace kith::KITH_BACKEND::select
