@@ -5,10 +5,6 @@
 namespace kith::KITH_BACKEND::brute {
 namespace {
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 // So few queries go to the last pass at once: keys of all points then take no longer than any other scores.
 constexpr std::int64_t kFew = 16;
 
@@ -30,18 +26,18 @@ std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>&
   for (++pass; pass < work.passes.size() && climb.failed() > 0; ++pass) {
     const std::int64_t count = climb.failed();
     if (count <= kFew) pass = work.passes.size() - 1;
-    DeviceBuffer<unsigned> failed(size(count), stream);
+    DeviceBuffer<unsigned> failed(as_size(count), stream);
     if (rest) {
       gather_rows(chosen.data(), climb.failed_queries(), count, 1, failed.data(), stream);
     } else {
-      KITH_CUDA(cudaMemcpyAsync(failed.data(), climb.failed_queries(), size(count) * sizeof(unsigned),
+      KITH_CUDA(cudaMemcpyAsync(failed.data(), climb.failed_queries(), as_size(count) * sizeof(unsigned),
                                 cudaMemcpyDeviceToDevice, stream));
     }
     chosen = std::move(failed);
     rest.emplace(some_of(queries, chosen.data(), count, work.metric, stream));
     pass = climb.first_that_suffices(climb.first_not_failed(pass), *rest, reports);
-    DeviceBuffer<F> rest_keys(size(count * work.k), stream);
-    DeviceBuffer<unsigned> rest_ids(size(count * work.k), stream);
+    DeviceBuffer<F> rest_keys(as_size(count * work.k), stream);
+    DeviceBuffer<unsigned> rest_ids(as_size(count * work.k), stream);
     reports[pass] = climb.run(work.passes[pass], *rest, rest_keys.data(), rest_ids.data());
     scatter_rows(rest_keys.data(), chosen.data(), count, work.k, keys, stream);
     scatter_rows(rest_ids.data(), chosen.data(), count, work.k, ids, stream);

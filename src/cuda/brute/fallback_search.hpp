@@ -85,8 +85,6 @@ class FallbackSearch {
     return std::min(queries / Trial::kShare, Trial::kMostTried);
   }
 
-  static std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
-
   // Products may, of fp16 or not.
   bool may_fail(const Pass& pass, std::int64_t dims) const {
     return uses_fp16(pass.stage) ||
@@ -95,8 +93,8 @@ class FallbackSearch {
 
   // Numbers 0 … all − 1, `count` of them, evenly apart.
   static DeviceBuffer<unsigned> spread_numbers(std::int64_t count, std::int64_t all, cudaStream_t stream) {
-    std::vector<unsigned> numbers(size(count));
-    for (std::int64_t i = 0; i < count; ++i) numbers[size(i)] = static_cast<unsigned>(i * all / count);
+    std::vector<unsigned> numbers(as_size(count));
+    for (std::int64_t i = 0; i < count; ++i) numbers[as_size(i)] = static_cast<unsigned>(i * all / count);
     DeviceBuffer<unsigned> there(numbers.size(), stream);
     KITH_CUDA(cudaMemcpyAsync(there.data(), numbers.data(), numbers.size() * sizeof(unsigned), cudaMemcpyHostToDevice,
                               stream));
@@ -105,8 +103,8 @@ class FallbackSearch {
   }
 
   PassReport try_out(const Pass& pass, const PointStore<F>& queries) {
-    DeviceBuffer<F> keys(size(queries.count() * work_.k), workspace_.stream());
-    DeviceBuffer<unsigned> ids(size(queries.count() * work_.k), workspace_.stream());
+    DeviceBuffer<F> keys(as_size(queries.count() * work_.k), workspace_.stream());
+    DeviceBuffer<unsigned> ids(as_size(queries.count() * work_.k), workspace_.stream());
     return run_on(pass, queries, keys.data(), ids.data(), [&](PassSearch<F>& search) {
       base_.for_first_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, [] {}); });
     });
@@ -117,7 +115,7 @@ class FallbackSearch {
     cudaStream_t stream = workspace_.stream();
     const std::int64_t count = queries.count();
     if (pass.stage != DistanceStage::exact) {
-      left_out_ = DeviceBuffer<F>(size(count), stream);
+      left_out_ = DeviceBuffer<F>(as_size(count), stream);
       begin_left_out(left_out_.data(), count, stream);
     }
     fp16_.reset();
@@ -136,7 +134,7 @@ class FallbackSearch {
 
   void look_for_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
     cudaStream_t stream = workspace_.stream();
-    failed_ = DeviceBuffer<unsigned>(size(queries.count() + 1), stream);
+    failed_ = DeviceBuffer<unsigned>(as_size(queries.count() + 1), stream);
     unsigned* counter = failed_.data() + queries.count();
     KITH_CUDA(cudaMemsetAsync(counter, 0, sizeof(unsigned), stream));
     if (fp16_) {

@@ -23,17 +23,13 @@ __global__ void __launch_bounds__(kThreads)
   raise(mine.lost, &max_squared_norm->lost);
 }
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 }  // namespace
 
 Fp16Frame make_fp16_frame(const PointRows<float>& rows, std::int64_t dims, bool centered, cudaStream_t stream) {
   Fp16Frame frame;
   Workspace scratch(stream);
   if (centered) {
-    frame.center = DeviceBuffer<float>(size(dims), stream);
+    frame.center = DeviceBuffer<float>(as_size(dims), stream);
     column_means(rows, dims, frame.center.data(), scratch);
   }
   float* const largest = scratch.take<float>(1);
@@ -49,9 +45,9 @@ Fp16Store::Fp16Store(std::int64_t room, std::int64_t dims, bool bias, cudaStream
                      Fp16MaxNorms* max_squared_norm)
     : dims_(dims),
       stream_(stream),
-      fp16_(size(room * fp16_stride(dims)), stream),
-      norms_(size(room), stream),
-      bias_(bias ? size(room) : 0, stream),
+      fp16_(as_size(room * fp16_stride(dims)), stream),
+      norms_(as_size(room), stream),
+      bias_(bias ? as_size(room) : 0, stream),
       max_squared_norm_(max_squared_norm) {
   if (max_squared_norm_ == nullptr) {
     own_max_norm_ = DeviceBuffer<Fp16MaxNorms>(1, stream);

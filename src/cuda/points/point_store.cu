@@ -38,16 +38,12 @@ __global__ void __launch_bounds__(kThreads)
   if (lane_id() == 0) atomicMax(max_squared_norm, bits);
 }
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 }  // namespace
 
 template <class F>
 PointStore<F>::PointStore(std::int64_t room, std::int64_t dims, const Metric& metric, bool bias, cudaStream_t stream,
                           unsigned long long* max_squared_norm)
-    : dims_(dims), metric_(metric), stream_(stream), rows_(size(room * dims), stream) {
+    : dims_(dims), metric_(metric), stream_(stream), rows_(as_size(room * dims), stream) {
   make_room(room, bias, max_squared_norm);
 }
 
@@ -62,16 +58,16 @@ PointStore<F>::PointStore(const PointRows<F>& rows, std::int64_t dims, const Met
 template <class F>
 void PointStore<F>::make_room(std::int64_t room, bool bias, unsigned long long* max_squared_norm) {
   if (!has_norms(metric_, bias)) return;
-  square_norms_ = DeviceBuffer<double>(size(room), stream_);
+  square_norms_ = DeviceBuffer<double>(as_size(room), stream_);
   max_squared_norm_ = max_squared_norm;
   if (max_squared_norm == nullptr) {
     own_max_norm_ = DeviceBuffer<unsigned long long>(1, stream_);
     max_squared_norm_ = own_max_norm_.data();
     KITH_CUDA(cudaMemsetAsync(max_squared_norm_, 0, sizeof(unsigned long long), stream_));
   }
-  if (bias) bias_ = DeviceBuffer<F>(size(room), stream_);
-  if (metric_.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(size(room), stream_);
-  if (core::has_directions(metric_)) work_ = DeviceBuffer<F>(size(room * dims_), stream_);
+  if (bias) bias_ = DeviceBuffer<F>(as_size(room), stream_);
+  if (metric_.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(as_size(room), stream_);
+  if (core::has_directions(metric_)) work_ = DeviceBuffer<F>(as_size(room * dims_), stream_);
 }
 
 template <class F>

@@ -25,10 +25,6 @@ struct RadiusTuning {
   static constexpr std::int64_t kVainKeys = 64;
 };
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 // Rows of a tile.
 struct Range {
   std::int64_t first = 0;
@@ -75,7 +71,7 @@ class RadiusSearch {
 
   void grow(std::int64_t pairs) {
     if (pairs <= room_) return;
-    room_ = std::min<std::int64_t>(most_pairs_, static_cast<std::int64_t>(std::bit_ceil(size(pairs))));
+    room_ = std::min<std::int64_t>(most_pairs_, static_cast<std::int64_t>(std::bit_ceil(as_size(pairs))));
     workspace_.clear();
   }
 
@@ -131,8 +127,8 @@ class RadiusSearch {
     workspace_.reset();
     const std::int64_t first = tile.first + points.first;
     pairs_ = {limits_of(queries),
-              workspace_.take<unsigned>(size(room_)),
-              workspace_.take<unsigned>(size(room_)),
+              workspace_.take<unsigned>(as_size(room_)),
+              workspace_.take<unsigned>(as_size(room_)),
               static_cast<unsigned long long>(room_),
               0,
               workspace_.take<unsigned long long>(1)};
@@ -149,7 +145,7 @@ class RadiusSearch {
 
   const F* limits_of(const Range& queries) {
     const core::ScoreBounds<F> bounds(work_.metric, queries_.dims(), expanded_, work_.integer_range);
-    RadiusLimits<F> what{bounds, radii_ + queries.first, nullptr, nullptr, workspace_.take<F>(size(queries.count))};
+    RadiusLimits<F> what{bounds, radii_ + queries.first, nullptr, nullptr, workspace_.take<F>(as_size(queries.count))};
     if (expanded_ || bounds.is_absolute()) {
       what.query_square_norms = queries_.square_norms(queries.first);
       what.max_squared_norm = max_squared_norm_;
@@ -162,16 +158,16 @@ class RadiusSearch {
   FoundPart<F> decide(const BaseTile<F>& tile, const Range& queries, const Range& points, std::int64_t found) {
     FoundPart<F> part;
     part.first_query = queries.first;
-    part.counts.resize(size(queries.count));
-    auto* counts = workspace_.take<unsigned>(size(queries.count));
+    part.counts.resize(as_size(queries.count));
+    auto* counts = workspace_.take<unsigned>(as_size(queries.count));
     KITH_CUDA(cudaMemsetAsync(counts, 0, part.counts.size() * sizeof(unsigned), stream()));
     // As large as the list: the next part finds the same memory.
-    F* keys = workspace_.take<F>(size(room_));
+    F* keys = workspace_.take<F>(as_size(room_));
     LabeledKey<OrderOf<F>>* hits = nullptr;
     LabeledKey<OrderOf<F>>* other = nullptr;
     if (!work_.count_only) {
-      hits = workspace_.take<LabeledKey<OrderOf<F>>>(size(room_));
-      other = workspace_.take<LabeledKey<OrderOf<F>>>(size(room_));
+      hits = workspace_.take<LabeledKey<OrderOf<F>>>(as_size(room_));
+      other = workspace_.take<LabeledKey<OrderOf<F>>>(as_size(room_));
     }
     distance::pair_keys(distance::KeyCall<F>{queries_.exact(queries.first, queries.count),
                                              tile.store->exact(tile.first + points.first, points.count),

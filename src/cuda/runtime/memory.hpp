@@ -7,6 +7,11 @@
 
 namespace kith::KITH_BACKEND::inline runtime {
 
+// Sizes of buffers are unsigned, numbers of points are not.
+constexpr std::size_t as_size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
 // A block of device memory that belongs to a stream: given back in the stream's order, without waiting for it.
 template <class T>
 class DeviceBuffer {

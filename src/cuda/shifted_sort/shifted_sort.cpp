@@ -13,10 +13,6 @@
 namespace kith::KITH_BACKEND::shifted_sort {
 namespace {
 
-std::size_t as_size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 // Queries in the order of the curve, as CurvePoints whose ids count from the batch's first.
 template <class F>
 const F* ordered_queries(const PointRows<F>& rows, const CurveOrders<F>& orders, Workspace& workspace) {

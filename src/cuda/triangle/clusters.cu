@@ -15,10 +15,6 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 // By cluster, falling length, number.
 __device__ WideKey member_key(unsigned cluster, double length, unsigned id) {
   const auto upper = static_cast<unsigned>(static_cast<unsigned long long>(__double_as_longlong(length)) >> 32U);
@@ -78,25 +74,25 @@ template <class F>
 Clusters<F>::Clusters(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, cudaStream_t stream,
                       std::size_t budget, const StepMark& mark)
     : width_(space.width),
-      centers_(size(landmarks * space.width), stream),
-      radii_(size(landmarks), stream),
-      offsets_(size(landmarks + 1), stream),
-      rows_(size(points.count * space.width), stream),
-      lengths_(size(points.count), stream),
-      ids_(size(points.count), stream),
-      clusters_(size(points.count), stream) {
+      centers_(as_size(landmarks * space.width), stream),
+      radii_(as_size(landmarks), stream),
+      offsets_(as_size(landmarks + 1), stream),
+      rows_(as_size(points.count * space.width), stream),
+      lengths_(as_size(points.count), stream),
+      ids_(as_size(points.count), stream),
+      clusters_(as_size(points.count), stream) {
   const std::int64_t n = points.count;
   // Rows that are compared or scores, panels of points, and what is sorted; a sort has some memory of its own.
   constexpr std::size_t kOfSort = std::size_t{1} << 20U;
-  Workspace scratch(stream, budget == 0 ? 0 : 2 * budget + size(n * scratch_bytes()) + kOfSort);
+  Workspace scratch(stream, budget == 0 ? 0 : 2 * budget + as_size(n * scratch_bytes()) + kOfSort);
   // ids_ holds the landmarks at first, and clusters_ the cluster of each point by its number.
   choose_landmarks(space, points, landmarks, ids_.data(), budget, scratch);
   pad_rows(space, points, ids_.data(), landmarks, centers_.data(), stream);
   if (mark) mark("landmarks");
   assign_points(space, points, centers_.data(), landmarks, clusters_.data(), budget, scratch);
   scratch.reset();
-  auto* lengths = scratch.take<double>(size(n));
-  auto* keys = scratch.take<WideKey>(size(n));
+  auto* lengths = scratch.take<double>(as_size(n));
+  auto* keys = scratch.take<WideKey>(as_size(n));
   with_space(space, [&](auto squared, auto team) {
     launch("member_lengths", member_lengths_kernel<F, squared.value, team.value>,
            {.blocks = ceil_div(n, kThreads / team.value), .threads = kThreads}, stream, space, points, centers_.data(),

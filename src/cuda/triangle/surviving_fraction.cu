@@ -123,11 +123,10 @@ double surviving_fraction(const Space<F>& space, const PointRows<F>& base, const
   sample.points = std::min({base.count, core::kSamplePoints, affordable});
   sample.landmarks = std::min({landmarks, base.count, core::kSampleLandmarks, affordable});
   sample.queries = std::min({queries.count, sample.points, core::kSampleQueries});
-  const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
   const std::int64_t elements = (sample.columns() + sample.queries) * space.width;
-  sample.rows = workspace.take<F>(size(elements));
-  sample.lengths = workspace.take<double>(size(sample.queries * sample.columns()));
-  sample.clusters = workspace.take<unsigned>(size(sample.members()));
+  sample.rows = workspace.take<F>(as_size(elements));
+  sample.lengths = workspace.take<double>(as_size(sample.queries * sample.columns()));
+  sample.clusters = workspace.take<unsigned>(as_size(sample.members()));
   sample.left = workspace.take<unsigned long long>(1);
   launch("draw", draw_kernel<F>, {.blocks = ceil_div(elements, Tuning::kThreads), .threads = Tuning::kThreads}, stream,
          base, queries, same, space.dims, space.width, sample);
@@ -142,7 +141,7 @@ double surviving_fraction(const Space<F>& space, const PointRows<F>& base, const
   // A query of the base is among the points, at no distance, but is not its own neighbor.
   const double share_of_base = static_cast<double>(sample.points) / static_cast<double>(base.count);
   const auto rank = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(k) * share_of_base));
-  auto* reaches = workspace.take<double>(size(sample.queries));
+  auto* reaches = workspace.take<double>(as_size(sample.queries));
   launch("reach", reach_kernel<F>, {.blocks = sample.queries, .threads = Tuning::kReachThreads}, stream, sample,
          static_cast<unsigned>(std::min(rank + (same ? 1 : 0), sample.points)), reaches);
   with_space(space, [&](auto squared, auto team) {

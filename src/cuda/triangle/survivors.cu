@@ -13,10 +13,6 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 __global__ void __launch_bounds__(kThreads)
     largest_count_kernel(const unsigned* counts, std::int64_t queries, unsigned* largest) {
   const std::int64_t i = thread_index();
@@ -61,9 +57,9 @@ void select_survivors(const Level2<F>& work, const Survivors<F>& survivors, cons
   rows.stride = survivors.room;
   rows.id_stride = survivors.room;
   const std::int64_t found = work.count * work.k;
-  F* keys = workspace.take<F>(size(found));
-  auto* wide = workspace.take<std::int64_t>(size(found));
-  auto* ids = workspace.take<unsigned>(size(found));
+  F* keys = workspace.take<F>(as_size(found));
+  auto* wide = workspace.take<std::int64_t>(as_size(found));
+  auto* ids = workspace.take<unsigned>(as_size(found));
   const SelectTuning tuning;
   select::select_rows(select::SelectCall<F>{rows, {keys, wide, work.k, TopkOutput::sorted, rows}, tuning, workspace},
                       select);
@@ -77,7 +73,7 @@ template <class F>
 void search_survivors(const Level2<F>& work, const StoreSurvivors<F>& store, const std::string& select,
                       std::size_t budget, cudaStream_t stream) {
   Survivors<F> all;
-  DeviceBuffer<unsigned> counts(size(work.count), stream);
+  DeviceBuffer<unsigned> counts(as_size(work.count), stream);
   all.counts = counts.data();
   store(work, all);
   const std::int64_t room = largest_count(all.counts, work.count, stream);
@@ -94,8 +90,8 @@ void search_survivors(const Level2<F>& work, const StoreSurvivors<F>& store, con
     part.count = std::min(tile, work.count - first);
     // Selections differ in what they need, so that is tried.
     try {
-      Survivors<F> survivors{all.counts + first, workspace.take<F>(size(part.count * room)),
-                             workspace.take<unsigned>(size(part.count * room)), room};
+      Survivors<F> survivors{all.counts + first, workspace.take<F>(as_size(part.count * room)),
+                             workspace.take<unsigned>(as_size(part.count * room)), room};
       store(part, survivors);
       launch("pad_survivors", pad_survivors_kernel<F>, shape_for(part.count * room), stream, survivors, part.count);
       select_survivors(part, survivors, select, workspace);

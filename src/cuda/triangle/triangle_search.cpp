@@ -14,10 +14,6 @@
 namespace kith::KITH_BACKEND::triangle {
 namespace {
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 // Warps that share a query: as many as it takes to keep the multiprocessors busy.
 unsigned windows_warps(const TriangleTuning& tuning, std::int64_t queries) {
   constexpr std::int64_t kWarpsEach = 24;  // of a multiprocessor
@@ -118,8 +114,8 @@ class Search {
                        sets_.clusters.view(),
                        source_of(work_, space_, sets_.queries, sets_.base, first, queries.points()),
                        {},
-                       offsets[size(part)],
-                       offsets[size(part + 1)] - offsets[size(part)],
+                       offsets[as_size(part)],
+                       offsets[as_size(part + 1)] - offsets[as_size(part)],
                        static_cast<unsigned>(work_.k),
                        keys_ + first * work_.k,
                        ids_ + first * work_.k,
@@ -136,12 +132,12 @@ class Search {
   // Where the parts of `most` clusters begin; known without asking where there is only one.
   std::vector<unsigned> part_offsets(const Clusters<F>& queries, std::int64_t most) const {
     if (most >= queries.count()) return {0, static_cast<unsigned>(queries.points())};
-    std::vector<unsigned> all(size(queries.count() + 1));
+    std::vector<unsigned> all(as_size(queries.count() + 1));
     KITH_CUDA(cudaMemcpyAsync(all.data(), queries.view().offsets, all.size() * sizeof(unsigned), cudaMemcpyDeviceToHost,
                               workspace_.stream()));
     KITH_CUDA(cudaStreamSynchronize(workspace_.stream()));
     std::vector<unsigned> offsets;
-    for (std::int64_t c = 0; c < queries.count(); c += most) offsets.push_back(all[size(c)]);
+    for (std::int64_t c = 0; c < queries.count(); c += most) offsets.push_back(all[as_size(c)]);
     offsets.push_back(all.back());
     return offsets;
   }

@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t kPreferredSharedBytes = 48 << 10;  // so that several blocks share a multiprocessor
 constexpr std::int64_t kMostSlotBytes = std::int64_t{1} << 30;
 
-std::size_t size(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
-
 __global__ void __launch_bounds__(kPaperThreads) invert_kernel(const unsigned* ids, std::int64_t count, unsigned* out) {
   const std::int64_t i = thread_index();
   if (i < count) out[ids[i]] = static_cast<unsigned>(i);
@@ -45,13 +41,13 @@ class SweetKnnLaunch {
   SweetKnnLaunch(const Level2<F>& level2, const SweetKnnShape& shape, const unsigned* positions, cudaStream_t stream)
       : stream_(stream), work_{level2, shape, positions, nullptr, nullptr, {}} {
     if (shape.threads == 1 || shape.partial) return;
-    reaches_ = DeviceBuffer<unsigned long long>(size(level2.count), stream);
-    KITH_CUDA(cudaMemsetAsync(reaches_.data(), 0xFF, size(level2.count) * sizeof(unsigned long long), stream));
+    reaches_ = DeviceBuffer<unsigned long long>(as_size(level2.count), stream);
+    KITH_CUDA(cudaMemsetAsync(reaches_.data(), 0xFF, as_size(level2.count) * sizeof(unsigned long long), stream));
     work_.reaches = reaches_.data();
   }
 
   void store(const Survivors<F>& survivors) {
-    KITH_CUDA(cudaMemsetAsync(survivors.counts, 0, size(work_.level2.count) * sizeof(unsigned), stream_));
+    KITH_CUDA(cudaMemsetAsync(survivors.counts, 0, as_size(work_.level2.count) * sizeof(unsigned), stream_));
     work_.survivors = survivors;
     run_paper(work_, kPaperThreads, stream_);
   }
@@ -60,14 +56,14 @@ class SweetKnnLaunch {
     const unsigned threads = block_threads(work_);
     if (work_.shape.placement == SweetKnnShape::Placement::global) {
       const std::int64_t lists = ceil_div(work_.level2.count * work_.shape.threads, threads) * threads;
-      slots_ = DeviceBuffer<KeyOf<F>>(size(lists * work_.level2.k), stream_);
+      slots_ = DeviceBuffer<KeyOf<F>>(as_size(lists * work_.level2.k), stream_);
       work_.slots = slots_.data();
     }
     if (work_.shape.threads == 1) return run_paper(work_, threads, stream_);
     Workspace workspace(stream_, budget);
     work_.survivors.room = static_cast<std::int64_t>(work_.shape.threads) * work_.level2.k;
-    work_.survivors.keys = workspace.take<F>(size(work_.level2.count * work_.survivors.room));
-    work_.survivors.ids = workspace.take<unsigned>(size(work_.level2.count * work_.survivors.room));
+    work_.survivors.keys = workspace.take<F>(as_size(work_.level2.count * work_.survivors.room));
+    work_.survivors.ids = workspace.take<unsigned>(as_size(work_.level2.count * work_.survivors.room));
     run_paper(work_, threads, stream_);
     select_survivors(work_.level2, work_.survivors, select, workspace);
   }
@@ -118,7 +114,7 @@ void search_paper(const Level2<F>& work, std::int64_t all_queries, const SweetKn
   const bool whole = work.count == all_queries;
   DeviceBuffer<unsigned> positions;
   if (!shape.remapped && whole) {
-    positions = DeviceBuffer<unsigned>(size(all_queries), stream);
+    positions = DeviceBuffer<unsigned>(as_size(all_queries), stream);
     launch("invert", invert_kernel, {.blocks = ceil_div(all_queries, kPaperThreads), .threads = kPaperThreads}, stream,
            work.queries.ids, all_queries, positions.data());
   }
