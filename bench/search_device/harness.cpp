@@ -8,9 +8,10 @@
 #include <memory>
 #include <utility>
 
-#include "api/device_choice.hpp"
 #include "kith/error.hpp"
+#include "plan/choose.hpp"
 #include "plan/device_planner.hpp"
+#include "plan/device_profile.hpp"
 #include "search_device/points.hpp"
 
 namespace kith::search_bench {
@@ -186,10 +187,13 @@ std::function<void()> Harness::search_of(const Contender& contender, const Searc
     if (chooses) {
       Options options;
       options.metric = measurement.problem.metric;
-      measurement.plan = api::plan_on_device(
-          {points.base.rows, points.queries.rows, points.base.cols, k, DType::float32}, options, Backend::cuda, facts_,
-          {[&](const Plan& plan) { return index.surviving_fraction(points.queries, plan, stream_); },
-           [&](const Plan& plan) { return index.holds(points.queries, plan, stream_); }});
+      measurement.plan = plan::choose(
+          {points.base.rows, points.queries.rows, points.base.cols, k, DType::float32}, options, facts_, {},
+          {[&](const Plan& plan) {
+             return plan::SurvivingFractions{index.surviving_fraction(points.queries, plan, stream_), 1};
+           },
+           [&](const Plan& plan) { return index.holds(points.queries, plan, stream_); },
+           {}});
     }
     measurement.report = {};
     index.search(points.queries, measurement.plan, points.answer.distances, points.answer.ids, stream_,

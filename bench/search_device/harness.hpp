@@ -109,7 +109,7 @@ class Harness {
   cuda::Stream stream_;
   cuda::Event before_;
   cuda::Event after_;
-  DeviceFacts facts_;  // before anything was taken
+  core::DeviceFacts facts_;  // before anything was taken
   select_bench::CacheFlush flush_;
   std::mt19937 random_;
 };

@@ -11,9 +11,9 @@ namespace kith::search_bench {
 
 void write_profile(const std::string& path, bool quick) {
   const std::string device = cuda::device_facts().name;
-  plan::DeviceProfile profile = plan::find_profile(device).profile;
+  core::DeviceProfile profile = plan::find_profile(device).profile;
   for (const MeasuredCost& measured : cuda::measure_costs(quick ? kQuickTune : kWholeTune)) {
-    for (const plan::CostField& field : plan::kCostFields) {
+    for (const core::CostField& field : core::kCostFields) {
       if (measured.name != field.name) continue;
       fmt::print("{:<16} {:.4g} s before, {:.4g} s now: {}\n", field.name, profile.*field.cost, measured.seconds,
                  field.meaning);

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <utility>
 
-#include "api/device_choice.hpp"
 #include "api/devices.hpp"
 #include "api/guard.hpp"
 #include "api/reduction.hpp"
 #include "api/validate.hpp"
+#include "plan/choose.hpp"
 
 namespace kith::cuda {
 namespace {
@@ -69,9 +69,12 @@ ReduceBatch reduce_batch(const Options& options, std::int64_t rows, std::int64_t
 
 // Not a part of the class, whose inner types would be exported with it.
 template <class T>
-api::DataSamples questions_about(const PointerIndex<T>& index, const MatrixView<T>& queries, void* stream) {
-  return {[&index, queries, stream](const Plan& plan) { return index.surviving_fraction(queries, plan, stream); },
-          [&index, queries, stream](const Plan& plan) { return index.holds(queries, plan, stream); }};
+plan::DataSamples samples_of(const PointerIndex<T>& index, const MatrixView<T>& queries, void* stream) {
+  return {[&index, queries, stream](const Plan& plan) {
+            return plan::SurvivingFractions{index.surviving_fraction(queries, plan, stream), 1};
+          },
+          [&index, queries, stream](const Plan& plan) { return index.holds(queries, plan, stream); },
+          {}};
 }
 
 }  // namespace
@@ -80,7 +83,7 @@ template <class T>
 struct Index<T>::State {
   MatrixView<T> base;
   Options options;
-  DeviceFacts facts;  // as they were before the index took its part
+  core::DeviceFacts facts;  // as they were before the index took its part
   std::unique_ptr<PointerIndex<T>> index;
 };
 
@@ -91,7 +94,7 @@ Index<T>::Index(const T* device_points, std::int64_t rows, std::int64_t dims, st
   const MatrixView<T> base = checked_points(device_points, rows, dims, row_stride, "base");
   api::check_dims(dims);
   state_ = api::guarded([&] {
-    const DeviceFacts facts = api::device_facts(Backend::cuda);
+    const core::DeviceFacts facts = api::device_facts(Backend::cuda);
     auto index = api::make_cuda_pointer_index(base, options, stream);
     return std::make_unique<State>(State{base, std::move(options), facts, std::move(index)});
   });
@@ -130,8 +133,7 @@ SearchReport Index<T>::search(const T* device_queries, std::int64_t rows, std::i
   return api::guarded([&] {
     SearchReport report;
     const Problem problem{state_->base.rows, rows, dims(), k, dtype_of<T>()};
-    report.plan = api::plan_on_device(problem, options(), Backend::cuda, state_->facts,
-                                      questions_about(*state_->index, queries, stream));
+    report.plan = plan::choose(problem, options(), state_->facts, {}, samples_of(*state_->index, queries, stream));
     state_->index->search(queries, report.plan, device_distances_out, device_ids_out, stream, report);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
@@ -154,8 +156,7 @@ SearchReport Index<T>::reduce(const T* device_queries, std::int64_t rows, std::i
   return api::guarded([&] {
     const auto plan_for = [&](const MatrixView<T>& some, const Options& with) {
       const Problem problem{base.rows, some.rows, dims(), k, dtype_of<T>()};
-      return api::plan_on_device(problem, with, Backend::cuda, state_->facts,
-                                 questions_about(*state_->index, some, stream));
+      return plan::choose(problem, with, state_->facts, {}, samples_of(*state_->index, some, stream));
     };
     ReduceBatch batch{rows, options()};
     if (options().method != Method::shifted_sort || !reduces_in_search(plan_for(queries, options())))

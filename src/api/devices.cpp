@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kith/error.hpp"
+#include "plan/device_profile.hpp"
 
 namespace kith::api {
 namespace {
@@ -67,7 +68,7 @@ void device_topk(Backend backend, [[maybe_unused]] const MatrixView<T>& matrix, 
 
 namespace {
 
-DeviceFacts facts_without_profile(Backend backend) {
+core::DeviceFacts facts_without_profile(Backend backend) {
   switch (backend) {
 #if defined(KITH_HAS_CUDA)
     case Backend::cuda: return cuda::device_facts();
@@ -81,8 +82,8 @@ DeviceFacts facts_without_profile(Backend backend) {
 
 }  // namespace
 
-DeviceFacts device_facts(Backend backend) {
-  DeviceFacts facts = facts_without_profile(backend);
+core::DeviceFacts device_facts(Backend backend) {
+  core::DeviceFacts facts = facts_without_profile(backend);
   plan::FoundProfile found = plan::find_profile(facts.name);
   facts.profile = found.profile;
   facts.profile_source = std::move(found.source);

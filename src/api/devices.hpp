@@ -16,7 +16,7 @@ std::vector<Device> list_cuda_devices();
 template <Element T>
 void device_topk(Backend backend, const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options,
                  Topk<T>& out);
-DeviceFacts device_facts(Backend backend);  // with the profile that is found for it
+core::DeviceFacts device_facts(Backend backend);  // with the profile that is found for it
 std::vector<MeasuredCost> measure_device_costs(Backend backend, const TuneSize& size);
 template <Element T>
 std::unique_ptr<DeviceIndex<T>> make_device_index(Backend backend, const MatrixView<T>& base, const Metric& metric,

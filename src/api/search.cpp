@@ -157,8 +157,8 @@ Plan explain(const Problem& problem, const Options& options) {
   const Backend backend = api::check_options(options);
   api::check_k(problem.k, problem.base_rows, "the number of base points is");
   api::check_sizes(problem.queries, problem.base_rows, problem.k);
-  if (backend == Backend::cpu) return plan::plan_cpu(problem, options, plan::cpu_facts());
-  return plan::plan_device(problem, options, backend, api::device_facts(backend));
+  if (backend == Backend::cpu) return plan::choose(problem, options, plan::cpu_facts());
+  return plan::choose(problem, options, api::device_facts(backend));
 }
 
 #define KITH_INSTANTIATE(T)                                                                                      \

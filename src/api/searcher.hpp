@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
-#include "api/device_choice.hpp"
 #include "api/devices.hpp"
 #include "api/sample_quality.hpp"
 #include "api/validate.hpp"
@@ -21,12 +21,8 @@
 #include "cpu/triangle/triangle_search.hpp"
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
-#include "plan/device_planner.hpp"
-#include "plan/device_radius.hpp"
+#include "plan/choose.hpp"
 #include "plan/planner.hpp"
-#include "plan/radius_planner.hpp"
-#include "plan/shifted_planner.hpp"
-#include "plan/triangle_planner.hpp"
 
 namespace kith::api {
 
@@ -37,20 +33,17 @@ class Searcher {
   // options.backend is one that is there.
   Searcher(MatrixView<T> base, Options options, std::int64_t queries, std::int64_t k)
       : base_(base), options_(std::move(options)), machine_(plan::cpu_facts()) {
-    if (options_.method == Method::shifted_sort) plan::check_shifted_sort(options_, base_.cols);
+    if (on_device()) device_facts_ = device_facts(options_.backend);
+    const Problem problem{base_.rows, 1, base_.cols, 1, dtype_of<T>()};
+    const plan::IndexFacts index = plan::choose_index(problem, options_, machine());
     if (on_device()) {
-      device_facts_ = device_facts(options_.backend);
       if (queries > 0) plan_for(queries, k);  // refuses before anything is copied
       prepare(base_, "base");
-      const Problem problem{base_.rows, 1, base_.cols, 1, dtype_of<T>()};
-      device_ = make_device_index(options_.backend, base_, options_.metric,
-                                  plan::is_resident(problem, options_, device_facts_));
+      device_ = make_device_index(options_.backend, base_, options_.metric, index.resident);
       return;
     }
     const core::Form form = core::form_of(options_.metric);
-    // They may take half of the budget: without them Euclidean distances come from differences.
-    const bool affordable = options_.memory_budget == 0 || base_.rows * 16 <= options_.memory_budget;
-    has_norms_ = queries == 0 ? form == core::Form::dot || (form == core::Form::squared && affordable)
+    has_norms_ = queries == 0 ? form == core::Form::dot || (form == core::Form::squared && index.has_norms)
                               : plan::needs_norms(plan_for(queries, k));
     if (options_.method == Method::triangle || options_.method == Method::shifted_sort) has_norms_ = false;
     prepared_ = prepare(base_, "base");
@@ -67,12 +60,15 @@ class Searcher {
     SearchReport report;
     if (device_ != nullptr) {
       const Problem problem{base_.rows, queries.rows, base_.cols, k, dtype_of<T>()};
-      report.plan = plan_on_device(problem, options_, options_.backend, device_facts_,
-                                   {[&](const Plan& plan) { return device_->surviving_fraction(queries, plan); },
-                                    [&](const Plan& plan) { return device_->holds(queries, plan); }});
+      const plan::DataSamples samples{[&](const Plan& plan) {
+                                        return plan::SurvivingFractions{device_->surviving_fraction(queries, plan), 1};
+                                      },
+                                      [&](const Plan& plan) { return device_->holds(queries, plan); },
+                                      {}};
+      report.plan = plan::choose(problem, options_, device_facts_, {}, samples);
       device_->search(queries, report.plan, options_.progress, ids, distances, report);
     } else {
-      report.plan = choose(prepared_queries, k);
+      report.plan = choose_for(prepared_queries, k);
       if (report.plan.method == Method::triangle) {
         run_triangle(prepared_queries, ids, distances, report);
       } else if (report.plan.method == Method::shifted_sort) {
@@ -136,14 +132,18 @@ class Searcher {
                                              Plan& plan) const {
     const Problem problem{base_.rows, queries.rows, base_.cols, 0, dtype_of<T>()};
     if (device_ != nullptr) {
-      plan = plan::plan_device_radius(problem, options_, options_.backend, device_facts_);
+      plan = plan::choose_radius(problem, options_, device_facts_);
       prepare(queries, "query");
       return device_->search_radius(queries, plan, reach, options_.progress);
     }
-    plan = plan::plan_cpu_radius(problem, options_, machine_, has_norms_);
-    const cpu::PreparedRows<T> prepared_queries = prepare_with_norms(queries, plan, "query");
-    plan.expanded = plan.expanded && cpu::expansion_is_sharp(prepared_, prepared_queries);
-    return cpu::radius_search(prepared_, prepared_queries, plan, reach, options_.progress);
+    std::optional<cpu::PreparedRows<T>> prepared_queries;
+    const auto products_are_sharp = [&] {
+      prepared_queries = prepare(queries, "query");
+      return cpu::expansion_is_sharp(prepared_, *prepared_queries);
+    };
+    plan = plan::choose_radius(problem, options_, machine_, {.has_norms = has_norms_}, {{}, {}, products_are_sharp});
+    if (!prepared_queries) prepared_queries = prepare_with_norms(queries, plan, "query");
+    return cpu::radius_search(prepared_, *prepared_queries, plan, reach, options_.progress);
   }
 
   // On a device what is prepared is not used: this is for the checks.
@@ -159,30 +159,18 @@ class Searcher {
 
   Plan plan_for(std::int64_t queries, std::int64_t k) const {
     const Problem problem{base_.rows, queries, base_.cols, k, dtype_of<T>()};
-    if (on_device()) return plan::plan_device(problem, options_, options_.backend, device_facts_);
-    return plan::plan_cpu(problem, options_, machine_);
+    return plan::choose(problem, options_, machine());
   }
 
-  // Brute force, unless a sample says that most of it is waste.
-  Plan choose(const cpu::PreparedRows<T>& queries, std::int64_t k) const {
-    Plan brute = plan_for(queries, k);
-    if (!plan::may_choose_triangle(options_)) return brute;
-    try {
-      const Plan usual = plan::plan_cpu_triangle(brute.problem, options_, machine_);
-      const std::int64_t landmarks = usual.triangle.base_landmarks;
-      if (plan::sample_seconds(brute.problem, options_.metric, landmarks, machine_) >
-          plan::kSampleCostLimit * brute.seconds)
-        return brute;
-      const plan::SurvivingFractions share = cpu::surviving_fractions(prepared_, queries, k, landmarks);
-      Plan triangle = plan::plan_cpu_triangle(brute.problem, options_, machine_, share, has_clusters());
-      if (triangle.seconds > plan::kTriangleMargin * brute.seconds) return brute;
-      triangle.alternatives = std::move(brute.alternatives);
-      triangle.alternatives.insert(triangle.alternatives.begin(), {brute.distance, brute.seconds});
-      return triangle;
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::out_of_memory && error.code() != ErrorCode::invalid_argument) throw;
-      return brute;  // triangle cannot take this problem
-    }
+  plan::Machine machine() const { return on_device() ? plan::Machine(device_facts_) : plan::Machine(machine_); }
+
+  Plan choose_for(const cpu::PreparedRows<T>& queries, std::int64_t k) const {
+    const Problem problem{base_.rows, queries.view.rows, base_.cols, k, dtype_of<T>()};
+    const auto surviving = [&](const Plan& plan) {
+      return cpu::surviving_fractions(prepared_, queries, k, plan.triangle.base_landmarks);
+    };
+    return plan::choose(problem, options_, machine_, {has_norms_, has_clusters(), true},
+                        {surviving, {}, [&] { return cpu::expansion_is_sharp(prepared_, queries); }});
   }
 
   bool has_clusters() const {
@@ -211,41 +199,15 @@ class Searcher {
     if (report.plan.statistics) report.triangle = std::move(statistics);
   }
 
-  // The planner sees shapes only; the data may still ask for differences instead of products.
-  Plan plan_for(const cpu::PreparedRows<T>& queries, std::int64_t k) const {
-    Plan plan = plan_for(queries.view.rows, k);
-    if (!plan.expanded) return plan;
-    if (!has_norms_) return with_differences(plan, "norms for products do not fit the budget");
-    if (options_.distance == "gemm" || cpu::expansion_is_sharp(prepared_, queries)) return plan;
-    return with_differences(plan,
-                            "points lie closer together than products can resolve at their distance from the origin");
-  }
-
-  Plan with_differences(Plan plan, const char* reason) const {
-    if (plan.distance == "gemm") {
-      Options tiled = options_;
-      tiled.distance = "register-tiled";
-      try {
-        plan = plan::plan_cpu(plan.problem, tiled, machine_);
-      } catch (const Error&) {
-        if (has_norms_) return plan;  // slower, and as exact
-        throw;
-      }
-    }
-    plan.expanded = false;
-    plan.reason = reason;
-    return plan;
-  }
-
   MatrixView<T> base_;
   Options options_;
-  plan::CpuFacts machine_;
+  core::CpuFacts machine_;
   bool has_norms_ = false;
   cpu::PreparedRows<T> prepared_;
   mutable std::mutex clusters_mutex_;
   mutable std::unique_ptr<cpu::TriangleBase<T>> clusters_;  // of method triangle
   mutable cpu::CachedOrders<T> curve_;                      // of method shifted-sort
-  DeviceFacts device_facts_;                                // as they were before the base took its part
+  core::DeviceFacts device_facts_;                          // as they were before the base took its part
   std::unique_ptr<DeviceIndex<T>> device_;
 };
 

@@ -44,9 +44,9 @@ TuneReport tune(const TuneOptions& options) {
   const Backend backend = resolve(options.backend);
   return api::guarded([&] {
     const auto start = std::chrono::steady_clock::now();
-    const DeviceFacts facts = api::device_facts(backend);
+    const core::DeviceFacts facts = api::device_facts(backend);
     TuneReport report{facts.name, facts.profile_source, {}, 0};
-    for (const plan::CostField& field : plan::kCostFields) {
+    for (const core::CostField& field : core::kCostFields) {
       const double before = facts.profile.*field.cost;
       report.costs.push_back({field.name, field.meaning, before, before, false});
     }
@@ -58,8 +58,8 @@ TuneReport tune(const TuneOptions& options) {
 }
 
 std::string profile_text(const TuneReport& report) {
-  plan::DeviceProfile profile;
-  for (const plan::CostField& field : plan::kCostFields)
+  core::DeviceProfile profile;
+  for (const core::CostField& field : core::kCostFields)
     for (const StepCost& cost : report.costs)
       if (cost.name == field.name) profile.*field.cost = cost.after;
   return plan::to_text(profile, report.device);

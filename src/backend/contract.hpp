@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/facts.hpp"
 #include "core/radius_query.hpp"
 #include "core/reduction.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
-#include "plan/device_profile.hpp"
 
 namespace kith {
 
@@ -29,15 +29,6 @@ struct DeviceTopk {
   std::int64_t* ids_out = nullptr;
 };
 
-// What the planner wants to know of the current device.
-struct DeviceFacts {
-  std::int64_t free_memory = 0;
-  int processors = 1;
-  std::string name;
-  plan::DeviceProfile profile{};  // what the steps of a plan cost
-  std::string profile_source = plan::kDefaultProfile;
-};
-
 // Sizes of what is measured: distances of so many queries and points in two numbers of dimensions, and a read of so
 // many values.
 struct TuneSize {
@@ -52,7 +43,7 @@ struct TuneSize {
 inline constexpr TuneSize kWholeTune{4096, 65536, 128, 512, std::int64_t{1} << 28, 7};
 inline constexpr TuneSize kQuickTune{2048, 32768, 128, 256, std::int64_t{1} << 26, 3};
 
-// Of a field of plan::DeviceProfile.
+// Of a field of core::DeviceProfile.
 struct MeasuredCost {
   std::string name;
   double seconds = 0;
@@ -124,7 +115,7 @@ class PointerIndex {
   int device_count();                                                                                         \
   std::vector<Device> device_list();                                                                          \
   std::vector<std::string> select_method_names();                                                             \
-  DeviceFacts device_facts();                                                                                 \
+  core::DeviceFacts device_facts();                                                                           \
   std::vector<MeasuredCost> measure_costs(const TuneSize& size);                                              \
   template <Element T>                                                                                        \
   std::unique_ptr<DeviceIndex<T>> make_index(const MatrixView<T>& base, const Metric& metric, bool resident); \

@@ -401,11 +401,14 @@ class HostIndex final : public DeviceIndex<T> {
 
 }  // namespace
 
-DeviceFacts device_facts() {
+core::DeviceFacts device_facts() {
   std::size_t free_bytes = 0;
   std::size_t all_bytes = 0;
   KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
-  return {static_cast<std::int64_t>(free_bytes), static_cast<int>(processor_count()), device_name()};
+  return {.free_memory = static_cast<std::int64_t>(free_bytes),
+          .processors = static_cast<int>(processor_count()),
+          .name = device_name(),
+          .backend = Backend::KITH_BACKEND};
 }
 
 template <Element T>

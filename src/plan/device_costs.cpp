@@ -35,7 +35,7 @@ double steps(core::Form form, bool expanded) {
 
 class Model {
  public:
-  Model(const DeviceProfile& costs, const Problem& problem, core::Form form, std::int64_t candidates)
+  Model(const core::DeviceProfile& costs, const Problem& problem, core::Form form, std::int64_t candidates)
       : costs_(costs),
         n_(static_cast<double>(problem.base_rows)),
         q_(static_cast<double>(problem.queries)),
@@ -96,7 +96,7 @@ class Model {
   // Of the base, once.
   double reading() const { return n_ * d_ * 4 * width_ * costs_.read; }
 
-  const DeviceProfile& costs_;
+  const core::DeviceProfile& costs_;
   double n_;
   double q_;
   double d_;
@@ -113,7 +113,7 @@ bool can_fuse(const std::string& stage) {
   return stage == "register-tiled" || stage == "fp16";
 }
 
-DeviceStageCost stage_cost(const DeviceProfile& costs, const std::string& stage, const Problem& problem,
+DeviceStageCost stage_cost(const core::DeviceProfile& costs, const std::string& stage, const Problem& problem,
                            core::Form form, std::int64_t candidates, FusedWish wish) {
   const Model model(costs, problem, form, candidates);
   const DeviceStageCost stored{model.two_stage(stage), false};
@@ -122,7 +122,7 @@ DeviceStageCost stage_cost(const DeviceProfile& costs, const std::string& stage,
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
 }
 
-double radius_seconds(const DeviceProfile& costs, const Problem& problem, core::Form form) {
+double radius_seconds(const core::DeviceProfile& costs, const Problem& problem, core::Form form) {
   return costs.start + Model(costs, problem, form, 1).pass();
 }
 

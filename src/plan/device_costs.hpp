@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "core/facts.hpp"
 #include "core/key.hpp"
 #include "kith/plan.hpp"
-#include "plan/device_profile.hpp"
 
 namespace kith::plan {
 
@@ -27,10 +27,10 @@ bool can_fuse(const std::string& stage);
 
 // The stage's time in the given form of search; for stages that can be fused, `either` takes the faster.
 enum class FusedWish { no, yes, either };
-DeviceStageCost stage_cost(const DeviceProfile& costs, const std::string& stage, const Problem& problem,
+DeviceStageCost stage_cost(const core::DeviceProfile& costs, const std::string& stage, const Problem& problem,
                            core::Form form, std::int64_t candidates, FusedWish wish);
 
 // Of a radius search, without the time of its neighbors: how many there are nobody knows.
-double radius_seconds(const DeviceProfile& costs, const Problem& problem, core::Form form);
+double radius_seconds(const core::DeviceProfile& costs, const Problem& problem, core::Form form);
 
 }  // namespace kith::plan

@@ -58,7 +58,7 @@ struct RankedStage {
 };
 
 // The fastest first.
-std::vector<RankedStage> rank_stages(const DeviceProfile& costs, const Problem& problem, const Options& options,
+std::vector<RankedStage> rank_stages(const core::DeviceProfile& costs, const Problem& problem, const Options& options,
                                      std::int64_t candidates) {
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options);
@@ -147,16 +147,16 @@ std::string device_reason(const Plan& plan, bool forced) {
 
 }  // namespace
 
-std::int64_t device_budget(const Options& options, const DeviceFacts& facts) {
+std::int64_t device_budget(const Options& options, const core::DeviceFacts& facts) {
   return options.memory_budget > 0 ? options.memory_budget : facts.free_memory / 2;
 }
 
-bool is_resident(const Problem& problem, const Options& options, const DeviceFacts& facts) {
+bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   const double bytes = static_cast<double>(problem.base_rows) * point_bytes(problem, options);
   return bytes <= static_cast<double>(device_budget(options, facts)) / 2;
 }
 
-std::int64_t points_at_once(const Problem& problem, const Options& options, const DeviceFacts& facts) {
+std::int64_t points_at_once(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   if (is_resident(problem, options, facts)) return problem.base_rows;
   const double slot = static_cast<double>(device_budget(options, facts)) / 4 / point_bytes(problem, options);
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, problem.base_rows);
@@ -168,7 +168,7 @@ void check_base_rows(const Problem& problem) {
                 fmt::format("{} base points; a device takes at most {}", problem.base_rows, kLongestDeviceRow));
 }
 
-Plan plan_device(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
+Plan plan_device(const Problem& problem, const Options& options, Backend backend, const core::DeviceFacts& facts) {
   check_base_rows(problem);
   if (options.method == Method::shifted_sort) return plan_device_shifted(problem, options, backend, facts);
   Plan plan;

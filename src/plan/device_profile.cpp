@@ -40,8 +40,8 @@ double cost_of(const Json& costs, const char* name, const std::string& file) {
 
 void check_names(const Json& costs, const std::string& file) {
   for (const auto& [name, value] : costs.items()) {
-    const auto is_it = [&known = name](const CostField& field) { return field.name == known; };
-    if (std::none_of(std::begin(kCostFields), std::end(kCostFields), is_it))
+    const auto is_it = [&known = name](const core::CostField& field) { return field.name == known; };
+    if (std::none_of(std::begin(core::kCostFields), std::end(core::kCostFields), is_it))
       refuse(file, fmt::format("there is no field '{}'", name));
   }
 }
@@ -62,13 +62,13 @@ bool read_text(const std::string& file, std::string& text) {
 
 }  // namespace
 
-std::string to_text(const DeviceProfile& profile, const std::string& device) {
+std::string to_text(const core::DeviceProfile& profile, const std::string& device) {
   Json json = {{"schema", kSchema}, {"schema_version", kSchemaVersion}, {"kith", version()}, {"device", device}};
-  for (const CostField& field : kCostFields) json["seconds"][field.name] = profile.*field.cost;
+  for (const core::CostField& field : core::kCostFields) json["seconds"][field.name] = profile.*field.cost;
   return json.dump(2) + "\n";
 }
 
-DeviceProfile parse_profile(std::string_view text, const std::string& file, const std::string& device) {
+core::DeviceProfile parse_profile(std::string_view text, const std::string& file, const std::string& device) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) refuse(file, "it is no JSON object");
   const Json& schema = field_of(json, "schema", file);
@@ -82,8 +82,8 @@ DeviceProfile parse_profile(std::string_view text, const std::string& file, cons
   const Json& costs = field_of(json, "seconds", file);
   if (!costs.is_object()) refuse(file, "field 'seconds' is no object of costs");
   check_names(costs, file);
-  DeviceProfile profile;
-  for (const CostField& field : kCostFields) profile.*field.cost = cost_of(costs, field.name, file);
+  core::DeviceProfile profile;
+  for (const core::CostField& field : core::kCostFields) profile.*field.cost = cost_of(costs, field.name, file);
   return profile;
 }
 
@@ -111,7 +111,7 @@ FoundProfile find_profile(const std::string& device) {
   try {
     return {parse_profile(text, file, device), file};
   } catch (const Error& error) {
-    return {{}, fmt::format("{}; passed over: {}", kDefaultProfile, error.what())};
+    return {{}, fmt::format("{}; passed over: {}", core::kDefaultProfile, error.what())};
   }
 }
 

@@ -31,7 +31,8 @@ std::int64_t limit_bytes(const Problem& problem) {
 
 }  // namespace
 
-Plan plan_device_radius(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
+Plan plan_device_radius(const Problem& problem, const Options& options, Backend backend,
+                        const core::DeviceFacts& facts) {
   check_radius_options(options, {"register-tiled"});
   check_base_rows(problem);
   const core::Form form = core::form_of(options.metric);

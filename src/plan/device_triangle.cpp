@@ -82,7 +82,7 @@ TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& probl
   return tuning;
 }
 
-void plan_device_triangle(Plan& plan, const Options& options, const DeviceFacts& facts, double point_bytes,
+void plan_device_triangle(Plan& plan, const Options& options, const core::DeviceFacts& facts, double point_bytes,
                           bool resident) {
   const Problem& problem = plan.problem;
   plan.method = Method::triangle;

@@ -13,6 +13,7 @@
 #include "cpu/parallel.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "kith/error.hpp"
+#include "plan/choose.hpp"
 #include "plan/products.hpp"
 #include "plan/shifted_planner.hpp"
 #include "plan/triangle_planner.hpp"
@@ -55,14 +56,15 @@ double step_cost(core::Form form) {
   return 1;
 }
 
-double predict(const std::string& stage, const Problem& problem, core::Form form, int threads, const CpuFacts& facts) {
+double predict(const std::string& stage, const Problem& problem, core::Form form, int threads,
+               const core::CpuFacts& facts) {
   const auto n = static_cast<double>(problem.base_rows);
   const auto q = static_cast<double>(problem.queries);
   const auto d = static_cast<double>(problem.dims);
   const auto k = static_cast<double>(problem.k);
   const double width = problem.dtype == DType::float64 ? 2 : 1;
   const double blocks = std::ceil(q / static_cast<double>(kLargestBlock));
-  const auto pairs_cost = [&](const StageCost& cost) { return q * n * width * (d * cost.step + cost.pair); };
+  const auto pairs_cost = [&](const core::StageCost& cost) { return q * n * width * (d * cost.step + cost.pair); };
   // Every thread packs the whole base for its queries, unless there are so few that the base is split.
   const bool split = problem.queries < threads * kSmallestBlock;
   const double packed = n * d * width * (split ? 1 : std::max<double>(blocks, threads));
@@ -81,7 +83,7 @@ double predict(const std::string& stage, const Problem& problem, core::Form form
 }
 
 std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form form, int threads,
-                                           const CpuFacts& facts) {
+                                           const core::CpuFacts& facts) {
   std::vector<Plan::Alternative> stages;
   for (const char* stage : {"direct", "register-tiled", "gemm"})
     if (std::string(stage) != "gemm" || can_multiply(form))
@@ -178,8 +180,8 @@ std::string reason_for(const Plan& plan, bool forced) {
 
 }  // namespace
 
-CpuFacts cpu_facts() {
-  CpuFacts facts;
+core::CpuFacts cpu_facts() {
+  core::CpuFacts facts;
   facts.threads = cpu::available_threads();
   // In half the registers a smaller tile fits, which uses what it loads less often.
   const std::vector<std::string> targets = cpu::simd_targets();
@@ -193,17 +195,11 @@ CpuFacts cpu_facts() {
   return facts;
 }
 
-bool needs_norms(const Plan& plan) {
-  if (plan.method == Method::shifted_sort) return false;
-  if (plan.method == Method::triangle) return false;  // cosine and correlation get theirs in any case
-  return plan.expanded || core::form_of(plan.metric) == core::Form::dot;
-}
-
-std::int64_t cpu_budget(const Options& options, const CpuFacts& facts) {
+std::int64_t cpu_budget(const Options& options, const core::CpuFacts& facts) {
   return options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
 }
 
-Plan plan_cpu(const Problem& problem, const Options& options, const CpuFacts& facts) {
+Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts) {
   if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
   if (options.method == Method::shifted_sort) return plan_cpu_shifted(problem, options, facts);
   const core::Form form = core::form_of(options.metric);

@@ -22,7 +22,7 @@ std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
   return (whole + part - 1) / part;
 }
 
-double pairs_seconds(const StageCost& cost, const Problem& problem) {
+double pairs_seconds(const core::StageCost& cost, const Problem& problem) {
   const double width = problem.dtype == DType::float64 ? 2 : 1;
   return static_cast<double>(problem.queries) * static_cast<double>(problem.base_rows) * width *
          (static_cast<double>(problem.dims) * cost.step + cost.pair);
@@ -80,7 +80,7 @@ void fit_radius(Plan& plan, bool norms) {
 
 }  // namespace
 
-Plan plan_cpu_radius(const Problem& problem, const Options& options, const CpuFacts& facts, bool norms) {
+Plan plan_cpu_radius(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool norms) {
   check_radius_options(options, {"direct", "register-tiled"});
   const core::Form form = core::form_of(options.metric);
   Plan plan;

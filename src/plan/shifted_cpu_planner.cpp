@@ -9,7 +9,7 @@
 
 namespace kith::plan {
 
-Plan plan_cpu_shifted(const Problem& problem, const Options& options, const CpuFacts& facts) {
+Plan plan_cpu_shifted(const Problem& problem, const Options& options, const core::CpuFacts& facts) {
   constexpr std::int64_t kMostPoints = std::numeric_limits<std::int32_t>::max();
   if (options.shifted_sort.merge != "auto")
     throw Error(ErrorCode::invalid_argument,

@@ -113,7 +113,8 @@ void check_shifted_sort(const Options& options, std::int64_t dims) {
     refuse(fmt::format("shifted_sort.places = '{}'; known are auto, search, sort", tuning.places));
 }
 
-Plan plan_device_shifted(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts) {
+Plan plan_device_shifted(const Problem& problem, const Options& options, Backend backend,
+                         const core::DeviceFacts& facts) {
   const bool paper = options.shifted_sort.merge == "paper";
   const std::int64_t limit = paper ? kLargestPaperList : kLargestDeviceList;
   if (problem.k > limit)

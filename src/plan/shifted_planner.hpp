@@ -21,7 +21,8 @@ void fit_batch(Plan& plan, std::int64_t fixed_bytes, std::int64_t query_bytes);
 double shifted_seconds(const Plan& plan, double sorted, double candidate);
 
 // Both throw as the functions above, and Error(invalid_argument) for a k or a base that is too large.
-Plan plan_cpu_shifted(const Problem& problem, const Options& options, const CpuFacts& facts);
-Plan plan_device_shifted(const Problem& problem, const Options& options, Backend backend, const DeviceFacts& facts);
+Plan plan_cpu_shifted(const Problem& problem, const Options& options, const core::CpuFacts& facts);
+Plan plan_device_shifted(const Problem& problem, const Options& options, Backend backend,
+                         const core::DeviceFacts& facts);
 
 }  // namespace kith::plan

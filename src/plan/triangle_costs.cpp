@@ -17,7 +17,7 @@ double steps_of(const Problem& problem, const Metric& metric) {
   return core::form_of(metric) == core::Form::power ? kPower * dims : dims;
 }
 
-double cost_of(const StageCost& cost, double dims) {
+double cost_of(const core::StageCost& cost, double dims) {
   return cost.pair + dims * cost.step;
 }
 
@@ -29,7 +29,7 @@ bool may_choose_triangle(const Options& options) {
 }
 
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,
-                        const SurvivingFractions& share, const CpuFacts& facts, int threads, bool clustered) {
+                        const SurvivingFractions& share, const core::CpuFacts& facts, int threads, bool clustered) {
   const auto n = static_cast<double>(problem.base_rows);
   const auto q = static_cast<double>(problem.queries);
   const double d = steps_of(problem, metric);
@@ -50,7 +50,7 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
 
 // Landmarks are compared in registers, as tiles of points are; points of stretches by lanes that each read their own.
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning, double share,
-                        const DeviceProfile& profile) {
+                        const core::DeviceProfile& profile) {
   const auto n = static_cast<double>(problem.base_rows);
   const auto q = static_cast<double>(problem.queries);
   const double d = steps_of(problem, metric);
@@ -77,7 +77,8 @@ std::string survivors_reason(double share) {
   return fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * share);
 }
 
-double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts) {
+double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
+                      const core::CpuFacts& facts) {
   const auto points = static_cast<double>(std::min(problem.base_rows, core::kSamplePoints));
   const auto queries = static_cast<double>(std::min(problem.queries, core::kSampleQueries));
   const auto centers = static_cast<double>(landmarks);
@@ -89,7 +90,7 @@ double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t
 
 // As measured: so few pairs leave the device half idle.
 double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
-                      const DeviceProfile& profile) {
+                      const core::DeviceProfile& profile) {
   constexpr double kStarts = 1.35;
   constexpr double kStep = 5;
   const auto points = static_cast<double>(std::min(problem.base_rows, core::kSamplePoints));

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/facts.hpp"
 #include "kith/plan.hpp"
-#include "plan/device_profile.hpp"
 #include "plan/planner.hpp"
 
 namespace kith::plan {
@@ -35,12 +35,13 @@ bool may_choose_triangle(const Options& options);
 
 // Seconds, clusters of the base included unless they are there.
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,
-                        const SurvivingFractions& share, const CpuFacts& facts, int threads, bool clustered);
+                        const SurvivingFractions& share, const core::CpuFacts& facts, int threads, bool clustered);
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning, double share,
-                        const DeviceProfile& profile);
+                        const core::DeviceProfile& profile);
 std::string survivors_reason(double share);
-double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks, const CpuFacts& facts);
 double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
-                      const DeviceProfile& profile);
+                      const core::CpuFacts& facts);
+double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
+                      const core::DeviceProfile& profile);
 
 }  // namespace kith::plan

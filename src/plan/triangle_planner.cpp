@@ -49,7 +49,7 @@ void fit_triangle(Plan& plan, const TriangleTuning& asked) {
 
 }  // namespace
 
-Plan plan_cpu_triangle(const Problem& problem, const Options& options, const CpuFacts& facts,
+Plan plan_cpu_triangle(const Problem& problem, const Options& options, const core::CpuFacts& facts,
                        const SurvivingFractions& share, bool clustered) {
   constexpr std::int64_t kMostPoints = std::numeric_limits<std::uint32_t>::max();
   if (problem.base_rows > kMostPoints)

@@ -41,10 +41,10 @@ class DeviceProfileTest : public testing::Test {
   std::string folder_;
 };
 
-DeviceProfile odd_profile() {
-  DeviceProfile profile;
+core::DeviceProfile odd_profile() {
+  core::DeviceProfile profile;
   double cost = 1e-13 / 3;
-  for (const CostField& field : kCostFields) profile.*field.cost = cost *= 1.7;
+  for (const core::CostField& field : core::kCostFields) profile.*field.cost = cost *= 1.7;
   return profile;
 }
 
@@ -66,9 +66,9 @@ void expect_refused(const std::string& text, const std::string& why) {
 }
 
 TEST_F(DeviceProfileTest, ReadsBackWhatIsWritten) {
-  const DeviceProfile profile = odd_profile();
+  const core::DeviceProfile profile = odd_profile();
   EXPECT_EQ(parse_profile(to_text(profile, kDevice), "some.json", kDevice), profile);
-  EXPECT_EQ(parse_profile(to_text({}, "β"), "some.json", "β"), DeviceProfile());
+  EXPECT_EQ(parse_profile(to_text({}, "β"), "some.json", "β"), core::DeviceProfile());
 }
 
 TEST_F(DeviceProfileTest, SaysWhatIsWrongWithAFile) {
@@ -88,7 +88,7 @@ TEST_F(DeviceProfileTest, SaysWhatIsWrongWithAFile) {
 }
 
 TEST_F(DeviceProfileTest, NamesTheFieldThatIsMissing) {
-  for (const CostField& field : kCostFields) {
+  for (const core::CostField& field : core::kCostFields) {
     const std::string text = to_text({}, kDevice);
     const std::size_t begin = text.find("\"" + std::string(field.name) + "\":");
     std::size_t end = text.find_first_of(",}", begin);
@@ -105,8 +105,8 @@ TEST_F(DeviceProfileTest, NamesTheFieldThatIsMissing) {
 
 TEST_F(DeviceProfileTest, IsTheBuiltInOneWithoutAFile) {
   const FoundProfile found = find_profile(kDevice);
-  EXPECT_EQ(found.profile, DeviceProfile());
-  EXPECT_EQ(found.source, kDefaultProfile);
+  EXPECT_EQ(found.profile, core::DeviceProfile());
+  EXPECT_EQ(found.source, core::kDefaultProfile);
 }
 
 TEST_F(DeviceProfileTest, LiesUnderTheNameOfTheDevice) {
@@ -114,14 +114,14 @@ TEST_F(DeviceProfileTest, LiesUnderTheNameOfTheDevice) {
   write(profile_path(kDevice), to_text(odd_profile(), kDevice));
   EXPECT_EQ(find_profile(kDevice).profile, odd_profile());
   EXPECT_EQ(find_profile(kDevice).source, profile_path(kDevice));
-  EXPECT_EQ(find_profile("other").profile, DeviceProfile());
+  EXPECT_EQ(find_profile("other").profile, core::DeviceProfile());
 }
 
 TEST_F(DeviceProfileTest, IsPassedOverWithANoteWhereNobodyNamedIt) {
   write(profile_path(kDevice), "{}");
   const FoundProfile found = find_profile(kDevice);
-  EXPECT_EQ(found.profile, DeviceProfile());
-  EXPECT_NE(found.source.find(kDefaultProfile), std::string::npos);
+  EXPECT_EQ(found.profile, core::DeviceProfile());
+  EXPECT_NE(found.source.find(core::kDefaultProfile), std::string::npos);
   EXPECT_NE(found.source.find(profile_path(kDevice) + ": field 'schema' is missing"), std::string::npos)
       << found.source;
 }
@@ -137,24 +137,24 @@ TEST_F(DeviceProfileTest, MustBeRightWhereKithProfileNamesIt) {
   EXPECT_EQ(find_profile(kDevice).source, file);
 }
 
-Plan planned(const DeviceProfile& profile, const std::string& source) {
-  const DeviceFacts facts{std::int64_t{1} << 36, 100, kDevice, profile, source};
+Plan planned(const core::DeviceProfile& profile, const std::string& source) {
+  const core::DeviceFacts facts{std::int64_t{1} << 36, 100, kDevice, profile, source};
   Options options;
   return plan_device({1000000, 1000, 128, 10, DType::float32}, options, Backend::cuda, facts);
 }
 
 TEST_F(DeviceProfileTest, IsAllThatThePlannerGoesBy) {
-  const Plan before = planned({}, kDefaultProfile);
-  EXPECT_EQ(before.profile, kDefaultProfile);
+  const Plan before = planned({}, core::kDefaultProfile);
+  EXPECT_EQ(before.profile, core::kDefaultProfile);
   // Neither a file nor a variable reaches the planner by itself.
   write(profile_path(kDevice), to_text(odd_profile(), kDevice));
   setenv("KITH_PROFILE", "/nonesuch", 1);
-  EXPECT_EQ(to_string(planned({}, kDefaultProfile)), to_string(before));
+  EXPECT_EQ(to_string(planned({}, core::kDefaultProfile)), to_string(before));
 }
 
 TEST_F(DeviceProfileTest, ChangesWhatThePlannerChooses) {
-  const Plan before = planned({}, kDefaultProfile);
-  DeviceProfile profile;
+  const Plan before = planned({}, core::kDefaultProfile);
+  core::DeviceProfile profile;
   profile.multiply = 1e-18;
   profile.multiply_fp16 = profile.fused_fp16 = profile.register_tiled = 1e-9;
   const Plan gemm = planned(profile, "a file");
@@ -163,8 +163,8 @@ TEST_F(DeviceProfileTest, ChangesWhatThePlannerChooses) {
   EXPECT_NE(to_string(gemm).find("a file"), std::string::npos);
   profile.multiply = 1e-9;
   EXPECT_NE(planned(profile, "a file").distance, "gemm");
-  DeviceProfile dearer;
-  for (const CostField& field : kCostFields) dearer.*field.cost *= 3;
+  core::DeviceProfile dearer;
+  for (const core::CostField& field : core::kCostFields) dearer.*field.cost *= 3;
   EXPECT_GT(planned(dearer, "").seconds, 2 * before.seconds);
 }
 

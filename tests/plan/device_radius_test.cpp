@@ -11,8 +11,8 @@
 namespace kith {
 namespace {
 
-DeviceFacts device_with(std::int64_t bytes) {
-  DeviceFacts facts;
+core::DeviceFacts device_with(std::int64_t bytes) {
+  core::DeviceFacts facts;
   facts.free_memory = bytes;
   facts.processors = 132;
   return facts;

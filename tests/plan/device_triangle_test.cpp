@@ -17,7 +17,7 @@ Options asks_for_triangle(const char* form) {
   return options;
 }
 
-Plan plan_for(const Problem& problem, const Options& options, const DeviceFacts& facts = test::large_device()) {
+Plan plan_for(const Problem& problem, const Options& options, const core::DeviceFacts& facts = test::large_device()) {
   return plan::plan_device(problem, options, Backend::cuda, facts);
 }
 

@@ -5,8 +5,8 @@
 
 namespace kith::test {
 
-inline DeviceFacts large_device() {
-  DeviceFacts facts;
+inline core::DeviceFacts large_device() {
+  core::DeviceFacts facts;
   facts.free_memory = std::int64_t{100} << 30;
   facts.processors = 132;
   return facts;

@@ -1,10 +1,9 @@
-// Which method a search on a device takes when that is left to the data.
-#include "api/device_choice.hpp"
+// Which method a search takes when that is left to the data.
+#include "plan/choose.hpp"
 
 #include <gtest/gtest.h>
 
 #include "kith/error.hpp"
-#include "plan/triangle_costs.hpp"
 #include "support/large_device.hpp"
 
 namespace kith {
@@ -18,18 +17,19 @@ struct Data {
   int asked_whether_it_holds = 0;
 
   Plan plan(const Problem& problem, const Options& options = {}) {
-    return api::plan_on_device(problem, options, Backend::cuda, test::large_device(),
-                               {[this](const Plan& plan) {
-                                  EXPECT_EQ(plan.method, Method::triangle);
-                                  EXPECT_GT(plan.triangle.base_landmarks, 0);
-                                  ++asked_for_share;
-                                  return share;
-                                },
-                                [this](const Plan& plan) {
-                                  EXPECT_NE(plan.method, Method::triangle);
-                                  ++asked_whether_it_holds;
-                                  return holds;
-                                }});
+    return plan::choose(problem, options, test::large_device(), {},
+                        {[this](const Plan& plan) {
+                           EXPECT_EQ(plan.method, Method::triangle);
+                           EXPECT_GT(plan.triangle.base_landmarks, 0);
+                           ++asked_for_share;
+                           return plan::SurvivingFractions{share, 1};
+                         },
+                         [this](const Plan& plan) {
+                           EXPECT_NE(plan.method, Method::triangle);
+                           ++asked_whether_it_holds;
+                           return holds;
+                         },
+                         {}});
   }
 };
 

@@ -1,0 +1,98 @@
+// facts.hpp: what the planner knows of a machine, as plain values: it reads no files and asks no driver.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kith/options.hpp"
+
+namespace kith::core {
+
+// Seconds of one thread: per pair of points and coordinate, and per pair.
+struct StageCost {
+  double step;
+  double pair;
+};
+
+// A CPU. The costs were measured on an x86 server with AVX-512, in single precision.
+struct CpuFacts {
+  int threads = 1;
+  std::int64_t free_memory = 0;
+  StageCost gemm{1.85e-11, 4.2e-10};
+  StageCost register_tiled{1.77e-11, 1.3e-10};
+  StageCost direct{4.4e-11, 1.5e-9};
+  double multiply_packing = 5e-10;  // seconds per element of the base and block of queries, inside BLAS
+  double panel_packing = 7e-10;     // the same for register-tiled panels
+  double read_bandwidth = 16e9;     // bytes per second of one thread
+  StageCost key{3e-10, 3e-8};       // a finalist, whose row is not in cache
+
+  // Method triangle.
+  StageCost center{3e-11, 1e-10};   // a row and a landmark
+  StageCost member{5e-9, 1e-7};     // a row that is sorted into its cluster
+  double cluster_pair = 2e-8;       // a cluster of queries and one of the base
+  double visit = 2e-8;              // a query and a cluster whose members it looks at
+  StageCost scanned{6e-11, 4e-10};  // a query and such a member
+  double query = 1e-6;              // the rest of a query
+};
+
+// Seconds a step on the whole device. The defaults are an H200's; `kith tune` measures them (docs/tuning.md).
+struct DeviceProfile {
+  double multiply = 1 / 23e12;
+  double multiply_fp16 = 1 / 450e12;
+  double fused_fp16 = 1 / 180e12;
+  double fused_fp16_pair = 0.54e-12;
+  double register_tiled = 1 / 20e12;
+  double fused_pair = 0.4e-12;
+  double tiled = 1 / 6.1e12;
+  double direct = 1 / 5.7e12;
+  double keys = 1 / 1.45e12;
+  double score = 2.4e-12;
+  double candidate = 90e-12;
+  double finalist = 200e-12;
+  double read = 1 / 4.5e12;
+  double start = 85e-6;
+
+  bool operator==(const DeviceProfile&) const = default;
+};
+
+inline constexpr const char* kDefaultProfile = "built in, of an H200";
+
+struct CostField {
+  using Member = double DeviceProfile::*;
+
+  const char* name;
+  Member cost;
+  const char* meaning;
+};
+
+// Every field: what is not here is neither read nor written.
+inline constexpr CostField kCostFields[] = {
+    {"multiply", &DeviceProfile::multiply, "a coordinate of a pair, by the matrix product in single precision"},
+    {"multiply_fp16", &DeviceProfile::multiply_fp16, "the same of fp16"},
+    {"fused_fp16", &DeviceProfile::fused_fp16, "the same where no score is stored"},
+    {"fused_fp16_pair", &DeviceProfile::fused_fp16_pair, "a score of these, looked at"},
+    {"register_tiled", &DeviceProfile::register_tiled, "one instruction a coordinate of a pair, in registers"},
+    {"fused_pair", &DeviceProfile::fused_pair, "a score of these, looked at where none is stored"},
+    {"tiled", &DeviceProfile::tiled, "a coordinate of a pair, from shared memory"},
+    {"direct", &DeviceProfile::direct, "the same where nothing is kept"},
+    {"exact", &DeviceProfile::keys, "the same in double and in the order of keys"},
+    {"score", &DeviceProfile::score, "a score that is stored and selected from"},
+    {"candidate", &DeviceProfile::candidate, "a place for what passes the limit of a fused search"},
+    {"finalist", &DeviceProfile::finalist, "a candidate that gets a key and is sorted"},
+    {"read", &DeviceProfile::read, "a byte of memory"},
+    {"start", &DeviceProfile::start, "of a search's kernels"},
+};
+static_assert(sizeof(kCostFields) / sizeof(CostField) == sizeof(DeviceProfile) / sizeof(double),
+              "every cost has a row in the table");
+
+// A device.
+struct DeviceFacts {
+  std::int64_t free_memory = 0;
+  int processors = 1;
+  std::string name;
+  DeviceProfile profile{};  // what the steps of a plan cost
+  std::string profile_source = kDefaultProfile;
+  Backend backend = Backend::cuda;  // that runs on it: cuda or emulated
+};
+
+}  // namespace kith::core

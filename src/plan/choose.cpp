@@ -1,0 +1,165 @@
+#include "plan/choose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/key.hpp"
+#include "kith/error.hpp"
+#include "plan/device_planner.hpp"
+#include "plan/device_radius.hpp"
+#include "plan/planner.hpp"
+#include "plan/radius_planner.hpp"
+#include "plan/shifted_planner.hpp"
+#include "plan/triangle_planner.hpp"
+
+namespace kith::plan {
+namespace {
+
+// Whether a plan of triangle was refused since it cannot take this problem.
+bool is_refusal(const Error& error) {
+  return error.code() == ErrorCode::out_of_memory || error.code() == ErrorCode::invalid_argument;
+}
+
+void prefer_to(Plan& plan, Plan brute) {
+  plan.alternatives = std::move(brute.alternatives);
+  plan.alternatives.insert(plan.alternatives.begin(), {brute.distance, brute.seconds});
+}
+
+Plan with_differences(Plan plan, const char* reason, const Options& options, const core::CpuFacts& facts,
+                      const IndexFacts& index) {
+  if (plan.distance == "gemm") {
+    Options tiled = options;
+    tiled.distance = "register-tiled";
+    try {
+      plan = plan_cpu(plan.problem, tiled, facts);
+    } catch (const Error&) {
+      if (index.has_norms) return plan;  // slower, and as exact
+      throw;
+    }
+  }
+  plan.expanded = false;
+  plan.reason = reason;
+  return plan;
+}
+
+// The shape may ask for products where the data ask for differences.
+Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core::CpuFacts& facts,
+                      const IndexFacts& index, const DataSamples& samples) {
+  const Plan plan = plan_cpu(problem, options, facts);
+  if (!plan.expanded) return plan;
+  if (!index.has_norms)
+    return with_differences(plan, "norms for products do not fit the budget", options, facts, index);
+  if (options.distance == "gemm" || !samples.products_are_sharp || samples.products_are_sharp()) return plan;
+  return with_differences(plan,
+                          "points lie closer together than products can resolve at their distance from the origin",
+                          options, facts, index);
+}
+
+// Brute force, unless a sample says that most of it is waste.
+Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
+               const DataSamples& samples) {
+  Plan brute = plan_cpu_by_data(problem, options, facts, index, samples);
+  if (!samples.surviving_fractions || !may_choose_triangle(options)) return brute;
+  try {
+    const Plan usual = plan_cpu_triangle(problem, options, facts);
+    const double cost = sample_seconds(problem, options.metric, usual.triangle.base_landmarks, facts);
+    if (cost > kSampleCostLimit * brute.seconds) return brute;
+    const SurvivingFractions survivors = samples.surviving_fractions(usual);
+    Plan triangle = plan_cpu_triangle(problem, options, facts, survivors, index.has_clusters);
+    if (triangle.seconds > kTriangleMargin * brute.seconds) return brute;
+    prefer_to(triangle, std::move(brute));
+    return triangle;
+  } catch (const Error& error) {
+    if (!is_refusal(error)) throw;
+    return brute;
+  }
+}
+
+// Seconds of the plan should fp16 not tell neighbors apart.
+double without_fp16(const Plan& brute) {
+  if (brute.distance != "fp16") return brute.seconds;
+  const auto other = std::find_if(brute.alternatives.begin(), brute.alternatives.end(),
+                                  [](const auto& stage) { return stage.distance == "register-tiled"; });
+  return other == brute.alternatives.end() ? brute.seconds : std::max(brute.seconds, other->seconds);
+}
+
+// Points that the triangle inequality tells apart may lie too close together for fp16, whose plan is then slower than
+// it looks.
+Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
+               const DataSamples& samples) {
+  Plan brute = plan_device(problem, options, facts.backend, facts);
+  const bool few = problem.queries < kTriangleQueries || problem.base_rows < kTrianglePoints;
+  if (few || !samples.surviving_fractions || !may_choose_triangle(options)) return brute;
+  Options with_triangle = options;
+  with_triangle.method = Method::triangle;
+  try {
+    Plan triangle = plan_device(problem, with_triangle, facts.backend, facts);
+    const auto seconds = [&](double surviving) {
+      return triangle_seconds(problem, options.metric, triangle.triangle, surviving, facts.profile);
+    };
+    const double worst = kTriangleMargin * without_fp16(brute);
+    // Nobody knows yet whether fp16 will do: the search takes something between the two.
+    const double likely = std::sqrt(brute.seconds * without_fp16(brute));
+    const double cost = sample_seconds(problem, options.metric, triangle.triangle.base_landmarks, facts.profile);
+    if (seconds(0) > worst || cost > kDeviceSampleCostLimit * likely) return brute;
+    const double surviving = samples.surviving_fractions(triangle).points;
+    if (seconds(surviving) > worst) return brute;
+    if (seconds(surviving) > kTriangleMargin * brute.seconds && samples.first_pass_suffices(brute)) return brute;
+    triangle.seconds = seconds(surviving);
+    triangle.reason = survivors_reason(surviving);
+    prefer_to(triangle, std::move(brute));
+    return triangle;
+  } catch (const Error& error) {
+    if (!is_refusal(error)) throw;
+    return brute;
+  }
+}
+
+Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const Options& options,
+                      const IndexFacts& index, const DataSamples& samples) {
+  Plan plan = plan_cpu_radius(problem, options, facts, index.has_norms);
+  if (plan.expanded && samples.products_are_sharp) plan.expanded = samples.products_are_sharp();
+  return plan;
+}
+
+Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
+                      const DataSamples&) {
+  return plan_device_radius(problem, options, facts.backend, facts);
+}
+
+// Norms may take half of the budget: without them Euclidean distances come from differences.
+IndexFacts index_on(const core::CpuFacts&, const Problem& problem, const Options& options) {
+  constexpr std::int64_t kBytes = 16;
+  return {.has_norms = options.memory_budget == 0 || problem.base_rows * kBytes <= options.memory_budget};
+}
+
+IndexFacts index_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options) {
+  return {.resident = is_resident(problem, options, facts)};
+}
+
+}  // namespace
+
+IndexFacts choose_index(const Problem& problem, const Options& options, const Machine& machine) {
+  if (options.method == Method::shifted_sort) check_shifted_sort(options, problem.dims);
+  return std::visit([&](const auto& facts) { return index_on(facts, problem, options); }, machine);
+}
+
+Plan choose(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index,
+            const DataSamples& samples) {
+  return std::visit([&](const auto& facts) { return choose_on(facts, problem, options, index, samples); }, machine);
+}
+
+Plan choose_radius(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index,
+                   const DataSamples& samples) {
+  return std::visit([&](const auto& facts) { return choose_radius_on(facts, problem, options, index, samples); },
+                    machine);
+}
+
+bool needs_norms(const Plan& plan) {
+  // Triangle has those of cosine and correlation in any case.
+  if (plan.method == Method::shifted_sort || plan.method == Method::triangle) return false;
+  return plan.expanded || core::form_of(plan.metric) == core::Form::dot;
+}
+
+}  // namespace kith::plan

@@ -1,0 +1,49 @@
+// choose.hpp: the planner's door: what a search will do, as a function of the problem's shape, the options, the
+// machine, what the index has, and, only where that decides, samples of the data. Nothing here reads files, clocks or
+// devices.
+#pragma once
+
+#include <functional>
+#include <variant>
+
+#include "core/facts.hpp"
+#include "kith/plan.hpp"
+#include "plan/triangle_costs.hpp"
+
+namespace kith::plan {
+
+// What runs the search. options.backend is not looked at.
+using Machine = std::variant<core::CpuFacts, core::DeviceFacts>;
+
+// What the index of the base has at hand.
+struct IndexFacts {
+  bool has_norms = true;      // CPU: norms of the points, or memory to make them
+  bool has_clusters = false;  // of method triangle
+  bool resident = true;       // device: all points stay there; else every search streams them through
+};
+
+// What only the data can tell, by a few of the queries. A function that is empty stands for data that is not there: the
+// shape alone decides, as explain() wants it. They are called at most once each, and after everything that can be
+// refused by the shape has been refused.
+struct DataSamples {
+  std::function<SurvivingFractions(const Plan&)> surviving_fractions;  // left by this plan, of method triangle
+  std::function<bool(const Plan&)> first_pass_suffices;                // device: whether queries pass this plan's first
+  std::function<bool()> products_are_sharp;                            // CPU: whether norms and products resolve these
+};
+
+// What an index of these points should have, whatever searches follow. problem.queries and problem.k are not looked at.
+// Throws Error(invalid_argument) for options that no search of such points can meet.
+IndexFacts choose_index(const Problem& problem, const Options& options, const Machine& machine);
+
+// Throws Error(invalid_argument) for options that cannot be met, Error(out_of_memory) when nothing fits the budget.
+Plan choose(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index = {},
+            const DataSamples& samples = {});
+
+// The same of a radius search; problem.k is 0.
+Plan choose_radius(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index = {},
+                   const DataSamples& samples = {});
+
+// Whether the CPU's search by this plan needs the norms of rows.
+bool needs_norms(const Plan& plan);
+
+}  // namespace kith::plan
