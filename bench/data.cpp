@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "cli/generator.hpp"
 #include "kith/io.hpp"
+#include "support/generator.hpp"
 
 namespace kith::bench {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::int64_t kBlock = 1024;  // rows made at a time
 // Fills in parallel, so that on a machine with several memory nodes the pages are spread over them.
 template <Element T>
 Matrix<T> uniform_points(std::uint64_t seed, std::int64_t rows, std::int64_t dims, int threads) {
-  const cli::PointGenerator generator({cli::PointKind::uniform, dims, seed, 0});
+  const support::PointGenerator generator({support::PointKind::uniform, dims, seed, 0});
   Matrix<T> points(rows, dims);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::int64_t first = 0; first < rows; first += kBlock) {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "cache.hpp"
 #include "commit.hpp"
 #include "contenders/contenders.hpp"
+#include "kith/options.hpp"
 #include "kith/version.hpp"
 
 namespace kith::bench {
@@ -32,8 +32,8 @@ double load_average() {
 
 Environment inspect_environment() {
   Environment environment;
-  environment.machine = cli::inspect_machine();
-  environment.cache_bytes = last_level_cache_bytes();
+  environment.machine = support::inspect_machine();
+  environment.simd_targets = simd_targets();
   environment.load = load_average();
   environment.compiler = compiler_name();
   environment.kith_version = version();

@@ -1,18 +1,18 @@
 // environment.hpp: where and with what a run was made: what one must know to compare two of them.
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "cli/machine.hpp"
+#include "support/machine.hpp"
 
 namespace kith::bench {
 
 struct Environment {
-  cli::Machine machine;
-  std::int64_t cache_bytes = 0;  // last level; 0 where the system does not say
-  double load = 0;               // runnable processes, mean of the last minute, before the run
-  std::string compiler;          // and build type
+  support::Machine machine;
+  std::vector<std::string> simd_targets;  // those the library uses, the best first
+  double load = 0;                        // runnable processes, mean of the last minute, before the run
+  std::string compiler;                   // and build type
   std::string kith_version;
   std::string commit;  // "unknown" outside a repository; ends in "-dirty" when sources differ from it
   std::string blas;    // OpenBLAS' description of itself

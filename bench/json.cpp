@@ -99,12 +99,12 @@ Json row_json(const RowResult& result) {
 }
 
 Json machine_json(const Environment& environment) {
-  const cli::Machine& machine = environment.machine;
+  const support::Machine& machine = environment.machine;
   return {{"cpu", machine.cpu_model},
           {"cores", machine.cores},
           {"usable_cores", machine.usable_cores},
-          {"simd_targets", machine.simd_targets},
-          {"cache_bytes", environment.cache_bytes},
+          {"simd_targets", environment.simd_targets},
+          {"cache_bytes", machine.cache_bytes},
           {"memory_bytes", machine.memory_bytes},
           {"load_before", environment.load}};
 }

@@ -89,13 +89,13 @@ std::string summarize_bars(const RowResult& result) {
 }  // namespace
 
 std::string format_header(const Environment& environment, int threads, int rounds) {
-  const cli::Machine& machine = environment.machine;
+  const support::Machine& machine = environment.machine;
   std::string text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "kith {}, commit {}, {}\n", environment.kith_version, environment.commit, environment.compiler);
   fmt::format_to(out, "{}, {} of {} cores, {}, {:.0f} MiB cache, {:.1f} GiB memory\n", machine.cpu_model,
-                 machine.usable_cores, machine.cores, fmt::join(machine.simd_targets, " "),
-                 static_cast<double>(environment.cache_bytes) / kMebibyte,
+                 machine.usable_cores, machine.cores, fmt::join(environment.simd_targets, " "),
+                 static_cast<double>(machine.cache_bytes) / kMebibyte,
                  static_cast<double>(machine.memory_bytes) / kGibibyte);
   fmt::format_to(out, "{}; faiss {}; nanoflann {}\n", environment.blas, or_absent(environment.faiss),
                  or_absent(environment.nanoflann));

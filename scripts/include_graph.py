@@ -44,11 +44,12 @@ ALLOWED = {
     "src/cuda/host_data": CHOICE | DEVICE_BASE,
     "src/cuda": DEVICE_LIBRARY,
     "emulator": set(),
-    "cli": CORE,
+    "support": PUBLIC,
+    "cli": CORE | {"support"},
     "python/src": LIBRARY,
     "examples": PUBLIC,
     "fuzz": CORE | {"src/io"},
-    "bench": LIBRARY | DEVICE_LIBRARY | {"src/cuda"},
+    "bench": LIBRARY | {"support"} | DEVICE_LIBRARY | {"src/cuda"},
     "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "emulator"},
 }
 

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cli/machine.hpp"
 #include "contenders/contenders.hpp"
+#include "support/machine.hpp"
 
 namespace kith::bench {
 namespace {
@@ -82,7 +82,7 @@ template <Element T>
 std::unique_ptr<Contender> make_gemm(const Problem<T>& problem) {
   const std::int64_t bytes =
       problem.queries().rows() * problem.base.rows() * static_cast<std::int64_t>(sizeof(DistanceOf<T>));
-  if (bytes > cli::inspect_machine().available_bytes / 2) return nullptr;
+  if (bytes > support::inspect_machine().available_bytes / 2) return nullptr;
   return std::make_unique<Gemm<T>>(problem);
 }
 

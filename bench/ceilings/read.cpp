@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstring>
 
-#include "cache.hpp"
 #include "ceilings/sum_words.hpp"
 #include "contenders/contenders.hpp"
+#include "support/machine.hpp"
 
 namespace kith::bench {
 namespace {
@@ -41,7 +41,7 @@ class Read final : public Contender {
     return {static_cast<double>(words_ * kWord), "GB/s"};
   }
   std::string note() const override {
-    return words_ * kWord < 4 * last_level_cache_bytes() ? "part of the base stays in the cache" : "";
+    return words_ * kWord < 4 * support::inspect_machine().cache_bytes ? "part of the base stays in the cache" : "";
   }
 
  private:

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "cache.hpp"
 #include "ceilings/sum_words.hpp"
+#include "support/machine.hpp"
 #include "tests/support.hpp"
 
 namespace kith::bench {
@@ -49,7 +49,7 @@ TEST(Ceilings, DoWhatTheyClaim) {
 }
 
 TEST(Cache, IsOfAPlausibleSize) {
-  const std::int64_t bytes = last_level_cache_bytes();
+  const std::int64_t bytes = support::inspect_machine().cache_bytes;
   if (bytes == 0) GTEST_SKIP() << "this system does not tell";
   EXPECT_GE(bytes, 64 * 1024);
 }

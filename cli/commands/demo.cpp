@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cli/commands.hpp"
-#include "cli/generator.hpp"
 #include "cli/json.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
@@ -16,6 +15,7 @@
 #include "cli/sizes.hpp"
 #include "cli/stdout.hpp"
 #include "kith/kith.hpp"
+#include "support/generator.hpp"
 
 namespace kith::cli {
 namespace {
@@ -143,7 +143,7 @@ void run(const DemoArguments& settings, const Context& context) {
   say(context, fmt::format("{} clustered points and {} queries in {} dimensions; the {} nearest of each.\n\n{}",
                            format_integer(settings.rows), format_integer(settings.queries), settings.dims, settings.k,
                            to_string(plan)));
-  const PointGenerator generator({PointKind::clustered, settings.dims, settings.seed, 0});
+  const support::PointGenerator generator({support::PointKind::clustered, settings.dims, settings.seed, 0});
   const std::vector<float> base = generator.rows<float>(0, settings.rows);
   const std::vector<float> queries = generator.rows<float>(settings.rows, settings.queries);
 

@@ -6,12 +6,12 @@
 #include <limits>
 
 #include "cli/commands.hpp"
-#include "cli/generator.hpp"
-#include "cli/machine.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/sizes.hpp"
 #include "kith/error.hpp"
+#include "support/generator.hpp"
+#include "support/machine.hpp"
 
 namespace kith::cli {
 namespace {
@@ -34,7 +34,7 @@ void require_memory(const GenArguments& settings) {
   const std::int64_t rows = std::max(settings.rows, settings.clusters);
   const bool countable = rows <= kMost / settings.dims && settings.skip <= kMost;
   const std::int64_t bytes = countable ? rows * settings.dims * io::size_of(io::parse_element_type(settings.dtype)) : 0;
-  const std::int64_t memory = inspect_machine().memory_bytes;
+  const std::int64_t memory = support::inspect_machine().memory_bytes;
   if (countable && (memory == 0 || bytes <= memory)) return;
   throw Error(ErrorCode::out_of_memory, fmt::format("{} points × {} dims do not fit into this machine's memory of {}",
                                                     rows, settings.dims, format_bytes(memory)));
@@ -50,7 +50,8 @@ void check_settings(const GenArguments& settings) {
 }
 
 io::Array generate(const GenArguments& settings) {
-  const PointGenerator generator({parse_point_kind(settings.kind), settings.dims, settings.seed, settings.clusters});
+  const support::PointGenerator generator(
+      {support::parse_point_kind(settings.kind), settings.dims, settings.seed, settings.clusters});
   const auto rows = [&]<Element T>(T) {
     return io::Array::from(generator.rows<T>(settings.skip, settings.rows), settings.rows, settings.dims);
   };
@@ -83,8 +84,8 @@ void add_gen(CLI::App& app, Context& context) {
       app, context, "gen", "Generate points; the same seed gives the same points everywhere", run);
   const std::string group = "Points";
   add_choice(
-      *command, context, "--kind", settings->kind, point_kind_names(),
-      [](const std::string& name) { parse_point_kind(name); }, "Distribution")
+      *command, context, "--kind", settings->kind, support::point_kind_names(),
+      [](const std::string& name) { support::parse_point_kind(name); }, "Distribution")
       ->group(group);
   add_integer(*command, "--rows", settings->rows, "Points", 1)->required()->group(group);
   add_integer(*command, "--dims", settings->dims, "Dimensions", 1)->required()->group(group);

@@ -4,12 +4,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
-#include "cli/machine.hpp"
 #include "cli/options.hpp"
 #include "cli/sizes.hpp"
 #include "cli/stdout.hpp"
 #include "kith/io.hpp"
 #include "kith/kith.hpp"
+#include "support/machine.hpp"
 
 namespace kith::cli {
 namespace {
@@ -26,7 +26,7 @@ Json names_per_backend(std::vector<std::string> (*names_of)(Backend)) {
 }
 
 Json describe_build() {
-  const Machine machine = inspect_machine();
+  const support::Machine machine = support::inspect_machine();
   Json object = json_object("info");
   object["backends"] = Json::array();
   for (const Backend backend : available_backends()) object["backends"].push_back(to_string(backend));
@@ -38,7 +38,7 @@ Json describe_build() {
   object["cpu"] = {{"model", machine.cpu_model},
                    {"cores", machine.cores},
                    {"usable_cores", machine.usable_cores},
-                   {"simd_targets", machine.simd_targets}};
+                   {"simd_targets", simd_targets()}};
   object["memory"] = {{"total_bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}};
   object["devices"] = Json::array({{{"backend", "cpu"}, {"name", machine.cpu_model}}});
   for (const Device& device : cuda_devices()) {

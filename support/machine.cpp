@@ -1,14 +1,14 @@
-#include "cli/machine.hpp"
+#include "support/machine.hpp"
 
 #include <sched.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
-#include "kith/options.hpp"
-
-namespace kith::cli {
+namespace kith::support {
 namespace {
 
 // The value of the first line "key : value".
@@ -37,6 +37,38 @@ int count_usable_cores(int cores) {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : cores;
 }
 
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// "32768K" in bytes.
+std::int64_t parse_size(const std::string& text) {
+  if (text.empty()) return 0;
+  const std::int64_t unit = text.back() == 'K' ? 1024 : text.back() == 'M' ? 1024 * 1024 : 1;
+  return std::atoll(text.c_str()) * unit;
+}
+
+// sysconf is no help: on some processors it gives the sum over parts of the package that a virtual machine lacks.
+std::int64_t last_level_cache_bytes(int cores) {
+  std::map<std::string, std::int64_t> caches;  // by the processors that share one
+  for (int cpu = 0; cpu < cores; ++cpu) {
+    std::string last;
+    for (int index = 0;; ++index) {
+      const std::string folder =
+          "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(index);
+      if (first_line(folder + "/size").empty()) break;
+      last = folder;
+    }
+    if (!last.empty()) caches[first_line(last + "/shared_cpu_list")] = parse_size(first_line(last + "/size"));
+  }
+  std::int64_t bytes = 0;
+  for (const auto& [processors, size] : caches) bytes += size;
+  return bytes;
+}
+
 }  // namespace
 
 Machine inspect_machine() {
@@ -45,10 +77,10 @@ Machine inspect_machine() {
   if (machine.cpu_model.empty()) machine.cpu_model = "unknown";
   machine.cores = static_cast<int>(std::thread::hardware_concurrency());
   machine.usable_cores = count_usable_cores(machine.cores);
-  machine.simd_targets = simd_targets();
+  machine.cache_bytes = last_level_cache_bytes(machine.cores);
   machine.memory_bytes = memory_of("MemTotal");
   machine.available_bytes = memory_of("MemAvailable");
   return machine;
 }
 
-}  // namespace kith::cli
+}  // namespace kith::support

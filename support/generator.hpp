@@ -1,7 +1,7 @@
-// Made-up points, the same on every platform: a counter-based generator (SplitMix64's mixing function over seed,
-// stream, row and column) and arithmetic that is exact or a single IEEE operation, so that no math library and no fused
-// multiply-add can change a bit. Row i depends on the seed and i alone, so later rows are fresh points of the same
-// distribution.
+// generator.hpp: made-up points, the same on every platform: a counter-based generator (SplitMix64's mixing function
+// over seed, stream, row and column) and arithmetic that is exact or a single IEEE operation, so that no math library
+// and no fused multiply-add can change a bit. Row i depends on the seed and i alone, so later rows are fresh points of
+// the same distribution.
 //
 // | kind       | points                                                                                          |
 // |------------|-------------------------------------------------------------------------------------------------|
@@ -22,7 +22,7 @@
 
 #include "kith/matrix.hpp"
 
-namespace kith::cli {
+namespace kith::support {
 
 enum class PointKind { uniform, gaussian, clustered, surface, duplicates };
 
@@ -55,4 +55,4 @@ class PointGenerator {
   std::vector<double> coefficients_;  // surface: dims × kTerms
 };
 
-}  // namespace kith::cli
+}  // namespace kith::support

@@ -1,6 +1,4 @@
-#include "cli/generator.hpp"
-
-#include <fmt/format.h>
+#include "support/generator.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +7,7 @@
 
 #include "kith/error.hpp"
 
-namespace kith::cli {
+namespace kith::support {
 namespace {
 
 constexpr std::array<const char*, 5> kKindNames = {"uniform", "gaussian", "clustered", "surface", "duplicates"};
@@ -92,8 +90,9 @@ std::vector<std::string> point_kind_names() {
 PointKind parse_point_kind(std::string_view name) {
   const auto found = std::find(kKindNames.begin(), kKindNames.end(), name);
   if (found != kKindNames.end()) return static_cast<PointKind>(found - kKindNames.begin());
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("unknown kind '{}'; the kinds are {}", name, fmt::join(kKindNames, ", ")));
+  std::string names;
+  for (const char* kind : kKindNames) names += (names.empty() ? "" : ", ") + std::string(kind);
+  throw Error(ErrorCode::invalid_argument, "unknown kind '" + std::string(name) + "'; the kinds are " + names);
 }
 
 PointGenerator::PointGenerator(PointSpec spec) : spec_(spec) {
@@ -166,4 +165,4 @@ template std::vector<double> PointGenerator::rows<double>(std::int64_t, std::int
 template std::vector<std::uint8_t> PointGenerator::rows<std::uint8_t>(std::int64_t, std::int64_t) const;
 template std::vector<std::int8_t> PointGenerator::rows<std::int8_t>(std::int64_t, std::int64_t) const;
 
-}  // namespace kith::cli
+}  // namespace kith::support
