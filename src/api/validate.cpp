@@ -103,7 +103,7 @@ void check_triangle(const Options& options, Backend backend) {
   const TriangleTuning& tuning = options.triangle;
   check_triangle_values(tuning);
   if (options.method != Method::triangle) return;
-  if (!core::has_lengths(options.metric))
+  if (!core::has_triangle_inequality(options.metric))
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("method triangle cannot search by {}: it has no triangle inequality", to_string(options.metric)));
@@ -116,7 +116,7 @@ void check_triangle(const Options& options, Backend backend) {
   if (tuning.form == "paper" || tuning.filter != usual.filter || tuning.placement != usual.placement ||
       tuning.layout != usual.layout || tuning.remapped != usual.remapped || tuning.threads_per_query != 0)
     throw Error(ErrorCode::invalid_argument,
-                "backend cpu has form windows of method triangle; form paper, filter, placement, layout, remapped and "
+                "backend cpu has form interval-scan of method triangle; form sweet-knn, filter, placement, layout, remapped and "
                 "threads_per_query are for devices");
 }
 

@@ -1,21 +1,23 @@
-// triangle_limits.hpp: what method triangle can do on a device, for kernels and for the planner.
+// triangle_limits.hpp: limits of method triangle on a device, for kernels and for the planner.
 #pragma once
 
 #include <cstdint>
 
 namespace kith::core {
 
-inline constexpr unsigned kMaxIntervalScanThreads = 256;  // of a query
-inline constexpr unsigned kMaxSweetKnnThreads = 1024;     // of a query
-// Neighbors of a thread of the paper's form: as many registers as kernels have names for, and as much shared memory
-// as a warp's lists may take.
-inline constexpr unsigned kLargestRegisterList = 64;
-inline constexpr std::int64_t kMostSharedLists = 160 << 10;  // bytes of a block
+// Threads that share a query, by form.
+inline constexpr unsigned kMaxIntervalScanThreads = 256;
+inline constexpr unsigned kMaxSweetKnnThreads = 1024;
 
-// k of a thread's neighbors in shared memory; a key has its id beside it.
-constexpr std::int64_t largest_shared_list(std::int64_t key_bytes) {
-  constexpr std::int64_t kThreadsAtLeast = 32;
-  return kMostSharedLists / kThreadsAtLeast / key_bytes;
+// Form sweet-knn keeps k neighbors for each thread: in registers, which unrolled loops must name, or in shared memory,
+// where the lists of a warp must fit into a block's share.
+inline constexpr unsigned kMaxRegisterList = 64;
+inline constexpr std::int64_t kMaxSharedListBytes = 160 << 10;
+
+// The largest k of lists in shared memory. `key_bytes` counts a key and its id.
+constexpr std::int64_t max_shared_list(std::int64_t key_bytes) {
+  constexpr std::int64_t kMinThreads = 32;
+  return kMaxSharedListBytes / kMinThreads / key_bytes;
 }
 
 }  // namespace kith::core

@@ -1,4 +1,4 @@
-// triangle_sample.hpp: what is looked at to learn how much of a search the triangle inequality would leave.
+// triangle_sample.hpp: sizes of the sample that estimates how many distances method triangle would compute.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace kith::core {
 
 inline constexpr std::int64_t kSamplePoints = 8192;
 inline constexpr std::int64_t kSampleQueries = 48;
-// On a device, where landmarks cost the most: points that get one, and landmarks.
+// A device finds landmarks for fewer of the points, and draws fewer landmarks: finding them costs the most.
 inline constexpr std::int64_t kSampleMembers = 2048;
 inline constexpr std::int64_t kSampleLandmarks = 4096;
 

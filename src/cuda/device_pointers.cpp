@@ -157,7 +157,7 @@ class LyingIndex final : public PointerIndex<F> {
   PointStore<F> base_;
   mutable CachedFp16 fp16_;
   mutable brute::PassHistory history_;
-  mutable triangle::CachedTriangle<F> triangle_;
+  mutable triangle::CachedClusters<F> triangle_;
   mutable shifted_sort::CachedOrders<F> curve_;
 };
 

@@ -395,7 +395,7 @@ class HostIndex final : public DeviceIndex<T> {
   std::optional<PointStore<F>> store_;
   mutable CachedFp16 fp16_;
   mutable brute::PassHistory history_;
-  mutable triangle::CachedTriangle<F> triangle_;
+  mutable triangle::CachedClusters<F> triangle_;
   mutable shifted_sort::CachedOrders<F> curve_;
 };
 

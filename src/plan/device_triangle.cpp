@@ -49,16 +49,16 @@ std::int64_t row_bytes(std::int64_t base_landmarks) {
 // As the kernels would say it.
 void require_possible(const TriangleTuning& tuning, const Problem& problem) {
   if (tuning.form != "sweet-knn")
-    return require_within("method triangle, form windows", "threads_per_query", tuning.threads_per_query, 0,
+    return require_within("method triangle, form interval-scan", "threads_per_query", tuning.threads_per_query, 0,
                           core::kMaxIntervalScanThreads);
-  constexpr const char* kName = "method triangle, form paper";
+  constexpr const char* kName = "method triangle, form sweet-knn";
   require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMaxSweetKnnThreads);
   if (tuning.filter == "partial") return;
   if (tuning.placement == "registers")
-    require_within(kName, "k of neighbors in registers", problem.k, 1, core::kLargestRegisterList);
+    require_within(kName, "k of neighbors in registers", problem.k, 1, core::kMaxRegisterList);
   if (tuning.placement == "shared")
     require_within(kName, "k of neighbors in shared memory", problem.k, 1,
-                   core::largest_shared_list(2 * element_bytes(problem)));
+                   core::max_shared_list(2 * element_bytes(problem)));
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& probl
     const std::int64_t bytes = problem.k * 2 * element_bytes(problem);
     const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
     const std::int64_t registers = Adaptive::kRegisters * 4;
-    const bool in_registers = bytes < registers && problem.k <= core::kLargestRegisterList;
+    const bool in_registers = bytes < registers && problem.k <= core::kMaxRegisterList;
     tuning.placement = bytes <= shared ? "shared" : in_registers ? "registers" : "global";
   }
   if (tuning.threads_per_query == 0) {

@@ -25,7 +25,7 @@ double cost_of(const core::StageCost& cost, double dims) {
 
 bool may_choose_triangle(const Options& options) {
   return options.method == Method::automatic && options.distance == "auto" && options.select == "auto" &&
-         core::has_lengths(options.metric);
+         core::has_triangle_inequality(options.metric);
 }
 
 double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,

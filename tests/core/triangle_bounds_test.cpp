@@ -1,4 +1,4 @@
-// Triangle bounds: whatever they rule out must really be farther, for lengths computed in float and in double, at
+// Triangle bounds: whatever they rule out must really be farther, for distances computed in float and in double, at
 // scales where squares vanish or overflow, and they must not be so wide that nothing is ruled out.
 #include "core/triangle_bounds.hpp"
 
@@ -16,7 +16,7 @@
 namespace kith::test {
 namespace {
 
-const std::vector<Metric>& metrics_with_lengths() {
+const std::vector<Metric>& metrics_with_triangle_inequality() {
   static const std::vector<Metric> metrics = {MetricKind::sqeuclidean, MetricKind::euclidean,  MetricKind::manhattan,
                                               MetricKind::chebyshev,   MetricKind::hamming,    MetricKind::cosine,
                                               MetricKind::correlation, Metric::minkowski(1.5), Metric::minkowski(3),
@@ -44,15 +44,15 @@ std::vector<F> working_row(const Metric& metric, const PointOfFew& point) {
   return row;
 }
 
-// A length as a backend may compute it: terms and sums in F.
+// A distance as a backend may compute it: terms and sums in F.
 template <class F>
-double computed_length(const Metric& metric, const PointOfFew& x, const PointOfFew& y) {
+double computed_distance(const Metric& metric, const PointOfFew& x, const PointOfFew& y) {
   const std::vector<F> a = working_row<F>(metric, x);
   const std::vector<F> b = working_row<F>(metric, y);
   F raw = 0;
   for (std::size_t c = 0; c < a.size(); ++c) {
     const F difference = std::abs(a[c] - b[c]);
-    switch (core::length_form(metric)) {
+    switch (core::metric_distance_form(metric)) {
       case core::Form::squared: raw += difference * difference; break;
       case core::Form::maximum: raw = std::max(raw, difference); break;
       case core::Form::power: raw += std::pow(difference, static_cast<F>(metric.p)); break;
@@ -60,7 +60,7 @@ double computed_length(const Metric& metric, const PointOfFew& x, const PointOfF
       default: raw += difference;
     }
   }
-  return core::length_of_raw(metric, static_cast<double>(raw));
+  return core::metric_distance_of_raw(metric, static_cast<double>(raw));
 }
 
 template <class D>
@@ -87,31 +87,31 @@ template <class F, class D>
 void check_triple(const Metric& metric, const PointOfFew& q, const PointOfFew& c, const PointOfFew& t,
                   const PointOfFew& other, Tally& tally) {
   const core::TriangleBounds<F, D> bounds(metric, static_cast<std::int64_t>(q.size()));
-  const double qc = computed_length<F>(metric, q, c);
-  const double ct = computed_length<F>(metric, c, t);
+  const double qc = computed_distance<F>(metric, q, c);
+  const double ct = computed_distance<F>(metric, c, t);
   const D key = key_between<D>(metric, q, t);
   const D limit = key_between<D>(metric, q, other);
   const auto say = [&] { return kith::to_string(metric); };
 
-  const core::LengthWindow window = bounds.window(qc, ct, bounds.reach(limit));
-  const bool kept = ct >= window.low && ct <= window.high;
+  const core::DistanceInterval interval = bounds.interval(qc, ct, bounds.search_bound(limit));
+  const bool kept = ct >= interval.low && ct <= interval.high;
   (kept ? tally.kept : tally.ruled_out) += 1;
   if (key <= limit) {
-    ASSERT_TRUE(kept) << say() << ": " << key << " <= " << limit << ", lengths " << qc << " and " << ct;
-    ASSERT_FALSE(bounds.apart(qc, 0, ct, bounds.reach(limit))) << say();
-    ASSERT_FALSE(bounds.apart(qc, ct, 0, bounds.reach(limit))) << say();
+    ASSERT_TRUE(kept) << say() << ": " << key << " <= " << limit << ", distances " << qc << " and " << ct;
+    ASSERT_FALSE(bounds.apart(qc, 0, ct, bounds.search_bound(limit))) << say();
+    ASSERT_FALSE(bounds.apart(qc, ct, 0, bounds.search_bound(limit))) << say();
   }
-  // The way over the center is the longer one.
+  // The path over the center is never shorter.
   ASSERT_LE(key, bounds.key_above(bounds.above(qc + ct, 2))) << say();
-  const double reach = bounds.reach_of_length(bounds.above(qc + ct, 2));
-  const core::LengthWindow wide = bounds.window(qc, ct, reach);
+  const double search_bound = bounds.search_bound_of_distance(bounds.above(qc + ct, 2));
+  const core::DistanceInterval wide = bounds.interval(qc, ct, search_bound);
   ASSERT_TRUE(ct >= wide.low && ct <= wide.high) << say();
 }
 
 template <class F, class D>
 void check_scale(double scale, Tally& tally) {
   Random random(7);
-  for (const Metric& metric : metrics_with_lengths())
+  for (const Metric& metric : metrics_with_triangle_inequality())
     for (const std::size_t dims : {2U, 3U, 17U})
       for (int i = 0; i < 1500; ++i) {
         const PointOfFew q = random_point(random, dims, scale);
@@ -144,34 +144,34 @@ TEST(TriangleBounds, RuleOutMuch) {
 
 TEST(TriangleBounds, AreNarrow) {
   const core::TriangleBounds<float> bounds(MetricKind::euclidean, 4);
-  const core::LengthWindow window = bounds.window(100, 200, 10);
-  EXPECT_NEAR(window.low, 90, 1e-3);
-  EXPECT_NEAR(window.high, 110, 1e-3);
-  EXPECT_NEAR(bounds.reach(10.0F), 10, 1e-5);
-  EXPECT_NEAR(bounds.reach_of_length(10), 10, 1e-5);
+  const core::DistanceInterval interval = bounds.interval(100, 200, 10);
+  EXPECT_NEAR(interval.low, 90, 1e-3);
+  EXPECT_NEAR(interval.high, 110, 1e-3);
+  EXPECT_NEAR(bounds.search_bound(10.0F), 10, 1e-5);
+  EXPECT_NEAR(bounds.search_bound_of_distance(10), 10, 1e-5);
   EXPECT_TRUE(bounds.apart(100, 40, 40, 19.9));
   EXPECT_FALSE(bounds.apart(100, 40, 40, 20));
 }
 
-TEST(TriangleBounds, LengthsThatAreNotFiniteRuleNothingOut) {
+TEST(TriangleBounds, DistancesThatAreNotFiniteRuleNothingOut) {
   const double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const core::TriangleBounds<double> bounds(MetricKind::euclidean, 3);
   for (const double bad : {infinity, nan}) {
-    EXPECT_EQ(bounds.window(bad, 1, 1).high, infinity);
-    EXPECT_EQ(bounds.window(1, bad, 1).high, infinity);
-    EXPECT_EQ(bounds.window(1, 1, bad).low, -infinity);
+    EXPECT_EQ(bounds.interval(bad, 1, 1).high, infinity);
+    EXPECT_EQ(bounds.interval(1, bad, 1).high, infinity);
+    EXPECT_EQ(bounds.interval(1, 1, bad).low, -infinity);
     EXPECT_FALSE(bounds.apart(bad, 1, 1, 1));
     EXPECT_FALSE(bounds.apart(9, bad, 1, 1));
     EXPECT_FALSE(bounds.apart(9, 1, 1, bad));
     EXPECT_EQ(bounds.key_above(bad), infinity);
   }
-  EXPECT_EQ(core::length_of_raw(MetricKind::euclidean, nan), infinity);
+  EXPECT_EQ(core::metric_distance_of_raw(MetricKind::euclidean, nan), infinity);
 }
 
 TEST(TriangleBounds, OnlyTheInnerProductHasNone) {
-  for (const Metric& metric : metrics_with_lengths()) EXPECT_TRUE(core::has_lengths(metric));
-  EXPECT_FALSE(core::has_lengths(MetricKind::inner_product));
+  for (const Metric& metric : metrics_with_triangle_inequality()) EXPECT_TRUE(core::has_triangle_inequality(metric));
+  EXPECT_FALSE(core::has_triangle_inequality(MetricKind::inner_product));
 }
 
 }  // namespace

@@ -80,16 +80,16 @@ TEST(DeviceTriangle, RefusesWhatKernelsCannotDo) {
   Options options = asks_for_triangle("interval-scan");
   options.triangle.threads_per_query = 512;
   EXPECT_EQ(refusal(options, 5),
-            "method triangle, form windows: threads_per_query = 512 is outside the limits 0 to 256");
+            "method triangle, form interval-scan: threads_per_query = 512 is outside the limits 0 to 256");
   options = asks_for_triangle("paper");
   options.triangle.placement = "registers";
   EXPECT_EQ(refusal(options, 64), "nothing");
   EXPECT_EQ(refusal(options, 65),
-            "method triangle, form paper: k of neighbors in registers = 65 is outside the limits 1 to 64");
+            "method triangle, form sweet-knn: k of neighbors in registers = 65 is outside the limits 1 to 64");
   options.triangle.placement = "shared";
   options.triangle.filter = "full";
   EXPECT_EQ(refusal(options, 700),
-            "method triangle, form paper: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
+            "method triangle, form sweet-knn: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
   options.triangle.filter = "partial";
   EXPECT_EQ(refusal(options, 700), "nothing");
 }

@@ -1,7 +1,7 @@
-// candidate_clusters.hpp: level 1: the base clusters that may hold neighbors of some query of a cluster
-// (Chen et al., section III-B).
-// Idea    The k points that are nearest to their centers give k upper bounds through both centers; the k-th smallest
-//         bounds the k-th neighbor of every query of the cluster. Clusters farther than it are ruled out as a whole.
+// candidate_clusters.hpp: level 1: the base clusters that may hold neighbors of some query of a cluster (Chen et al.
+// Sweet KNN, section III-B).
+// Idea    d(cq,ct) + d(ct,t), plus the cluster's radius, bounds the distance of any of its queries to a point t; the
+//         k-th smallest of these bounds that of the k-th neighbor. Clusters beyond it are ruled out as a whole.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ class CandidateClusters {
  public:
   CandidateClusters(const Clusters<F>& base, const Metric& metric, std::int64_t k);
 
-  // For queries within `radius` of the center.
+  // Finds the candidates of queries within `radius` of the center.
   void find(const F* center, F radius);
 
-  // Of all neighbors of such queries, in lengths.
-  double theta() const { return theta_; }
-  // The nearest first.
+  // No neighbor of these queries is farther away.
+  double search_bound() const { return search_bound_; }
+  // In the order of their centers' distances.
   const std::vector<std::int64_t>& clusters() const { return clusters_; }
   LaneBlocks<F> centers() const { return {centers_.data(), static_cast<std::int64_t>(clusters_.size()), base_.dims}; }
-  // As TriangleBounds::apart_radius(); kSlack more may be read.
+  // TriangleBounds::apart_radius() of the clusters; kSlack more may be read.
   const std::vector<F>& radii() const { return radii_; }
   std::int64_t members() const { return members_; }
 
@@ -41,11 +41,11 @@ class CandidateClusters {
   Metric metric_;
   core::TriangleBounds<F> bounds_;
   std::size_t k_;
-  double theta_ = 0;
+  double search_bound_ = 0;
   std::int64_t members_ = 0;
-  std::vector<F> lengths_;  // from the queries' center to all centers
+  std::vector<F> center_distances_;  // from the queries' center to those of all clusters
   std::vector<double> bounds_of_k_;
-  std::vector<std::pair<F, std::int64_t>> near_;
+  std::vector<std::pair<F, std::int64_t>> near_clusters_;
   std::vector<std::int64_t> clusters_;
   std::vector<F> radii_;
   std::vector<F> centers_;

@@ -1,3 +1,4 @@
+// clusters.cpp: landmarks are drawn, rows assigned to the nearest, empty clusters dropped, and members sorted.
 #include "cpu/triangle/clusters.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "cpu/parallel.hpp"
 #include "cpu/triangle/block_rows.hpp"
 #include "cpu/triangle/landmarks.hpp"
-#include "cpu/triangle/length.hpp"
+#include "cpu/triangle/metric_distance.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -18,15 +19,15 @@ namespace {
 constexpr std::int64_t kRowsOfTask = 512;
 constexpr std::int64_t kClustersOfTask = 16;
 
-// A row before it has its place in a cluster.
+// A row before its cluster is sorted.
 template <class F>
 struct Member {
-  F length;
+  F distance;
   std::uint32_t hash;  // brings equal rows together
   std::int64_t id;
 
   friend bool operator<(const Member& a, const Member& b) {
-    if (a.length != b.length) return a.length > b.length;
+    if (a.distance != b.distance) return a.distance > b.distance;
     return a.hash != b.hash ? a.hash < b.hash : a.id < b.id;
   }
 };
@@ -41,7 +42,7 @@ std::uint32_t hash_row(const F* row, std::int64_t dims) {
   return static_cast<std::uint32_t>(hash >> 32U);
 }
 
-// The nearest landmark of every row, and its length.
+// Finds the nearest landmark of every row, and its distance.
 template <Element T>
 void assign(const PreparedRows<T>& set, const Clustering& how, const LaneBlocks<DistanceOf<T>>& landmarks,
             std::vector<std::uint32_t>& nearest, std::vector<Member<DistanceOf<T>>>& rows) {
@@ -54,16 +55,16 @@ void assign(const PreparedRows<T>& set, const Clustering& how, const LaneBlocks<
     std::vector<F> scratch(lies_ready(set) ? 0 : static_cast<std::size_t>(count * dims));
     std::vector<F> scores(static_cast<std::size_t>(count));
     const Rows<F> points = working_rows(set, how.first + first, count, scratch.data());
-    nearest_points(core::length_form(set.metric), set.metric.p, points, landmarks, nearest.data() + first,
+    nearest_points(core::metric_distance_form(set.metric), set.metric.p, points, landmarks, nearest.data() + first,
                    scores.data());
     for (std::int64_t i = 0; i < count; ++i)
-      rows[static_cast<std::size_t>(first + i)] = {length_of(set.metric, scores[static_cast<std::size_t>(i)]),
+      rows[static_cast<std::size_t>(first + i)] = {metric_distance(set.metric, scores[static_cast<std::size_t>(i)]),
                                                    hash_row(points.data + i * points.stride, dims),
                                                    how.first + first + i};
   });
 }
 
-// Drops the landmarks that nobody is nearest to: copies of others, mostly.
+// Drops the landmarks of empty clusters, which are copies of others mostly.
 template <class F>
 std::vector<std::int64_t> drop_empty(Clusters<F>& clusters, std::vector<std::int64_t> landmarks,
                                      std::vector<std::uint32_t>& nearest) {
@@ -71,11 +72,11 @@ std::vector<std::int64_t> drop_empty(Clusters<F>& clusters, std::vector<std::int
   for (const std::uint32_t cluster : nearest) ++sizes[cluster];
   std::vector<std::uint32_t> renamed(landmarks.size());
   std::size_t kept = 0;
-  clusters.starts.assign(1, 0);
+  clusters.offsets.assign(1, 0);
   for (std::size_t i = 0; i < landmarks.size(); ++i) {
     renamed[i] = static_cast<std::uint32_t>(kept);
     if (sizes[i] == 0) continue;
-    clusters.starts.push_back(clusters.starts.back() + sizes[i]);
+    clusters.offsets.push_back(clusters.offsets.back() + sizes[i]);
     landmarks[kept++] = landmarks[i];
   }
   landmarks.resize(kept);
@@ -83,12 +84,12 @@ std::vector<std::int64_t> drop_empty(Clusters<F>& clusters, std::vector<std::int
   return landmarks;
 }
 
-// Members to their clusters, sorted there.
+// Moves members to their clusters and sorts them there.
 template <class F>
 std::vector<Member<F>> group(const Clusters<F>& clusters, const std::vector<std::uint32_t>& nearest,
                              const std::vector<Member<F>>& rows, int threads) {
   std::vector<Member<F>> grouped(rows.size());
-  std::vector<std::int64_t> next(clusters.starts.begin(), clusters.starts.end() - 1);
+  std::vector<std::int64_t> next(clusters.offsets.begin(), clusters.offsets.end() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i) grouped[static_cast<std::size_t>(next[nearest[i]]++)] = rows[i];
   const std::int64_t tasks = (clusters.count() + kClustersOfTask - 1) / kClustersOfTask;
   parallel_for(threads, tasks, [&](std::int64_t task, int) {
@@ -103,14 +104,14 @@ template <Element T>
 void store_members(const PreparedRows<T>& set, Clusters<DistanceOf<T>>& clusters, int threads) {
   using F = DistanceOf<T>;
   const auto count = static_cast<std::int64_t>(clusters.ids.size());
-  clusters.members.resize(static_cast<std::size_t>(block_count<F>(count) * kBlockPoints<F> * clusters.dims));
+  clusters.rows.resize(static_cast<std::size_t>(block_count<F>(count) * kBlockPoints<F> * clusters.dims));
   const std::int64_t tasks = (count + kRowsOfTask - 1) / kRowsOfTask;
   parallel_for(threads, tasks, [&](std::int64_t task, int) {
     std::vector<F> row(static_cast<std::size_t>(clusters.dims));
     const std::int64_t last = std::min(count, (task + 1) * kRowsOfTask);
     for (std::int64_t at = task * kRowsOfTask; at < last; ++at)
       put_row(working_rows(set, clusters.ids[static_cast<std::size_t>(at)], 1, row.data()).data, clusters.dims, at,
-              clusters.members.data());
+              clusters.rows.data());
   });
 }
 
@@ -126,7 +127,7 @@ Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clusteri
   const Clock::time_point start = Clock::now();
   Clusters<F> clusters;
   clusters.dims = set.view.cols;
-  std::vector<std::int64_t> landmarks = draw_landmarks(set, how.first, how.rows, how.landmarks);
+  std::vector<std::int64_t> landmarks = choose_landmarks(set, how.first, how.rows, how.landmarks);
   clusters.centers = block_rows(set, landmarks.data(), how.landmarks);
   const Clock::time_point drawn = Clock::now();
 
@@ -137,21 +138,21 @@ Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clusteri
   clusters.centers = block_rows(set, landmarks.data(), clusters.count());
   const std::vector<Member<F>> grouped = group(clusters, nearest, rows, how.threads);
   clusters.ids.reserve(grouped.size());
-  clusters.lengths.reserve(grouped.size() + static_cast<std::size_t>(kSlack));
+  clusters.member_distances.reserve(grouped.size() + static_cast<std::size_t>(kSlack));
   for (const Member<F>& member : grouped) {
     clusters.ids.push_back(member.id);
-    clusters.lengths.push_back(member.length);
+    clusters.member_distances.push_back(member.distance);
   }
-  clusters.lengths.resize(grouped.size() + static_cast<std::size_t>(kSlack));
-  if (how.members) store_members(set, clusters, how.threads);
+  clusters.member_distances.resize(grouped.size() + static_cast<std::size_t>(kSlack));
+  if (how.keep_rows) store_members(set, clusters, how.threads);
   times.landmarks += seconds(start, drawn);
   times.clusters += seconds(drawn, Clock::now());
   return clusters;
 }
 
 std::int64_t cluster_bytes(std::int64_t rows, std::int64_t dims, std::int64_t landmarks, std::int64_t element,
-                           bool members) {
-  const std::int64_t each = 8 + element + 4 + 2 * (element == 8 ? 24 : 16) + (members ? dims * element : 0);
+                           bool keep_rows) {
+  const std::int64_t each = 8 + element + 4 + 2 * (element == 8 ? 24 : 16) + (keep_rows ? dims * element : 0);
   return rows * each + landmarks * (dims * element + 32) + 4096;
 }
 

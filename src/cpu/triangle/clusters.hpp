@@ -1,5 +1,7 @@
-// clusters.hpp: points grouped around the nearest of some landmarks, each group sorted by falling length to its center,
-// so that the points whose lengths lie in a window are one stretch (Chen et al., sections II-C and III-A).
+// clusters.hpp: points grouped around the nearest of some landmarks (Chen et al. Sweet KNN, sections II-C and III-A).
+// Layout  members of a cluster lie next to each other by falling distance to its center, so that members whose
+//         distances lie in an interval are neighbors; then by a hash of the row, which brings equal rows together, then
+//         by id. No cluster is empty.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +13,21 @@
 
 namespace kith::cpu {
 
-// Members are numbered through, cluster by cluster. No cluster is empty. Equal rows of a cluster follow each other.
 template <class F>
 struct Clusters {
   std::int64_t dims = 0;
-  std::vector<F> centers;            // in block layout
-  std::vector<std::int64_t> starts;  // the first member of each cluster, and the number of members
-  std::vector<std::int64_t> ids;     // members' rows
-  std::vector<F> lengths;            // members' lengths, as TriangleBounds<F> understands them, and kSlack zeros
-  std::vector<F> members;            // their rows in block layout; empty where nobody asked
+  std::vector<F> centers;             // in block layout
+  std::vector<std::int64_t> offsets;  // the first member of each cluster, and the number of members
+  std::vector<std::int64_t> ids;      // of members
+  std::vector<F> member_distances;    // to the center, as TriangleBounds<F> has them, and kSlack zeros
+  std::vector<F> rows;                // of members, in block layout; empty unless Clustering::keep_rows
 
-  std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
-  std::int64_t first(std::int64_t cluster) const { return starts[static_cast<std::size_t>(cluster)]; }
+  std::int64_t count() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+  std::int64_t first(std::int64_t cluster) const { return offsets[static_cast<std::size_t>(cluster)]; }
   std::int64_t size(std::int64_t cluster) const { return first(cluster + 1) - first(cluster); }
-  F radius(std::int64_t cluster) const { return lengths[static_cast<std::size_t>(first(cluster))]; }
+  F radius(std::int64_t cluster) const { return member_distances[static_cast<std::size_t>(first(cluster))]; }
   LaneBlocks<F> center_blocks() const { return {centers.data(), count(), dims}; }
-  LaneBlocks<F> member_blocks() const { return {members.data(), static_cast<std::int64_t>(ids.size()), dims}; }
+  LaneBlocks<F> member_blocks() const { return {rows.data(), static_cast<std::int64_t>(ids.size()), dims}; }
 };
 
 struct ClusterTimes {
@@ -35,18 +36,18 @@ struct ClusterTimes {
 };
 
 struct Clustering {
-  std::int64_t first = 0;  // of these rows
+  std::int64_t first = 0;  // rows first … first + rows − 1 of the set
   std::int64_t rows = 0;
   std::int64_t landmarks = 1;
-  bool members = false;  // keep the rows too
+  bool keep_rows = false;
   int threads = 1;
 };
 
 template <Element T>
 Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clustering& how, ClusterTimes& times);
 
-// Bytes of the clusters and of what making them takes.
+// Bytes of the clusters, and of the scratch that makes them.
 std::int64_t cluster_bytes(std::int64_t rows, std::int64_t dims, std::int64_t landmarks, std::int64_t element,
-                           bool members);
+                           bool keep_rows);
 
 }  // namespace kith::cpu

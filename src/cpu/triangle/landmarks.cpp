@@ -1,3 +1,4 @@
+// landmarks.cpp: draws and their sums of pairwise distances.
 #include "cpu/triangle/landmarks.hpp"
 
 #include <algorithm>
@@ -14,13 +15,13 @@ namespace kith::cpu {
 namespace {
 
 constexpr std::uint64_t kDraws = 10;
-constexpr std::int64_t kMeasured = 128;
+constexpr std::int64_t kComparedRows = 128;
 
 template <Element T>
-double sum_of_lengths(const PreparedRows<T>& set, const std::vector<std::int64_t>& draw) {
+double sum_of_distances(const PreparedRows<T>& set, const std::vector<std::int64_t>& draw) {
   using F = DistanceOf<T>;
   const auto count = static_cast<std::int64_t>(draw.size());
-  std::vector<std::int64_t> measured(static_cast<std::size_t>(std::min(kMeasured, count)));
+  std::vector<std::int64_t> measured(static_cast<std::size_t>(std::min(kComparedRows, count)));
   const auto chosen = static_cast<std::int64_t>(measured.size());
   for (std::int64_t i = 0; i < chosen; ++i)
     measured[static_cast<std::size_t>(i)] = draw[static_cast<std::size_t>(i * count / chosen)];
@@ -29,10 +30,10 @@ double sum_of_lengths(const PreparedRows<T>& set, const std::vector<std::int64_t
   std::vector<F> scores(static_cast<std::size_t>(block_count<F>(chosen) * kBlockPoints<F>));
   double sum = 0;
   for (const std::int64_t id : measured) {
-    block_scores(core::length_form(set.metric), set.metric.p, working_rows(set, id, 1, row.data()).data,
+    block_scores(core::metric_distance_form(set.metric), set.metric.p, working_rows(set, id, 1, row.data()).data,
                  {blocks.data(), chosen, set.view.cols}, scores.data());
     for (std::int64_t i = 0; i < chosen; ++i)
-      sum += core::length_of_raw(set.metric, static_cast<double>(scores[static_cast<std::size_t>(i)]));
+      sum += core::metric_distance_of_raw(set.metric, static_cast<double>(scores[static_cast<std::size_t>(i)]));
   }
   return sum;
 }
@@ -52,14 +53,14 @@ std::vector<std::int64_t> draw_rows(std::int64_t first, std::int64_t rows, std::
 }
 
 template <Element T>
-std::vector<std::int64_t> draw_landmarks(const PreparedRows<T>& set, std::int64_t first, std::int64_t rows,
-                                         std::int64_t count) {
+std::vector<std::int64_t> choose_landmarks(const PreparedRows<T>& set, std::int64_t first, std::int64_t rows,
+                                           std::int64_t count) {
   std::vector<std::int64_t> best = draw_rows(first, rows, count, 0);
   if (count == rows) return best;
-  double largest = sum_of_lengths(set, best);
+  double largest = sum_of_distances(set, best);
   for (std::uint64_t seed = 1; seed < kDraws; ++seed) {
     std::vector<std::int64_t> draw = draw_rows(first, rows, count, seed);
-    const double sum = sum_of_lengths(set, draw);
+    const double sum = sum_of_distances(set, draw);
     if (!(sum > largest)) continue;
     largest = sum;
     best = std::move(draw);
@@ -68,7 +69,7 @@ std::vector<std::int64_t> draw_landmarks(const PreparedRows<T>& set, std::int64_
 }
 
 #define KITH_INSTANTIATE(T) \
-  template std::vector<std::int64_t> draw_landmarks(const PreparedRows<T>&, std::int64_t, std::int64_t, std::int64_t);
+  template std::vector<std::int64_t> choose_landmarks(const PreparedRows<T>&, std::int64_t, std::int64_t, std::int64_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

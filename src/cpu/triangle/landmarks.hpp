@@ -1,5 +1,5 @@
-// landmarks.hpp: the centers of clusters: rows drawn at random, several times, of which the draw whose rows lie
-// farthest apart is taken (Chen et al., section III-A).
+// landmarks.hpp: the rows that become centers of clusters: of several random draws, the one whose rows lie farthest
+// apart (Chen et al. Sweet KNN, section III-A).
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace kith::cpu {
 
-// `count` distinct rows of [first, first + rows), ascending: one of each of as many equal parts, so that sorted sets
-// are covered. Of ten draws the one with the largest sum of pairwise lengths is taken; where a draw has more than 128
-// rows, the sum is that of 128 of them. The same rows for the same input.
+// Draws `count` distinct rows of [first, first + rows), ascending: one of each of as many equal parts, so that sorted
+// sets are covered. Of ten draws the one with the largest sum of pairwise distances is taken; where a draw has more
+// than 128 rows, the sum is that of 128 of them. Deterministic.
 template <Element T>
-std::vector<std::int64_t> draw_landmarks(const PreparedRows<T>& set, std::int64_t first, std::int64_t rows,
-                                         std::int64_t count);
+std::vector<std::int64_t> choose_landmarks(const PreparedRows<T>& set, std::int64_t first, std::int64_t rows,
+                                           std::int64_t count);
 
-// One draw alone.
+// A single draw.
 std::vector<std::int64_t> draw_rows(std::int64_t first, std::int64_t rows, std::int64_t count, std::uint64_t seed);
 
 }  // namespace kith::cpu

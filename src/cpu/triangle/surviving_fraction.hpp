@@ -1,7 +1,7 @@
-// surviving_fraction.hpp: how much method triangle would have to compute, estimated from a sample of points and
-// queries. Idea    Sampled points get their nearest landmark, sampled queries a bound from their neighbors in the
-// sample; then
-//         every pair of them can be asked whether the bound rules it out.
+// surviving_fraction.hpp: the fractions of distances and of clusters that method triangle would have to look at,
+// estimated from a sample.
+// Idea    sampled points get their nearest landmark, sampled queries a search bound from their neighbors in the sample;
+//         pairs that the bound does not rule out are counted.
 #pragma once
 
 #include "cpu/prepared_rows.hpp"

@@ -1,3 +1,4 @@
+// triangle_search.cpp: tasks of queries of one cluster, which share the candidates of level 1, run on all threads.
 #include "cpu/triangle/triangle_search.hpp"
 
 #include <algorithm>
@@ -10,28 +11,28 @@
 #include "cpu/progress.hpp"
 #include "cpu/triangle/block_rows.hpp"
 #include "cpu/triangle/candidate_clusters.hpp"
-#include "cpu/triangle/query_search.hpp"
+#include "cpu/triangle/interval_scan.hpp"
 
 namespace kith::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Queries of a task: parts of a large cluster are searched side by side.
+// Queries of a task at most, so that threads share a large cluster.
 constexpr std::int64_t kQueriesOfTask = 256;
 
-struct GroupTask {
+struct ClusterTask {
   std::int64_t cluster;
-  std::int64_t first;  // members
+  std::int64_t first;  // members [first, last) of the cluster
   std::int64_t last;
 };
 
 template <class F>
-std::vector<GroupTask> tasks_of(const Clusters<F>& groups) {
-  std::vector<GroupTask> tasks;
-  for (std::int64_t c = 0; c < groups.count(); ++c)
-    for (std::int64_t at = groups.first(c); at < groups.first(c + 1); at += kQueriesOfTask)
-      tasks.push_back({c, at, std::min(groups.first(c + 1), at + kQueriesOfTask)});
+std::vector<ClusterTask> cluster_tasks(const Clusters<F>& query_clusters) {
+  std::vector<ClusterTask> tasks;
+  for (std::int64_t c = 0; c < query_clusters.count(); ++c)
+    for (std::int64_t at = query_clusters.first(c); at < query_clusters.first(c + 1); at += kQueriesOfTask)
+      tasks.push_back({c, at, std::min(query_clusters.first(c + 1), at + kQueriesOfTask)});
   return tasks;
 }
 
@@ -48,7 +49,7 @@ bool rows_equal(const MatrixView<T>& view, std::int64_t a, std::int64_t b) {
   return true;
 }
 
-// What a thread keeps from task to task.
+// Buffers and counters that a thread keeps from task to task.
 template <Element T>
 struct TriangleWorker {
   using F = DistanceOf<T>;
@@ -60,7 +61,7 @@ struct TriangleWorker {
         center(static_cast<std::size_t>(clusters.dims)) {}
 
   CandidateClusters<F> candidates;
-  QuerySearch<T> search;
+  IntervalScan<T> search;
   std::vector<F> center;
   std::int64_t pairs_level_1 = 0;
   std::int64_t cluster_pairs_left = 0;
@@ -76,18 +77,18 @@ class TriangleRun {
   TriangleRun(const PreparedRows<T>& queries, const Plan& plan, std::int64_t* ids, F* distances)
       : queries_(queries), plan_(plan), ids_(ids), distances_(distances) {}
 
-  void search_group(const Clusters<F>& groups, const GroupTask& task, TriangleWorker<T>& worker) const {
+  void search_cluster(const Clusters<F>& query_clusters, const ClusterTask& task, TriangleWorker<T>& worker) const {
     const Clock::time_point start = Clock::now();
-    get_row(groups.centers.data(), groups.dims, task.cluster, worker.center.data());
-    worker.candidates.find(worker.center.data(), groups.radius(task.cluster));
+    get_row(query_clusters.centers.data(), query_clusters.dims, task.cluster, worker.center.data());
+    worker.candidates.find(worker.center.data(), query_clusters.radius(task.cluster));
     worker.pairs_level_1 += (task.last - task.first) * worker.candidates.members();
-    if (task.first == groups.first(task.cluster))
+    if (task.first == query_clusters.first(task.cluster))
       worker.cluster_pairs_left += static_cast<std::int64_t>(worker.candidates.clusters().size());
     const Clock::time_point found = Clock::now();
     for (std::int64_t at = task.first; at < task.last; ++at) {
-      const std::int64_t query = groups.ids[static_cast<std::size_t>(at)];
-      if (at > task.first && rows_equal(queries_.view, query, groups.ids[static_cast<std::size_t>(at - 1)])) {
-        copy(groups.ids[static_cast<std::size_t>(at - 1)], query);
+      const std::int64_t query = query_clusters.ids[static_cast<std::size_t>(at)];
+      if (at > task.first && rows_equal(queries_.view, query, query_clusters.ids[static_cast<std::size_t>(at - 1)])) {
+        copy(query_clusters.ids[static_cast<std::size_t>(at - 1)], query);
       } else {
         write(query, worker.search.run(query, worker.candidates));
       }
@@ -158,7 +159,7 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
   ProgressMeter progress(callback, query_count * base_count);
   const TriangleRun<T> run(queries, plan, ids, distances);
   ClusterTimes query_times;
-  std::int64_t query_clusters = 0;
+  std::int64_t query_cluster_count = 0;
   const std::int64_t block = self ? query_count : plan.query_block;
   for (std::int64_t first = 0; first < query_count; first += block) {
     const std::int64_t count = std::min(block, query_count - first);
@@ -166,12 +167,12 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
     if (!self)
       made = make_clusters(queries, {first, count, std::min(plan.triangle.query_landmarks, count), false, plan.threads},
                            query_times);
-    const Clusters<F>& groups = self ? clustered.clusters : made;
-    query_clusters += groups.count();
-    const std::vector<GroupTask> tasks = tasks_of(groups);
+    const Clusters<F>& query_clusters = self ? clustered.clusters : made;
+    query_cluster_count += query_clusters.count();
+    const std::vector<ClusterTask> tasks = cluster_tasks(query_clusters);
     parallel_for(plan.threads, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t index, int worker) {
-      const GroupTask& task = tasks[static_cast<std::size_t>(index)];
-      run.search_group(groups, task, *workers[static_cast<std::size_t>(worker)]);
+      const ClusterTask& task = tasks[static_cast<std::size_t>(index)];
+      run.search_cluster(query_clusters, task, *workers[static_cast<std::size_t>(worker)]);
       progress.add((task.last - task.first) * base_count, worker);
     });
   }
@@ -182,7 +183,7 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
   if (statistics != nullptr) {
     double level_1 = 0;
     double level_2 = 0;
-    statistics->query_clusters = query_clusters;
+    statistics->query_clusters = query_cluster_count;
     statistics->base_clusters = clustered.clusters.count();
     statistics->pairs = query_count * base_count;
     add_counts(workers, *statistics, level_1, level_2);
@@ -201,7 +202,7 @@ std::int64_t triangle_bytes(const Plan& plan) {
   const std::int64_t element = p.dtype == DType::float64 ? 8 : 4;
   const std::int64_t clusters = plan.triangle.base_landmarks;
   const std::int64_t worker = CandidateClusters<float>::bytes(clusters, p.dims, p.k, element) +
-                              QuerySearch<float>::bytes(p.base_rows, clusters, p.dims, p.k, element);
+                              IntervalScan<float>::bytes(p.base_rows, clusters, p.dims, p.k, element);
   return cluster_bytes(p.base_rows, p.dims, clusters, element, true) +
          cluster_bytes(plan.query_block, p.dims, plan.triangle.query_landmarks, element, false) + worker * plan.threads;
 }

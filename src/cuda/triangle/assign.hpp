@@ -1,4 +1,4 @@
-// assign.hpp: the nearest center of each point.
+// assign.hpp: the nearest center of each point, by scores in working precision.
 #pragma once
 
 #include "cuda/runtime/workspace.hpp"
@@ -6,10 +6,9 @@
 
 namespace kith::KITH_BACKEND::triangle {
 
-// Centers are padded rows, `count` of them. The number of the nearest one, by scores in working precision and the
-// smaller number among equals, goes to clusters[i]: which one it is decides how fast a search is, not what it finds.
-// Scores that are not numbers are never the smallest. Those that are stored take no more than `budget` bytes at a time,
-// or a row of them (0: as many as are of use). The scratch is reset.
+// Writes to clusters[i] which of `count` centers, padded rows, is the nearest to point i; the smaller number among
+// equals. Rounding may pick another center: that changes the speed of a search, not its answer. NaN scores never win.
+// Stored scores take at most `budget` bytes at a time but at least a row (0: no limit). Resets the scratch.
 template <class F>
 void assign_points(const Space<F>& space, const PointRows<F>& points, const F* centers, std::int64_t count,
                    unsigned* clusters, std::size_t budget, Workspace& scratch);

@@ -1,5 +1,8 @@
-// cached_clusters.hpp: what an index keeps for method triangle, and from a plan to its search and report.
+// cached_clusters.hpp: the clusters of a base that is searched many times, made by the first search of method triangle.
 #pragma once
+
+#include <mutex>
+#include <optional>
 
 #include "cuda/triangle/surviving_fraction.hpp"
 #include "cuda/triangle/triangle_search.hpp"
@@ -7,7 +10,8 @@
 
 namespace kith::KITH_BACKEND::triangle {
 
-// What a plan of method triangle would leave of the distances. Queries that are the base are the same store.
+// The fraction of distances that a plan of method triangle would compute. For queries that are the base, pass the same
+// store twice.
 template <class F>
 double surviving_fraction_of(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base,
                              cudaStream_t stream) {
@@ -16,19 +20,19 @@ double surviving_fraction_of(const Plan& plan, const PointStore<F>& queries, con
                             plan.triangle.base_landmarks, static_cast<std::size_t>(plan.workspace_bytes), stream);
 }
 
-// Of one base that is on the device as a whole. Thread-safe.
+// Belongs to one base, all of which is on the device. Thread-safe.
 template <class F>
-class CachedTriangle {
+class CachedClusters {
  public:
-  // Queries that are the base are the same store. Keys and ids as triangle_search() has them.
+  // Runs triangle_search() as the plan says. For queries that are the base, pass the same store twice.
   void search(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, F* keys, unsigned* ids,
               Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done, SearchReport& report) {
     const Space<F> space(plan.metric, base.dims());
     std::vector<TriangleStatistics::Step> steps;
     const Clusters<F>& clusters =
-        clusters_.get(space, base.working(0, base.count()), landmarks_of(plan.triangle.base_landmarks, base.count()),
-                      static_cast<std::size_t>(plan.workspace_bytes / 4), steps);
-    report.plan.triangle.base_landmarks = clusters.count();  // as the first search had it
+        get(space, base.working(0, base.count()), landmarks_of(plan.triangle.base_landmarks, base.count()),
+            static_cast<std::size_t>(plan.workspace_bytes / 4), steps);
+    report.plan.triangle.base_landmarks = clusters.count();  // the first search decided it
     const TriangleWork work{plan.metric, plan.problem.k, plan.triangle, plan.select};
     const TriangleSets<F> sets{queries, base, clusters, &queries == &base};
     if (!plan.statistics) {
@@ -41,7 +45,21 @@ class CachedTriangle {
   }
 
  private:
-  CachedClusters<F> clusters_;
+  // Ready when this returns; `steps` gets the time of what was done. The points, which are on the device already, must
+  // be the same at every call.
+  const Clusters<F>& get(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, std::size_t budget,
+                         std::vector<TriangleStatistics::Step>& steps) {
+    std::call_once(made_, [&] {
+      StepTimes times(stream_);
+      clusters_.emplace(space, points, landmarks, stream_, budget, times.mark());
+      steps = times.steps();
+    });
+    return *clusters_;
+  }
+
+  Stream stream_;
+  std::once_flag made_;
+  std::optional<Clusters<F>> clusters_;
 };
 
 }  // namespace kith::KITH_BACKEND::triangle

@@ -1,4 +1,5 @@
-// Cost: the assignment, one length a point, and one sort of 16 bytes a point.
+// clusters.cu: points are assigned to centers, measured, and sorted by (cluster, falling distance, id).
+// Cost    the assignment, one distance a point, and one sort of 16 bytes a point.
 #include "cuda/triangle/clusters.hpp"
 
 #include <algorithm>
@@ -8,16 +9,16 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/triangle/assign.hpp"
 #include "cuda/triangle/landmarks.hpp"
-#include "cuda/triangle/lengths.cuh"
+#include "cuda/triangle/metric_distance.cuh"
 
 namespace kith::KITH_BACKEND::triangle {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kClusterThreads = 256;
 
-// By cluster, falling length, number.
-__device__ WideKey member_key(unsigned cluster, double length, unsigned id) {
-  const auto upper = static_cast<unsigned>(static_cast<unsigned long long>(__double_as_longlong(length)) >> 32U);
+// Sorts by cluster, falling distance, id.
+__device__ WideKey member_key(unsigned cluster, double distance, unsigned id) {
+  const auto upper = static_cast<unsigned>(static_cast<unsigned long long>(__double_as_longlong(distance)) >> 32U);
   return make_key(static_cast<unsigned long long>(cluster) << 32U | ~upper, id);
 }
 
@@ -25,40 +26,40 @@ __device__ unsigned cluster_of(const WideKey& key) {
   return static_cast<unsigned>(order_of(key) >> 32U);
 }
 
-// Team a point.
+// A team of lanes takes a point.
 template <class F, bool kSquared, unsigned kTeam>
-__global__ void __launch_bounds__(kThreads)
-    member_lengths_kernel(const __grid_constant__ Space<F> space, PointRows<F> points, const F* centers,
-                          const unsigned* clusters, double* lengths, WideKey* keys) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * (kThreads / kTeam) + threadIdx.x / kTeam;
+__global__ void __launch_bounds__(kClusterThreads)
+    member_distances_kernel(const __grid_constant__ Space<F> space, PointRows<F> points, const F* centers,
+                            const unsigned* clusters, double* distances, WideKey* keys) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * (kClusterThreads / kTeam) + threadIdx.x / kTeam;
   const std::int64_t row = min(i, points.count - 1);
   const unsigned cluster = clusters[row];
-  const double raw = raw_between<kTeam>(length_terms<kSquared>(space), points.data + row * points.stride,
+  const double raw = raw_of_pair<kTeam>(distance_terms<kSquared>(space), points.data + row * points.stride,
                                         centers + static_cast<std::int64_t>(cluster) * space.width, space.dims);
   if (i >= points.count || team_lane<kTeam>() != 0) return;
-  const double length = length_of<kSquared>(space.metric, raw);
-  lengths[i] = length;
-  keys[i] = member_key(cluster, length, static_cast<unsigned>(i));
+  const double distance = metric_distance<kSquared>(space.metric, raw);
+  distances[i] = distance;
+  keys[i] = member_key(cluster, distance, static_cast<unsigned>(i));
 }
 
-// Thread a position. Where a cluster begins, its offset and radius are known, and so are those of the empty ones
-// before.
-__global__ void __launch_bounds__(kThreads)
-    group_kernel(const WideKey* keys, std::int64_t count, unsigned clusters, const double* lengths, unsigned* ids,
-                 unsigned* cluster_of_position, double* sorted_lengths, unsigned* offsets, double* radii) {
+// A thread takes a position. The first position of a cluster decides offset and radius of it and of the empty clusters
+// before it; the last position those of the empty clusters behind.
+__global__ void __launch_bounds__(kClusterThreads)
+    group_kernel(const WideKey* keys, std::int64_t count, unsigned clusters, const double* distances, unsigned* ids,
+                 unsigned* cluster_of_position, double* sorted_distances, unsigned* offsets, double* radii) {
   const std::int64_t at = thread_index();
   if (at >= count) return;
   const WideKey key = keys[at];
   const unsigned cluster = cluster_of(key);
-  const double length = lengths[id_of(key)];
+  const double distance = distances[id_of(key)];
   ids[at] = id_of(key);
   cluster_of_position[at] = cluster;
-  sorted_lengths[at] = length;
+  sorted_distances[at] = distance;
   const auto position = static_cast<unsigned>(at);
   const unsigned first_unknown = at == 0 ? 0 : cluster_of(keys[at - 1]) + 1;
   for (unsigned c = first_unknown; c <= cluster; ++c) {
     offsets[c] = position;
-    radii[c] = c == cluster ? half_above(length) : 0.0;
+    radii[c] = c == cluster ? set_low_word(distance) : 0.0;
   }
   if (at + 1 < count) return;
   for (unsigned c = cluster + 1; c < clusters; ++c) {
@@ -78,30 +79,30 @@ Clusters<F>::Clusters(const Space<F>& space, const PointRows<F>& points, std::in
       radii_(as_size(landmarks), stream),
       offsets_(as_size(landmarks + 1), stream),
       rows_(as_size(points.count * space.width), stream),
-      lengths_(as_size(points.count), stream),
+      member_distances_(as_size(points.count), stream),
       ids_(as_size(points.count), stream),
       clusters_(as_size(points.count), stream) {
   const std::int64_t n = points.count;
-  // Rows that are compared or scores, panels of points, and what is sorted; a sort has some memory of its own.
-  constexpr std::size_t kOfSort = std::size_t{1} << 20U;
-  Workspace scratch(stream, budget == 0 ? 0 : 2 * budget + as_size(n * scratch_bytes()) + kOfSort);
-  // ids_ holds the landmarks at first, and clusters_ the cluster of each point by its number.
+  // The budget is for compared rows or scores, and once more for panels of points; a sort has some memory of its own.
+  constexpr std::size_t kSortBytes = std::size_t{1} << 20U;
+  Workspace scratch(stream, budget == 0 ? 0 : 2 * budget + as_size(n * scratch_bytes()) + kSortBytes);
+  // Until the points are grouped, ids_ holds the landmarks, and clusters_ the cluster of each point by its id.
   choose_landmarks(space, points, landmarks, ids_.data(), budget, scratch);
   pad_rows(space, points, ids_.data(), landmarks, centers_.data(), stream);
   if (mark) mark("landmarks");
   assign_points(space, points, centers_.data(), landmarks, clusters_.data(), budget, scratch);
   scratch.reset();
-  auto* lengths = scratch.take<double>(as_size(n));
+  auto* distances = scratch.take<double>(as_size(n));
   auto* keys = scratch.take<WideKey>(as_size(n));
   with_space(space, [&](auto squared, auto team) {
-    launch("member_lengths", member_lengths_kernel<F, squared.value, team.value>,
-           {.blocks = ceil_div(n, kThreads / team.value), .threads = kThreads}, stream, space, points, centers_.data(),
-           clusters_.data(), lengths, keys);
+    launch("member_distances", member_distances_kernel<F, squared.value, team.value>,
+           {.blocks = ceil_div(n, kClusterThreads / team.value), .threads = kClusterThreads}, stream, space, points,
+           centers_.data(), clusters_.data(), distances, keys);
   });
   sort_segments(keys, 1, n, scratch, IdOrder::ascending);
-  launch("group", group_kernel, {.blocks = ceil_div(n, kThreads), .threads = kThreads}, stream, keys, n,
-         static_cast<unsigned>(landmarks), lengths, ids_.data(), clusters_.data(), lengths_.data(), offsets_.data(),
-         radii_.data());
+  launch("group", group_kernel, {.blocks = ceil_div(n, kClusterThreads), .threads = kClusterThreads}, stream, keys, n,
+         static_cast<unsigned>(landmarks), distances, ids_.data(), clusters_.data(), member_distances_.data(),
+         offsets_.data(), radii_.data());
   pad_rows(space, points, ids_.data(), n, rows_.data(), stream);
   if (mark) mark("clusters");
 }
@@ -111,7 +112,7 @@ std::int64_t Clusters<F>::point_bytes(const Space<F>& space) {
   return static_cast<std::int64_t>(space.width * sizeof(F) + sizeof(double) + 2 * sizeof(unsigned));
 }
 
-// A length, and a key that is sorted.
+// A distance, and a sort key with its copy.
 template <class F>
 std::int64_t Clusters<F>::scratch_bytes() {
   return static_cast<std::int64_t>(sizeof(double) + 2 * sizeof(WideKey)) + 1;
@@ -126,7 +127,7 @@ ClusterView<F> Clusters<F>::view() const {
   view.radii = radii_.data();
   view.offsets = offsets_.data();
   view.rows = rows_.data();
-  view.lengths = lengths_.data();
+  view.member_distances = member_distances_.data();
   view.ids = ids_.data();
   view.clusters = clusters_.data();
   return view;

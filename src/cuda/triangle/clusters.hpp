@@ -1,13 +1,8 @@
-// clusters.hpp: points grouped around their landmarks (Chen et al., section II-C, step 1).
-// The members of a cluster lie next to each other by falling length to their center, those of equal length by number;
-// lengths count as equal when the upper halves of their bits are (lengths.cuh), so that cluster, length and number fit
-// the key of one sort. What a kernel reads of a point lies at its position in this order.
+// clusters.hpp: points grouped around their landmarks (Chen et al. Sweet KNN, section II-C, step 1).
+// Layout  members of a cluster are neighbors in memory, by falling distance to their center, then by id. Distances
+//         count as equal when the upper words of their bits are (metric_distance.cuh), so that cluster, distance and id
+//         fit the key of one sort. Everything a kernel reads of a point lies at its position in this order.
 #pragma once
-
-#include <functional>
-#include <mutex>
-#include <optional>
-#include <vector>
 
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -16,30 +11,30 @@
 
 namespace kith::KITH_BACKEND::triangle {
 
-// As kernels see them. Positions of cluster c are offsets[c] … offsets[c + 1] − 1.
+// Clusters as kernels see them. Cluster c has positions offsets[c] … offsets[c + 1] − 1.
 template <class F>
 struct ClusterView {
-  unsigned count = 0;  // of clusters; some may be empty
+  unsigned count = 0;  // clusters; some may be empty
   unsigned width = 0;  // of rows
   const F* centers = nullptr;
-  const double* radii = nullptr;  // no member's length is above
+  const double* radii = nullptr;  // no member is farther from its center
   const unsigned* offsets = nullptr;
-  const F* rows = nullptr;             // of positions
-  const double* lengths = nullptr;     // of positions
-  const unsigned* ids = nullptr;       // of positions: which point it is
-  const unsigned* clusters = nullptr;  // of positions
+  // One entry a position:
+  const F* rows = nullptr;
+  const double* member_distances = nullptr;  // to the center
+  const unsigned* ids = nullptr;
+  const unsigned* clusters = nullptr;
 };
 
 template <class F>
 class Clusters {
  public:
-  // Everything is enqueued on the stream. Points are working rows; `landmarks` ≤ points.count. Rows
-  // that are compared, and scores of points and centers, take no more than `budget` bytes, 0 for no limit; `mark` is
-  // called after each step.
+  // Enqueues everything on the stream. Points are working rows; `landmarks` ≤ points.count. Rows that are compared, and
+  // scores of points and centers, take at most `budget` bytes, 0 for no limit; `mark` is called after each step.
   Clusters(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, cudaStream_t stream,
            std::size_t budget, const StepMark& mark);
 
-  // Bytes of device memory of so many points, and of scratch while clusters are made.
+  // Bytes of device memory a point, and bytes of scratch a point while clusters are made.
   static std::int64_t point_bytes(const Space<F>& space);
   static std::int64_t scratch_bytes();
 
@@ -53,30 +48,9 @@ class Clusters {
   DeviceBuffer<double> radii_;
   DeviceBuffer<unsigned> offsets_;
   DeviceBuffer<F> rows_;
-  DeviceBuffer<double> lengths_;
+  DeviceBuffer<double> member_distances_;
   DeviceBuffer<unsigned> ids_;
   DeviceBuffer<unsigned> clusters_;
-};
-
-// Of an index: made for the first search that wants them, and kept. Thread-safe.
-template <class F>
-class CachedClusters {
- public:
-  // The same points every time, and there already. Ready when this returns; `steps` gets the time of what was done.
-  const Clusters<F>& get(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, std::size_t budget,
-                         std::vector<TriangleStatistics::Step>& steps) {
-    std::call_once(made_, [&] {
-      StepTimes times(stream_);
-      clusters_.emplace(space, points, landmarks, stream_, budget, times.mark());
-      steps = times.steps();
-    });
-    return *clusters_;
-  }
-
- private:
-  Stream stream_;
-  std::once_flag made_;
-  std::optional<Clusters<F>> clusters_;
 };
 
 }  // namespace kith::KITH_BACKEND::triangle

@@ -1,4 +1,4 @@
-// counters.hpp: what kernels count of their work where statistics are asked for; fields as TriangleStatistics has them.
+// counters.hpp: counters of kernels, for statistics; fields are those of TriangleStatistics.
 #pragma once
 
 namespace kith::KITH_BACKEND::triangle {
@@ -9,10 +9,10 @@ struct TriangleCounters {
   unsigned long long clusters_visited = 0;
   unsigned long long center_distances = 0;
   unsigned long long distances = 0;
-  unsigned long long keys = 0;  // exact ones
+  unsigned long long keys = 0;  // exact keys
 };
 
-// Blocks take turns with so many counters, which are added up in the end: one would keep them waiting.
+// Blocks spread over so many counters, which the host adds up: atomics on a single one would serialize them.
 constexpr unsigned kCounterSlots = 128;
 
 }  // namespace kith::KITH_BACKEND::triangle

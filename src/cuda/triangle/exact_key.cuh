@@ -1,24 +1,26 @@
-// exact_key.cuh: exact keys of single pairs inside of a kernel, as distance/exact_keys.hpp has them.
+// exact_key.cuh: exact keys of single pairs inside a kernel, bit for bit those of distance/exact_keys.hpp, by one lane
+// or by a team of eight.
 #pragma once
 
 #include "cuda/primitives/key.cuh"
 #include "cuda/triangle/exact_key.hpp"
-#include "cuda/triangle/lengths.cuh"
+#include "cuda/triangle/metric_distance.cuh"
 
 namespace kith::KITH_BACKEND::triangle {
 
-// A pair's rows and facts.
+// The rows of a pair, with their means and norms.
 template <class F>
-struct KeyPair {
+struct ExactKeyPair {
   const F* x;
   const F* y;
-  unsigned length;  // of the rows, padded or not
+  unsigned width;  // of the rows, padded or not
   core::RowFacts x_facts;
   core::RowFacts y_facts;
 };
 
 template <class F>
-__device__ __forceinline__ KeyPair<F> directions_pair(const KeySource<F>& source, unsigned query, unsigned point) {
+__device__ __forceinline__ ExactKeyPair<F> directions_pair(const ExactKeySource<F>& source, unsigned query,
+                                                           unsigned point) {
   const auto facts = [](const ExactSet<F>& set, unsigned row) {
     return core::RowFacts{set.means == nullptr ? 0.0 : set.means[row], set.square_norms[row]};
   };
@@ -37,32 +39,32 @@ KITH_NOINLINE __device__ inline double finish_raw(const Metric& metric, double r
   return core::finish(metric, raw, x, y, dims);
 }
 
-// Multiply, then add: contraction is off for device sources.
+// Must not become a fused multiply-add: device sources are compiled without contraction.
 template <bool kSquares>
 __device__ __forceinline__ double key_term(core::Form form, double p, double x, double y) {
   if constexpr (kSquares) return (x - y) * (x - y);
-  return any_length_term(form, p, x, y);
+  return any_distance_term(form, p, x, y);
 }
 
 template <class F, unsigned kTeam, bool kSquares>
-__device__ __forceinline__ double striped_raw(const Metric& metric, core::Form form, const KeyPair<F>& pair) {
+__device__ __forceinline__ double striped_raw(const Metric& metric, core::Form form, const ExactKeyPair<F>& pair) {
   const auto term = [&](unsigned c) {
     return key_term<kSquares>(form, metric.p, static_cast<double>(pair.x[c]) - pair.x_facts.mean,
                               static_cast<double>(pair.y[c]) - pair.y_facts.mean);
   };
   if constexpr (kTeam == core::kLanes) {
     double lane = 0;
-    for (unsigned c = team_lane<kTeam>(); c < pair.length; c += kTeam) lane = add_key_term(form, lane, term(c));
+    for (unsigned c = team_lane<kTeam>(); c < pair.width; c += kTeam) lane = add_key_term(form, lane, term(c));
     KITH_UNROLL
     for (int step = core::kLanes / 2; step > 0; step /= 2)
       lane = add_key_term(form, lane, __shfl_xor_sync(kFullMask, lane, step));
     return lane;
   } else {
     double lanes[core::kLanes] = {};
-    for (unsigned c = 0; c < pair.length; c += core::kLanes) {
+    for (unsigned c = 0; c < pair.width; c += core::kLanes) {
       KITH_UNROLL
       for (unsigned i = 0; i < core::kLanes; ++i)
-        if (c + i < pair.length) lanes[i] = add_key_term(form, lanes[i], term(c + i));
+        if (c + i < pair.width) lanes[i] = add_key_term(form, lanes[i], term(c + i));
     }
     const auto both = [&](double a, double b) { return add_key_term(form, a, b); };
     return both(both(both(lanes[0], lanes[4]), both(lanes[2], lanes[6])),
@@ -70,15 +72,16 @@ __device__ __forceinline__ double striped_raw(const Metric& metric, core::Form f
   }
 }
 
-// A function of its own: eight sums that live across the calls of their terms take a kernel's registers.
+// Not inlined: eight sums that live across the calls of their terms would take the kernel's registers.
 template <class F, unsigned kTeam>
-KITH_NOINLINE __device__ double any_striped_raw(const Metric& metric, core::Form form, const KeyPair<F>& pair) {
+KITH_NOINLINE __device__ double any_striped_raw(const Metric& metric, core::Form form, const ExactKeyPair<F>& pair) {
   return striped_raw<F, kTeam, false>(metric, form, pair);
 }
 
-// The key of a pair with the point's number. With teams all lanes of the warp call.
+// The key of a pair, with the point's id. With teams, must be called by all lanes of the warp.
 template <class F, unsigned kTeam, bool kSquared>
-__device__ __forceinline__ KeyOf<F> exact_key(const KeySource<F>& source, const KeyPair<F>& pair, unsigned point) {
+__device__ __forceinline__ KeyOf<F> exact_key(const ExactKeySource<F>& source, const ExactKeyPair<F>& pair,
+                                              unsigned point) {
   double distance = 0;
   if constexpr (kSquared) {
     const double raw = striped_raw<F, kTeam, true>(source.metric, core::Form::squared, pair);

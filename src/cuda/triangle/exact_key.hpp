@@ -1,14 +1,14 @@
-// exact_key.hpp: where kernels find what exact keys are made of.
+// exact_key.hpp: the points that exact keys are computed from.
 #pragma once
 
 #include "cuda/distance/exact_keys.hpp"
 
 namespace kith::KITH_BACKEND::triangle {
 
-// Padded rows are the points themselves but under cosine and correlation: then keys come from the points as they were
-// given, by their numbers.
+// Keys come from the padded rows of clusters, except under cosine and correlation (`directions`), where these rows are
+// unit vectors: then from the points as they were given, found by their ids.
 template <class F>
-struct KeySource {
+struct ExactKeySource {
   Metric metric;
   core::Form form = core::Form::squared;  // of keys
   bool directions = false;

@@ -1,7 +1,10 @@
-// interval_scan.hpp: level 2 as a warp does it well. A warp, or several, takes a query. Its lanes test 32 clusters at a
-// time; of each that is left they take the stretch that the reach leaves, 32 members at a time: lengths, then scores,
-// then keys of what may be among the k best. Queries of a cluster go to neighboring warps, which find each other's
-// members in the cache.
+// interval_scan.hpp: level 2 by warps: members of a cluster that may be neighbors lie in one interval of its sorted
+// distances.
+// Idea    one or several warps take a query. Lanes test 32 clusters at a time; in each that is left they scan the
+//         interval that the search bound allows, 32 members at a time: distances to the center, then scores, then exact
+//         keys of members that may be among the k best. Queries of a cluster go to neighboring warps, which find each
+//         other's members in the cache.
+// Limits  k ≤ kMaxIntervalScanK with lists in registers; any k with stored survivors.
 #pragma once
 
 #include "core/triangle_limits.hpp"
@@ -9,17 +12,17 @@
 
 namespace kith::KITH_BACKEND::triangle {
 
-// The k best are in a warp's registers, which keys of doubles fill sooner.
+// The k best are kept in a warp's registers, where keys of doubles take twice the space.
 template <class F>
-constexpr unsigned kLargestWindowsList = sizeof(F) == 4 ? 1024 : 256;
-constexpr unsigned kMostWindowsWarps = core::kMaxIntervalScanThreads / 32;
+constexpr unsigned kMaxIntervalScanK = sizeof(F) == 4 ? 1024 : 256;
+constexpr unsigned kMaxIntervalScanWarps = core::kMaxIntervalScanThreads / 32;
 
-// k ≤ kLargestWindowsList<F>; `warps`, that share a query, is a power of two up to kMostWindowsWarps.
+// k ≤ kMaxIntervalScanK<F>; `warps` share a query, a power of two up to kMaxIntervalScanWarps.
 template <class F>
-void search_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream);
+void interval_scan(const QueryBatch<F>& batch, unsigned warps, cudaStream_t stream);
 
-// What lies within the reach that level 1 and the clusters' sizes give. For any k.
+// Stores all members within the search bound that level 1 and the clusters' sizes give. For any k.
 template <class F>
-void store_windows(const Level2<F>& work, const Survivors<F>& survivors, cudaStream_t stream);
+void store_interval_scan(const QueryBatch<F>& batch, const Survivors<F>& survivors, cudaStream_t stream);
 
 }  // namespace kith::KITH_BACKEND::triangle

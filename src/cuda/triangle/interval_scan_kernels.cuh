@@ -1,4 +1,5 @@
-// interval_scan_kernels.cuh: the kernels of windows.hpp for one type of coordinates; compiled in a file for each.
+// interval_scan_kernels.cuh: the kernels of interval_scan.hpp for one type of coordinates; interval_scan_float.cu and
+// interval_scan_double.cu instantiate them, so that they compile side by side.
 #pragma once
 
 #include "cuda/runtime/launch.cuh"
@@ -7,8 +8,8 @@
 
 namespace kith::KITH_BACKEND::triangle {
 
-// Lists of the warps that share a query, in dynamic shared memory, joined by the first of them. All threads of the
-// block call.
+// The first warp of a query merges the lists of all its warps, by way of dynamic shared memory. Must be called by all
+// threads of the block.
 template <class Queues>
 __device__ void join_warps(Queues& queues, unsigned k, unsigned warps) {
   using Key = typename Queues::Key;
@@ -29,82 +30,84 @@ __device__ void join_warps(Queues& queues, unsigned k, unsigned warps) {
   }
 }
 
-// Blocks of a multiprocessor: warps that hide each other's waits are worth more than registers, but for long lists and
-// for metrics whose functions are called.
+// Blocks of a multiprocessor: more warps hide more latency, which is worth fewer registers a thread, except for long
+// lists and for metrics whose functions are called.
 template <class Queues, bool kSquared>
-constexpr unsigned kWindowsBlocks = kSquared && sizeof(Queues) <= 64 ? 3
-                                    : sizeof(Queues) <= 160          ? 2
-                                                                     : 1;
+constexpr unsigned kIntervalScanBlocks = kSquared && sizeof(Queues) <= 64 ? 3
+                                         : sizeof(Queues) <= 160          ? 2
+                                                                          : 1;
 
 template <class F, class Queues, bool kSquared, unsigned kTeam>
-__global__ void __launch_bounds__(kWindowsThreads, kWindowsBlocks<Queues, kSquared>)
-    windows_kernel(const __grid_constant__ Level2<F> work, unsigned warps) {
+__global__ void __launch_bounds__(kIntervalScanThreads, kIntervalScanBlocks<Queues, kSquared>)
+    interval_scan_kernel(const __grid_constant__ QueryBatch<F> batch, unsigned warps) {
   using Network = typename Queues::Network;
-  KITH_SHARED(unsigned long long, reaches, kWindowsThreads / kWarp);
-  const unsigned in_block = warp_id() / warps;
-  const std::int64_t query = static_cast<std::int64_t>(blockIdx.x) * (kWindowsThreads / kWarp / warps) + in_block;
-  const auto position = static_cast<unsigned>(work.first + query);
-  ListSink<Queues> sink(work.k);
+  KITH_SHARED(unsigned long long, search_bounds, kIntervalScanThreads / kWarp);
+  const unsigned query_in_block = warp_id() / warps;
+  const std::int64_t query =
+      static_cast<std::int64_t>(blockIdx.x) * (kIntervalScanThreads / kWarp / warps) + query_in_block;
+  const auto position = static_cast<unsigned>(batch.first + query);
+  ListSink<Queues> sink(batch.k);
   if (warps > 1) {
-    if (lane_id() == 0) reaches[warp_id()] = ~0ULL >> 1U;  // above every number
+    if (lane_id() == 0) search_bounds[warp_id()] = ~0ULL >> 1U;  // above the bits of every number
     __syncthreads();
   }
-  if (query < work.count) {
-    IntervalScan<F, ListSink<Queues>, kSquared, kTeam> search(work, sink, position,
-                                                              {warps > 1 ? reaches + in_block : nullptr});
-    search.run(warp_id() % warps, warps);
-    search.count_work();
+  if (query < batch.count) {
+    IntervalScan<F, ListSink<Queues>, kSquared, kTeam> scan(batch, sink, position,
+                                                            {warps > 1 ? search_bounds + query_in_block : nullptr});
+    scan.run(warp_id() % warps, warps);
+    scan.count_work();
     sink.finish();
   }
-  if (warps > 1) join_warps(sink.queues(), work.k, warps);
-  if (query >= work.count || warp_id() % warps != 0) return;
-  const std::int64_t row = static_cast<std::int64_t>(work.queries.ids[position]) * work.k;
+  if (warps > 1) join_warps(sink.queues(), batch.k, warps);
+  if (query >= batch.count || warp_id() % warps != 0) return;
+  const std::int64_t row = static_cast<std::int64_t>(batch.queries.ids[position]) * batch.k;
   KITH_UNROLL
   for (unsigned i = 0; i < Network::kEach; ++i) {
-    if (Network::rank(i) >= work.k) continue;
+    if (Network::rank(i) >= batch.k) continue;
     const auto key = sink.queues().keys()[i];
-    work.keys[row + Network::rank(i)] = value_of<F>(order_of(key), false);
-    work.ids[row + Network::rank(i)] = id_of(key);
+    batch.keys[row + Network::rank(i)] = value_of<F>(order_of(key), false);
+    batch.ids[row + Network::rank(i)] = id_of(key);
   }
 }
 
 template <class F, bool kSquared, unsigned kTeam>
-__global__ void __launch_bounds__(kWindowsThreads)
-    store_windows_kernel(const __grid_constant__ Level2<F> work, const __grid_constant__ Survivors<F> survivors) {
-  const std::int64_t query = static_cast<std::int64_t>(blockIdx.x) * (kWindowsThreads / kWarp) + warp_id();
-  if (query >= work.count) return;
-  RowSink<F> sink(survivors, query);
-  IntervalScan<F, RowSink<F>, kSquared, kTeam> search(work, sink, static_cast<unsigned>(work.first + query), {});
-  search.run(0, 1);
-  search.count_work();
+__global__ void __launch_bounds__(kIntervalScanThreads)
+    store_interval_scan_kernel(const __grid_constant__ QueryBatch<F> batch,
+                               const __grid_constant__ Survivors<F> survivors) {
+  const std::int64_t query = static_cast<std::int64_t>(blockIdx.x) * (kIntervalScanThreads / kWarp) + warp_id();
+  if (query >= batch.count) return;
+  SurvivorSink<F> sink(survivors, query);
+  IntervalScan<F, SurvivorSink<F>, kSquared, kTeam> scan(batch, sink, static_cast<unsigned>(batch.first + query), {});
+  scan.run(0, 1);
+  scan.count_work();
   if (lane_id() == 0) survivors.counts[query] = sink.count();
 }
 
 template <class F, class Queues>
-void launch_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream) {
-  const unsigned queries = kWindowsThreads / kWarp / warps;
-  const std::size_t shared = warps > 1 ? kWindowsThreads / kWarp * work.k * sizeof(KeyOf<F>) : 0;
-  with_space(work.space, [&](auto squared, auto team) {
-    launch("interval-scan", windows_kernel<F, Queues, squared.value, team.value>,
-           {.blocks = ceil_div(work.count, queries), .threads = kWindowsThreads, .shared_bytes = shared}, stream, work,
-           warps);
+void launch_interval_scan(const QueryBatch<F>& batch, unsigned warps, cudaStream_t stream) {
+  const unsigned queries = kIntervalScanThreads / kWarp / warps;
+  const std::size_t shared = warps > 1 ? kIntervalScanThreads / kWarp * batch.k * sizeof(KeyOf<F>) : 0;
+  with_space(batch.space, [&](auto squared, auto team) {
+    launch("interval_scan", interval_scan_kernel<F, Queues, squared.value, team.value>,
+           {.blocks = ceil_div(batch.count, queries), .threads = kIntervalScanThreads, .shared_bytes = shared}, stream,
+           batch, warps);
   });
 }
 
 template <class F>
-void search_windows(const Level2<F>& work, unsigned warps, cudaStream_t stream) {
+void interval_scan(const QueryBatch<F>& batch, unsigned warps, cudaStream_t stream) {
   using Key = KeyOf<F>;
-  if (work.k <= 32) return launch_windows<F, select::WarpQueues<Key, 1, 2>>(work, warps, stream);
-  if (work.k <= 128) return launch_windows<F, select::WarpQueues<Key, 4, 3>>(work, warps, stream);
-  launch_windows<F, select::WarpQueues<Key, kLargestWindowsList<F> / kWarp, 8>>(work, warps, stream);
+  if (batch.k <= 32) return launch_interval_scan<F, select::WarpQueues<Key, 1, 2>>(batch, warps, stream);
+  if (batch.k <= 128) return launch_interval_scan<F, select::WarpQueues<Key, 4, 3>>(batch, warps, stream);
+  launch_interval_scan<F, select::WarpQueues<Key, kMaxIntervalScanK<F> / kWarp, 8>>(batch, warps, stream);
 }
 
 template <class F>
-void store_windows(const Level2<F>& work, const Survivors<F>& survivors, cudaStream_t stream) {
-  with_space(work.space, [&](auto squared, auto team) {
-    launch("store_windows", store_windows_kernel<F, squared.value, team.value>,
-           {.blocks = ceil_div(work.count, kWindowsThreads / kWarp), .threads = kWindowsThreads}, stream, work,
-           survivors);
+void store_interval_scan(const QueryBatch<F>& batch, const Survivors<F>& survivors, cudaStream_t stream) {
+  with_space(batch.space, [&](auto squared, auto team) {
+    launch("store_interval_scan", store_interval_scan_kernel<F, squared.value, team.value>,
+           {.blocks = ceil_div(batch.count, kIntervalScanThreads / kWarp), .threads = kIntervalScanThreads}, stream,
+           batch, survivors);
   });
 }
 

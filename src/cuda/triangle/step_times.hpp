@@ -1,4 +1,4 @@
-// step_times.hpp: how long the steps of a search take on a stream.
+// step_times.hpp: times of the steps of a search, by events on its stream.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace kith::KITH_BACKEND::triangle {
 
-// Told the name of a step once all of it is enqueued; may be empty.
+// Is called with the name of a step once all of it is enqueued; may be empty.
 using StepMark = std::function<void(const std::string&)>;
 
 class StepTimes {
@@ -29,7 +29,7 @@ class StepTimes {
     };
   }
 
-  // Steps of the same name are one. Waits for the stream.
+  // Adds up steps of the same name. Waits for the stream.
   std::vector<TriangleStatistics::Step> steps() const {
     marks_.back().event.synchronize();
     std::vector<TriangleStatistics::Step> steps;

@@ -1,3 +1,5 @@
+// triangle_search.cpp: the host's side of method triangle: batches of queries that fit the budget pass level 1 and one
+// of the forms of level 2.
 #include "cuda/triangle/triangle_search.hpp"
 
 #include <algorithm>
@@ -15,18 +17,18 @@ namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 // Warps that share a query: as many as it takes to keep the multiprocessors busy.
-unsigned windows_warps(const TriangleTuning& tuning, std::int64_t queries) {
-  constexpr std::int64_t kWarpsEach = 24;  // of a multiprocessor
+unsigned interval_scan_warps(const TriangleTuning& tuning, std::int64_t queries) {
+  constexpr std::int64_t kWarpsEach = 24;  // warps of a multiprocessor
   if (tuning.threads_per_query > 0)
     return std::bit_ceil(static_cast<unsigned>(ceil_div(tuning.threads_per_query, kWarp)));
   const std::int64_t wanted = processor_count() * kWarpsEach / std::max<std::int64_t>(queries, 1);
-  return std::bit_floor(static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMostWindowsWarps)));
+  return std::bit_floor(static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMaxIntervalScanWarps)));
 }
 
 template <class F>
-KeySource<F> source_of(const TriangleWork& work, const Space<F>& space, const PointStore<F>& queries,
-                       const PointStore<F>& base, std::int64_t first_query, std::int64_t query_count) {
-  KeySource<F> source;
+ExactKeySource<F> source_of(const TriangleWork& work, const Space<F>& space, const PointStore<F>& queries,
+                            const PointStore<F>& base, std::int64_t first_query, std::int64_t query_count) {
+  ExactKeySource<F> source;
   source.metric = work.metric;
   source.form = core::form_of(work.metric);
   source.directions = space.directions;
@@ -37,10 +39,10 @@ KeySource<F> source_of(const TriangleWork& work, const Space<F>& space, const Po
 }
 
 template <class F>
-class Search {
+class TriangleSearch {
  public:
-  Search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids, Workspace& workspace,
-         TriangleStatistics* statistics)
+  TriangleSearch(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids, Workspace& workspace,
+                 TriangleStatistics* statistics)
       : work_(work),
         sets_(sets),
         space_(work.metric, sets.base.dims()),
@@ -48,10 +50,10 @@ class Search {
         ids_(ids),
         workspace_(workspace),
         statistics_(statistics) {
-    if (in_paper_form())
-      paper_ = paper_shape(work.tuning, work.k, 2 * sizeof(F), sets.base.count(), sets.clusters.count());
+    if (is_sweet_knn())
+      sweet_knn_ = sweet_knn_options(work.tuning, work.k, 2 * sizeof(F), sets.base.count(), sets.clusters.count());
     else
-      require_within("method triangle, form windows", "threads_per_query", work.tuning.threads_per_query, 0,
+      require_within("method triangle, form interval-scan", "threads_per_query", work.tuning.threads_per_query, 0,
                      core::kMaxIntervalScanThreads);
     if (statistics_ == nullptr) return;
     times_ = std::make_unique<StepTimes>(workspace.stream());
@@ -60,19 +62,19 @@ class Search {
     KITH_CUDA(cudaMemsetAsync(counters_.data(), 0, kCounterSlots * sizeof(TriangleCounters), workspace.stream()));
   }
 
-  // Gives the number of exact keys, where they were counted.
+  // Returns the number of exact keys, where they were counted.
   std::int64_t run(const std::function<void(std::int64_t)>& on_batch_done) {
     if (sets_.same) {
       search_clusters(sets_.clusters, 0, on_batch_done);
     } else {
       const std::int64_t all = sets_.queries.count();
-      const std::int64_t most = queries_at_once();
-      for (std::int64_t first = 0; first < all; first += most) {
-        const std::int64_t count = std::min(most, all - first);
+      const std::int64_t batch = queries_at_once();
+      for (std::int64_t first = 0; first < all; first += batch) {
+        const std::int64_t count = std::min(batch, all - first);
         workspace_.clear();
         const Clusters<F> clusters(space_, sets_.queries.working(first, count),
                                    landmarks_of(work_.tuning.query_landmarks, count), workspace_.stream(),
-                                   workspace_.budget() / 4, of_queries());
+                                   workspace_.budget() / 4, mark_of_queries());
         query_clusters_ += clusters.count();
         search_clusters(clusters, first, on_batch_done);
       }
@@ -82,15 +84,15 @@ class Search {
   }
 
  private:
-  // The base's clusters have steps of the same names.
-  StepMark of_queries() const {
+  // Distinguishes the steps from those of the base's clusters, which have the same names.
+  StepMark mark_of_queries() const {
     if (!mark_) return {};
     return [this](const std::string& step) { mark_(step + " of queries"); };
   }
 
-  bool in_paper_form() const { return work_.tuning.form == "sweet-knn"; }
+  bool is_sweet_knn() const { return work_.tuning.form == "sweet-knn"; }
 
-  // Queries in clusters take half of the budget, level 1 and what follows the other.
+  // Clustered queries take half of the budget, levels 1 and 2 the other half.
   std::int64_t queries_at_once() const {
     if (workspace_.budget() == 0) return sets_.queries.count();
     const std::int64_t bytes = Clusters<F>::point_bytes(space_) + Clusters<F>::scratch_bytes();
@@ -98,60 +100,63 @@ class Search {
   }
   std::int64_t half_budget() const { return static_cast<std::int64_t>(workspace_.budget() / 2); }
 
-  // Queries `first` … of the whole set are those of the clusters.
+  // The clusters are those of the queries from `first` on.
   void search_clusters(const Clusters<F>& queries, std::int64_t first,
                        const std::function<void(std::int64_t)>& on_batch_done) {
-    const std::int64_t row = Level1::row_bytes(sets_.clusters.count());
-    const std::int64_t most = workspace_.budget() == 0
-                                  ? queries.count()
-                                  : std::clamp<std::int64_t>(half_budget() / 2 / row, 1, queries.count());
-    const std::vector<unsigned> offsets = part_offsets(queries, most);
-    for (std::int64_t begin = 0, part = 0; begin < queries.count(); begin += most, ++part) {
+    const std::int64_t row = CandidateClusters::row_bytes(sets_.clusters.count());
+    const std::int64_t part_clusters = workspace_.budget() == 0
+                                           ? queries.count()
+                                           : std::clamp<std::int64_t>(half_budget() / 2 / row, 1, queries.count());
+    const std::vector<unsigned> offsets = part_offsets(queries, part_clusters);
+    for (std::int64_t begin = 0, part = 0; begin < queries.count(); begin += part_clusters, ++part) {
       workspace_.reset();
-      const std::int64_t clusters = std::min(most, queries.count() - begin);
-      Level2<F> level2{space_,
-                       queries.view(),
-                       sets_.clusters.view(),
-                       source_of(work_, space_, sets_.queries, sets_.base, first, queries.points()),
-                       {},
-                       offsets[as_size(part)],
-                       offsets[as_size(part + 1)] - offsets[as_size(part)],
-                       static_cast<unsigned>(work_.k),
-                       keys_ + first * work_.k,
-                       ids_ + first * work_.k,
-                       counters_.data()};
-      level2.level1 = filter_clusters(space_, level2.queries, level2.base, level2.k, static_cast<unsigned>(begin),
-                                      static_cast<unsigned>(clusters), counters_.data(), workspace_);
+      const std::int64_t clusters = std::min(part_clusters, queries.count() - begin);
+      QueryBatch<F> batch{space_,
+                          queries.view(),
+                          sets_.clusters.view(),
+                          source_of(work_, space_, sets_.queries, sets_.base, first, queries.points()),
+                          {},
+                          offsets[as_size(part)],
+                          offsets[as_size(part + 1)] - offsets[as_size(part)],
+                          static_cast<unsigned>(work_.k),
+                          keys_ + first * work_.k,
+                          ids_ + first * work_.k,
+                          counters_.data()};
+      batch.candidates =
+          find_candidate_clusters(space_, batch.queries, batch.base, batch.k, static_cast<unsigned>(begin),
+                                  static_cast<unsigned>(clusters), counters_.data(), workspace_);
       if (mark_) mark_("level 1");
-      search_queries(level2, queries.points());
+      search_queries(batch, queries.points());
       if (mark_) mark_("level 2");
-      on_batch_done(level2.count);
+      on_batch_done(batch.count);
     }
   }
 
-  // Where the parts of `most` clusters begin; known without asking where there is only one.
-  std::vector<unsigned> part_offsets(const Clusters<F>& queries, std::int64_t most) const {
-    if (most >= queries.count()) return {0, static_cast<unsigned>(queries.points())};
+  // Where the parts of `part_clusters` clusters begin; known without asking where there is only one.
+  std::vector<unsigned> part_offsets(const Clusters<F>& queries, std::int64_t part_clusters) const {
+    if (part_clusters >= queries.count()) return {0, static_cast<unsigned>(queries.points())};
     std::vector<unsigned> all(as_size(queries.count() + 1));
     KITH_CUDA(cudaMemcpyAsync(all.data(), queries.view().offsets, all.size() * sizeof(unsigned), cudaMemcpyDeviceToHost,
                               workspace_.stream()));
     KITH_CUDA(cudaStreamSynchronize(workspace_.stream()));
     std::vector<unsigned> offsets;
-    for (std::int64_t c = 0; c < queries.count(); c += most) offsets.push_back(all[as_size(c)]);
+    for (std::int64_t c = 0; c < queries.count(); c += part_clusters) offsets.push_back(all[as_size(c)]);
     offsets.push_back(all.back());
     return offsets;
   }
 
-  void search_queries(const Level2<F>& level2, std::int64_t all_queries) {
-    if (level2.count == 0) return;
+  void search_queries(const QueryBatch<F>& batch, std::int64_t all_queries) {
+    if (batch.count == 0) return;
     cudaStream_t stream = workspace_.stream();
-    if (in_paper_form())
-      return search_paper(level2, all_queries, paper_, work_.select, workspace_.budget() / 4, stream);
-    if (level2.k <= kLargestWindowsList<F>)
-      return search_windows(level2, windows_warps(work_.tuning, level2.count), stream);
+    if (is_sweet_knn())
+      return search_sweet_knn(batch, all_queries, sweet_knn_, work_.select, workspace_.budget() / 4, stream);
+    if (batch.k <= kMaxIntervalScanK<F>)
+      return interval_scan(batch, interval_scan_warps(work_.tuning, batch.count), stream);
     search_survivors<F>(
-        level2,
-        [stream](const Level2<F>& part, const Survivors<F>& survivors) { store_windows(part, survivors, stream); },
+        batch,
+        [stream](const QueryBatch<F>& part, const Survivors<F>& survivors) {
+          store_interval_scan(part, survivors, stream);
+        },
         work_.select, workspace_.budget() / 4, stream);
   }
 
@@ -184,7 +189,7 @@ class Search {
   TriangleStatistics* statistics_;
   std::unique_ptr<StepTimes> times_;
   StepMark mark_;
-  SweetKnnShape paper_;
+  SweetKnnOptions sweet_knn_;
   DeviceBuffer<TriangleCounters> counters_;
   std::int64_t query_clusters_ = 0;
   std::int64_t finalists_ = 0;
@@ -200,7 +205,7 @@ template <class F>
 std::int64_t triangle_search(const TriangleWork& work, const TriangleSets<F>& sets, F* keys, unsigned* ids,
                              Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done,
                              TriangleStatistics* statistics) {
-  return Search<F>(work, sets, keys, ids, workspace, statistics).run(on_batch_done);
+  return TriangleSearch<F>(work, sets, keys, ids, workspace, statistics).run(on_batch_done);
 }
 
 #define KITH_INSTANTIATE(F)                                                                                     \

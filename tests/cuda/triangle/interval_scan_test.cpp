@@ -1,4 +1,4 @@
-// Method triangle, form windows: the answer of a plain oracle, whatever the metric, the data and the clusters.
+// Method triangle, form interval-scan: the answer of a plain oracle, whatever the metric, the data and the clusters.
 #include "support/pairwise.hpp"
 #include "triangle/triangle_points.hpp"
 

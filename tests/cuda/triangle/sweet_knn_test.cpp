@@ -1,4 +1,4 @@
-// Method triangle, form paper: the answer of a plain oracle, whatever the filter, the placement, the layout, the order
+// Method triangle, form sweet-knn: the answer of a plain oracle, whatever the filter, the placement, the layout, the order
 // and the number of threads.
 #include "support/pairwise.hpp"
 #include "triangle/triangle_points.hpp"
@@ -86,13 +86,13 @@ TEST_F(TrianglePaper, NamesItsLimits) {
   wanted.tuning.form = "sweet-knn";
   wanted.tuning.placement = "registers";
   EXPECT_EQ(refusal(wanted),
-            "method triangle, form paper: k of neighbors in registers = 65 is outside the limits 1 to 64");
+            "method triangle, form sweet-knn: k of neighbors in registers = 65 is outside the limits 1 to 64");
   wanted.tuning.placement = "shared";
   wanted.k = 700;
   EXPECT_EQ(refusal(wanted),
-            "method triangle, form paper: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
+            "method triangle, form sweet-knn: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
   wanted.tuning.threads_per_query = 2000;
-  EXPECT_EQ(refusal(wanted), "method triangle, form paper: threads_per_query = 2000 is outside the limits 0 to 1024");
+  EXPECT_EQ(refusal(wanted), "method triangle, form sweet-knn: threads_per_query = 2000 is outside the limits 0 to 1024");
 }
 
 }  // namespace

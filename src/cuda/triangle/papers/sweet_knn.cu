@@ -1,3 +1,4 @@
+// sweet_knn.cu: the host's side of form sweet-knn: options of Chen et al., and launches that fit the budget.
 #include "cuda/triangle/papers/sweet_knn.hpp"
 
 #include <algorithm>
@@ -6,137 +7,141 @@
 #include "core/triangle_limits.hpp"
 #include "cuda/primitives/element.cuh"
 #include "cuda/runtime/launch.cuh"
-#include "cuda/triangle/papers/sweet_knn_work.hpp"
+#include "cuda/triangle/papers/sweet_knn_call.hpp"
 
 namespace kith::KITH_BACKEND::triangle {
 namespace {
 
 constexpr std::int64_t kPreferredSharedBytes = 48 << 10;  // so that several blocks share a multiprocessor
-constexpr std::int64_t kMostSlotBytes = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxSlotBytes = std::int64_t{1} << 30;
 
-__global__ void __launch_bounds__(kPaperThreads) invert_kernel(const unsigned* ids, std::int64_t count, unsigned* out) {
+__global__ void __launch_bounds__(kSweetKnnThreads)
+    invert_kernel(const unsigned* ids, std::int64_t count, unsigned* out) {
   const std::int64_t i = thread_index();
   if (i < count) out[ids[i]] = static_cast<unsigned>(i);
 }
 
-SweetKnnShape::Placement placement_of(const std::string& name) {
-  if (name == "registers") return SweetKnnShape::Placement::registers;
-  return name == "shared" ? SweetKnnShape::Placement::shared : SweetKnnShape::Placement::global;
+SweetKnnOptions::Placement placement_of(const std::string& name) {
+  if (name == "registers") return SweetKnnOptions::Placement::registers;
+  return name == "shared" ? SweetKnnOptions::Placement::shared : SweetKnnOptions::Placement::global;
 }
 
-// Threads of a block whose lists fit into shared memory, a warp at least.
+// Threads of a block such that their lists fit into shared memory; at least a warp.
 template <class F>
-unsigned block_threads(const SweetKnnWork<F>& work) {
-  if (work.shape.partial || work.shape.placement != SweetKnnShape::Placement::shared) return kPaperThreads;
-  unsigned threads = kPaperThreads;
-  const std::int64_t list = static_cast<std::int64_t>(work.level2.k * sizeof(KeyOf<F>));
+unsigned block_threads(const SweetKnnCall<F>& call) {
+  if (call.options.partial || call.options.placement != SweetKnnOptions::Placement::shared) return kSweetKnnThreads;
+  unsigned threads = kSweetKnnThreads;
+  const std::int64_t list = static_cast<std::int64_t>(call.batch.k * sizeof(KeyOf<F>));
   while (threads > kWarp && threads * list > kPreferredSharedBytes) threads /= 2;
   return threads;
 }
 
-// One launch: all queries of the work.
+// The buffers of one launch, and the launch.
 template <class F>
 class SweetKnnLaunch {
  public:
-  SweetKnnLaunch(const Level2<F>& level2, const SweetKnnShape& shape, const unsigned* positions, cudaStream_t stream)
-      : stream_(stream), work_{level2, shape, positions, nullptr, nullptr, {}} {
-    if (shape.threads == 1 || shape.partial) return;
-    reaches_ = DeviceBuffer<unsigned long long>(as_size(level2.count), stream);
-    KITH_CUDA(cudaMemsetAsync(reaches_.data(), 0xFF, as_size(level2.count) * sizeof(unsigned long long), stream));
-    work_.reaches = reaches_.data();
+  SweetKnnLaunch(const QueryBatch<F>& batch, const SweetKnnOptions& options, const unsigned* positions,
+                 cudaStream_t stream)
+      : stream_(stream), call_{batch, options, positions, nullptr, nullptr, {}} {
+    if (options.threads == 1 || options.partial) return;
+    search_bounds_ = DeviceBuffer<unsigned long long>(as_size(batch.count), stream);
+    KITH_CUDA(cudaMemsetAsync(search_bounds_.data(), 0xFF, as_size(batch.count) * sizeof(unsigned long long), stream));
+    call_.search_bounds = search_bounds_.data();
   }
 
   void store(const Survivors<F>& survivors) {
-    KITH_CUDA(cudaMemsetAsync(survivors.counts, 0, as_size(work_.level2.count) * sizeof(unsigned), stream_));
-    work_.survivors = survivors;
-    run_paper(work_, kPaperThreads, stream_);
+    KITH_CUDA(cudaMemsetAsync(survivors.counts, 0, as_size(call_.batch.count) * sizeof(unsigned), stream_));
+    call_.survivors = survivors;
+    run_sweet_knn(call_, kSweetKnnThreads, stream_);
   }
 
   void search(const std::string& select, std::size_t budget) {
-    const unsigned threads = block_threads(work_);
-    if (work_.shape.placement == SweetKnnShape::Placement::global) {
-      const std::int64_t lists = ceil_div(work_.level2.count * work_.shape.threads, threads) * threads;
-      slots_ = DeviceBuffer<KeyOf<F>>(as_size(lists * work_.level2.k), stream_);
-      work_.slots = slots_.data();
+    const unsigned threads = block_threads(call_);
+    if (call_.options.placement == SweetKnnOptions::Placement::global) {
+      const std::int64_t lists = ceil_div(call_.batch.count * call_.options.threads, threads) * threads;
+      slots_ = DeviceBuffer<KeyOf<F>>(as_size(lists * call_.batch.k), stream_);
+      call_.slots = slots_.data();
     }
-    if (work_.shape.threads == 1) return run_paper(work_, threads, stream_);
+    if (call_.options.threads == 1) return run_sweet_knn(call_, threads, stream_);
     Workspace workspace(stream_, budget);
-    work_.survivors.room = static_cast<std::int64_t>(work_.shape.threads) * work_.level2.k;
-    work_.survivors.keys = workspace.take<F>(as_size(work_.level2.count * work_.survivors.room));
-    work_.survivors.ids = workspace.take<unsigned>(as_size(work_.level2.count * work_.survivors.room));
-    run_paper(work_, threads, stream_);
-    select_survivors(work_.level2, work_.survivors, select, workspace);
+    call_.survivors.capacity = static_cast<std::int64_t>(call_.options.threads) * call_.batch.k;
+    call_.survivors.keys = workspace.take<F>(as_size(call_.batch.count * call_.survivors.capacity));
+    call_.survivors.ids = workspace.take<unsigned>(as_size(call_.batch.count * call_.survivors.capacity));
+    run_sweet_knn(call_, threads, stream_);
+    select_survivors(call_.batch, call_.survivors, select, workspace);
   }
 
  private:
   cudaStream_t stream_;
-  SweetKnnWork<F> work_;
-  DeviceBuffer<unsigned long long> reaches_;
+  SweetKnnCall<F> call_;
+  DeviceBuffer<unsigned long long> search_bounds_;
   DeviceBuffer<KeyOf<F>> slots_;
 };
 
-// Queries that lists, their copies that are merged, and what selects from these have room for.
+// How many queries fit into the budget with their lists; lists of several threads need space for copies to merge, and
+// for selecting from these.
 template <class F>
-std::int64_t queries_at_once(const Level2<F>& work, const SweetKnnShape& shape, std::size_t budget) {
-  const std::int64_t list = static_cast<std::int64_t>(work.k * sizeof(KeyOf<F>));
-  const std::int64_t bytes = shape.threads * list * (shape.threads == 1 ? 1 : 4) + 64;
-  const std::int64_t most = budget == 0 ? kMostSlotBytes : std::min(kMostSlotBytes, static_cast<std::int64_t>(budget));
-  return std::clamp<std::int64_t>(most / bytes, 1, work.count);
+std::int64_t queries_at_once(const QueryBatch<F>& batch, const SweetKnnOptions& options, std::size_t budget) {
+  const std::int64_t list = static_cast<std::int64_t>(batch.k * sizeof(KeyOf<F>));
+  const std::int64_t bytes = options.threads * list * (options.threads == 1 ? 1 : 4) + 64;
+  const std::int64_t bytes_at_once =
+      budget == 0 ? kMaxSlotBytes : std::min(kMaxSlotBytes, static_cast<std::int64_t>(budget));
+  return std::clamp<std::int64_t>(bytes_at_once / bytes, 1, batch.count);
 }
 
 }  // namespace
 
-SweetKnnShape paper_shape(const TriangleTuning& tuning, std::int64_t k, std::size_t key_bytes, std::int64_t base_points,
-                          std::int64_t base_clusters) {
-  constexpr const char* kName = "method triangle, form paper";
-  SweetKnnShape shape;
-  shape.partial = tuning.filter == "partial";
-  shape.placement = placement_of(tuning.placement);
-  shape.interleaved = tuning.layout != "contiguous";
-  shape.remapped = tuning.remapped;
+SweetKnnOptions sweet_knn_options(const TriangleTuning& tuning, std::int64_t k, std::size_t key_bytes,
+                                  std::int64_t base_points, std::int64_t base_clusters) {
+  constexpr const char* kName = "method triangle, form sweet-knn";
+  SweetKnnOptions options;
+  options.partial = tuning.filter == "partial";
+  options.placement = placement_of(tuning.placement);
+  options.interleaved = tuning.layout != "contiguous";
+  options.remapped = tuning.remapped;
   require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMaxSweetKnnThreads);
-  if (!shape.partial && shape.placement == SweetKnnShape::Placement::registers)
-    require_within(kName, "k of neighbors in registers", k, 1, core::kLargestRegisterList);
-  if (!shape.partial && shape.placement == SweetKnnShape::Placement::shared)
+  if (!options.partial && options.placement == SweetKnnOptions::Placement::registers)
+    require_within(kName, "k of neighbors in registers", k, 1, core::kMaxRegisterList);
+  if (!options.partial && options.placement == SweetKnnOptions::Placement::shared)
     require_within(kName, "k of neighbors in shared memory", k, 1,
-                   core::largest_shared_list(static_cast<std::int64_t>(key_bytes)));
-  // Section IV-D3: threads share the members of a cluster as far as there are so many.
+                   core::max_shared_list(static_cast<std::int64_t>(key_bytes)));
+  // Chen et al., section IV-D3: threads share the members of a cluster as long as it has so many.
   const auto wanted = static_cast<unsigned>(std::max(1, tuning.threads_per_query));
   const auto members = static_cast<unsigned>(std::max<std::int64_t>(1, base_points / base_clusters));
-  shape.inner = std::min(wanted, members);
-  shape.threads = wanted / shape.inner * shape.inner;
-  return shape;
+  options.inner = std::min(wanted, members);
+  options.threads = wanted / options.inner * options.inner;
+  return options;
 }
 
 template <class F>
-void search_paper(const Level2<F>& work, std::int64_t all_queries, const SweetKnnShape& shape,
-                  const std::string& select, std::size_t budget, cudaStream_t stream) {
-  const bool whole = work.count == all_queries;
+void search_sweet_knn(const QueryBatch<F>& batch, std::int64_t all_queries, const SweetKnnOptions& options,
+                      const std::string& select, std::size_t budget, cudaStream_t stream) {
+  const bool whole = batch.count == all_queries;
   DeviceBuffer<unsigned> positions;
-  if (!shape.remapped && whole) {
+  if (!options.remapped && whole) {
     positions = DeviceBuffer<unsigned>(as_size(all_queries), stream);
-    launch("invert", invert_kernel, {.blocks = ceil_div(all_queries, kPaperThreads), .threads = kPaperThreads}, stream,
-           work.queries.ids, all_queries, positions.data());
+    launch("invert", invert_kernel, {.blocks = ceil_div(all_queries, kSweetKnnThreads), .threads = kSweetKnnThreads},
+           stream, batch.queries.ids, all_queries, positions.data());
   }
-  const auto launch_of = [&](const Level2<F>& part) {
-    return SweetKnnLaunch<F>(part, shape, part.count == all_queries ? positions.data() : nullptr, stream);
+  const auto launch_of = [&](const QueryBatch<F>& part) {
+    return SweetKnnLaunch<F>(part, options, part.count == all_queries ? positions.data() : nullptr, stream);
   };
-  if (shape.partial)
+  if (options.partial)
     return search_survivors<F>(
-        work, [&](const Level2<F>& part, const Survivors<F>& survivors) { launch_of(part).store(survivors); }, select,
-        budget, stream);
-  const std::int64_t most = queries_at_once(work, shape, budget);
-  for (std::int64_t first = 0; first < work.count; first += most) {
-    Level2<F> part = work;
-    part.first = work.first + first;
-    part.count = std::min(most, work.count - first);
+        batch, [&](const QueryBatch<F>& part, const Survivors<F>& survivors) { launch_of(part).store(survivors); },
+        select, budget, stream);
+  const std::int64_t part_queries = queries_at_once(batch, options, budget);
+  for (std::int64_t first = 0; first < batch.count; first += part_queries) {
+    QueryBatch<F> part = batch;
+    part.first = batch.first + first;
+    part.count = std::min(part_queries, batch.count - first);
     launch_of(part).search(select, budget);
   }
 }
 
-#define KITH_INSTANTIATE(F)                                                                                         \
-  template void search_paper(const Level2<F>&, std::int64_t, const SweetKnnShape&, const std::string&, std::size_t, \
-                             cudaStream_t);
+#define KITH_INSTANTIATE(F)                                                                                      \
+  template void search_sweet_knn(const QueryBatch<F>&, std::int64_t, const SweetKnnOptions&, const std::string&, \
+                                 std::size_t, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE

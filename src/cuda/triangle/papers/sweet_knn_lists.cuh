@@ -1,14 +1,15 @@
-// sweet_knn_lists.cuh: the k nearest of a thread. A list has
+// sweet_knn_lists.cuh: lists of the k nearest of a thread, in the places that Chen et al. compare. A list has
 //   head()         the largest key
-//   insert(key)    drops it; key is smaller
-//   each(k, put)   after sort(): put(rank, key) for all
+//   insert(key)    replaces the head by a smaller key
+//   sort()         comes before each()
+//   each(k, put)   calls put(rank, key) for all keys
 #pragma once
 
 #include "cuda/select/papers/heap_queue.cuh"
 
 namespace kith::KITH_BACKEND::triangle {
 
-// In shared or global memory, wherever its slots lie.
+// A heap whose slots lie in shared or global memory.
 template <class K>
 class HeapList {
  public:
@@ -31,8 +32,8 @@ class HeapList {
   select::HeapQueue<K> queue_;
 };
 
-// In registers, descending: every slot is named when the kernel is compiled. Slots beyond k hold what is below all
-// keys.
+// A descending array in registers: loops are unrolled, so that every index is a constant. Slots beyond k hold a value
+// below all keys.
 template <class K, unsigned kSize>
 class RegisterList {
  public:

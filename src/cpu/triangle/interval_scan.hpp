@@ -1,9 +1,8 @@
-// query_search.hpp: level 2: one query through the stretches of sorted clusters that its bound leaves
-// (Chen et al., section III-C; its break and continue become the ends of a stretch).
-// Idea    The nearest cluster gives a first bound, the k-th smallest score; with it most other clusters are skipped,
-// and
-//         of the rest only the members whose lengths lie in a window are scored. What is not beyond the bound is
-//         collected, thinned out when there is much of it, and decided by exact keys at the end.
+// interval_scan.hpp: level 2: one query through the intervals of sorted clusters that its search bound leaves (Chen et
+// al. Sweet KNN, section III-C, whose break and continue become the ends of an interval).
+// Idea    the nearest cluster gives a first bound, the k-th smallest score, with which most other clusters are skipped;
+//         of the rest only the members whose distances lie in an interval are scored. Members within the bound are
+//         collected, thinned out when there are many, and ranked by exact keys at the end.
 #pragma once
 
 #include <cstdint>
@@ -25,28 +24,29 @@ struct QueryCounts {
 };
 
 template <Element T>
-class QuerySearch {
+class IntervalScan {
  public:
   using F = DistanceOf<T>;
 
-  QuerySearch(const PreparedRows<T>& base, const Clusters<F>& clusters, const PreparedRows<T>& queries, std::int64_t k);
+  IntervalScan(const PreparedRows<T>& base, const Clusters<F>& clusters, const PreparedRows<T>& queries,
+               std::int64_t k);
 
   // The k nearest of a query, sorted; valid until the next call. `candidates` are those of the query's cluster.
   const std::vector<core::Hit<F>>& run(std::int64_t query, const CandidateClusters<F>& candidates);
 
   const QueryCounts& counts() const { return counts_; }
 
-  // Of a search in so many rows and clusters.
+  // Bytes of a scan over so many rows and clusters.
   static std::int64_t bytes(std::int64_t rows, std::int64_t clusters, std::int64_t dims, std::int64_t k,
                             std::int64_t element);
 
  private:
   std::int64_t measure_centers(const CandidateClusters<F>& candidates);
-  void lower(double theta);
-  void add_stretch(const CandidateClusters<F>& candidates, std::int64_t candidate);
+  void lower_search_bound(double search_bound);
+  void add_interval(const CandidateClusters<F>& candidates, std::int64_t candidate);
   void scan();
   void tighten();
-  void settle();
+  void rank_by_keys();
 
   const PreparedRows<T>& base_;
   const Clusters<F>& clusters_;
@@ -58,18 +58,18 @@ class QuerySearch {
 
   std::int64_t query_ = 0;
   const F* row_ = nullptr;
-  double theta_ = 0;
-  F limit_ = 0;  // of scores, by theta_
-  std::vector<LengthInterval<F>> stretches_;
-  std::int64_t waiting_ = 0;  // members of stretches_
-  std::int64_t size_ = 0;     // of what was collected
-  std::int64_t thin_at_ = 0;
+  double search_bound_ = 0;
+  F limit_ = 0;  // scores above it are beyond search_bound_
+  std::vector<LengthInterval<F>> intervals_;
+  std::int64_t pending_members_ = 0;  // members of intervals_
+  std::int64_t size_ = 0;             // members collected
+  std::int64_t tighten_at_ = 0;       // size from which the search bound is lowered again
   std::vector<F> scores_;
   std::vector<OffsetOf<F>> members_;
   std::vector<core::Hit<F>> hits_;
 
   std::vector<F> row_buffer_;
-  std::vector<F> center_lengths_;    // of candidates; NaN where not finite
+  std::vector<F> center_distances_;  // of candidates; NaN where not finite
   std::vector<OffsetOf<F>> within_;  // candidates that are not skipped
   std::vector<double> exact_row_;
   std::vector<std::int64_t> ids_;

@@ -1,6 +1,6 @@
-// lengths.cuh: sums over pairs of points, each by one lane or by a team of eight: lengths in double, scores in working
-// precision, and raw sums of keys in the order of core/key.hpp. With teams all lanes of the warp call, and all lanes of
-// a team get the sum.
+// metric_distance.cuh: sums over the coordinates of a pair of points, by one lane or by a team of eight: metric
+// distances (core/triangle_bounds.hpp) in double, scores in working precision. With teams, functions must be called by
+// all lanes of the warp, and all lanes of a team get the sum.
 #pragma once
 
 #include "cuda/distance/forms.cuh"
@@ -14,14 +14,14 @@ __device__ __forceinline__ unsigned team_lane() {
   return threadIdx.x % kTeam;
 }
 
-KITH_NOINLINE __device__ inline double any_length_term(core::Form form, double p, double x, double y) {
+KITH_NOINLINE __device__ inline double any_distance_term(core::Form form, double p, double x, double y) {
   return core::term(form, p, x, y);
 }
 
-// The terms of lengths and of keys, in double. Fused where their order is free.
+// The terms of metric distances, in double. Squares may be fused: TriangleBounds covers any rounding.
 template <bool kSquared>
-struct LengthTerms {
-  using Squares = LengthTerms<true>;
+struct DistanceTerms {
+  using Squares = DistanceTerms<true>;
   static constexpr bool kSquares = kSquared;
   core::Form form = core::Form::squared;
   double p = 2;
@@ -31,16 +31,16 @@ struct LengthTerms {
       const double difference = x - y;
       return fma(difference, difference, sum);
     } else {
-      return join(sum, any_length_term(form, p, x, y));
+      return join(sum, any_distance_term(form, p, x, y));
     }
   }
   __device__ __forceinline__ double join(double a, double b) const {
-    if (!kSquared && form == core::Form::maximum) return a < b || isnan(b) ? b : a;  // NaN stays, as in a sum
+    if (!kSquared && form == core::Form::maximum) return a < b || isnan(b) ? b : a;  // keeps NaN, as a sum does
     return a + b;
   }
 };
 
-// The same in working precision, for scores.
+// The terms of scores, in working precision.
 template <class F, bool kSquared>
 struct ScoreTerms {
   using Squares = ScoreTerms<F, true>;
@@ -65,7 +65,7 @@ struct ScoreTerms {
 };
 
 template <bool kSquared, class F>
-__device__ __forceinline__ LengthTerms<kSquared> length_terms(const Space<F>& space) {
+__device__ __forceinline__ DistanceTerms<kSquared> distance_terms(const Space<F>& space) {
   return {space.form, space.metric.p};
 }
 
@@ -96,43 +96,43 @@ __device__ __forceinline__ V sum_of_packs(const Terms& terms, const F* x, const 
   return sum;
 }
 
-// Of padded rows, 16 bytes at a time; V is what is summed up in. Squares, where they are not known to the compiler, are
-// asked for once and not at every coordinate.
+// The sum over padded rows, loaded 16 bytes at a time and added in V. Whether terms are squares, where the compiler
+// does not know it, is tested once and not at every coordinate.
 template <unsigned kTeam, class V, class F, class Terms>
-__device__ __forceinline__ V sum_between(const Terms& terms, const F* x, const F* y, unsigned width) {
+__device__ __forceinline__ V sum_of_pair(const Terms& terms, const F* x, const F* y, unsigned width) {
   const V sum = !Terms::kSquares && terms.form == core::Form::squared
                     ? sum_of_packs<kTeam, V>(typename Terms::Squares{}, x, y, width)
                     : sum_of_packs<kTeam, V>(terms, x, y, width);
   return join_team<kTeam>(terms, sum);
 }
 
-// The same where only the first `dims` coordinates are there, wherever the rows lie.
+// The sum over rows of any alignment that have no padding.
 template <unsigned kTeam, class F, class Terms>
-__device__ __forceinline__ double raw_between(const Terms& terms, const F* x, const F* y, unsigned dims) {
+__device__ __forceinline__ double raw_of_pair(const Terms& terms, const F* x, const F* y, unsigned dims) {
   double sum = 0;
   for (unsigned c = team_lane<kTeam>(); c < dims; c += kTeam)
     sum = terms.add(sum, static_cast<double>(x[c]), static_cast<double>(y[c]));
   return join_team<kTeam>(terms, sum);
 }
 
-KITH_NOINLINE __device__ inline double any_length(const Metric& metric, double raw) {
-  return core::length_of_raw(metric, raw);
+KITH_NOINLINE __device__ inline double any_metric_distance(const Metric& metric, double raw) {
+  return core::metric_distance_of_raw(metric, raw);
 }
 
 template <bool kSquared>
-__device__ __forceinline__ double length_of(const Metric& metric, double raw) {
-  if constexpr (kSquared) return raw >= 0 ? sqrt(raw) : any_length(metric, raw);
-  return any_length(metric, raw);
+__device__ __forceinline__ double metric_distance(const Metric& metric, double raw) {
+  if constexpr (kSquared) return raw >= 0 ? sqrt(raw) : any_metric_distance(metric, raw);
+  return any_metric_distance(metric, raw);
 }
 
-// Lengths of a cluster are sorted by the upper halves of their bits, which fit a sort's key beside the cluster. Both
-// ends of what shares an upper half; above() of what is infinite stays so.
-__device__ __forceinline__ double half_below(double length) {
-  return __longlong_as_double(__double_as_longlong(length) & ~0xFFFFFFFFLL);
+// Members of a cluster are sorted by the upper words of their distances, which fit a sort key beside the cluster. These
+// are the smallest and the largest double with the upper word of `distance`; infinity stays infinity.
+__device__ __forceinline__ double clear_low_word(double distance) {
+  return __longlong_as_double(__double_as_longlong(distance) & ~0xFFFFFFFFLL);
 }
-__device__ __forceinline__ double half_above(double length) {
-  if (!(length < std::numeric_limits<double>::infinity())) return length;
-  return __longlong_as_double(__double_as_longlong(length) | 0xFFFFFFFFLL);
+__device__ __forceinline__ double set_low_word(double distance) {
+  if (!(distance < std::numeric_limits<double>::infinity())) return distance;
+  return __longlong_as_double(__double_as_longlong(distance) | 0xFFFFFFFFLL);
 }
 
 }  // namespace kith::KITH_BACKEND::triangle
