@@ -78,7 +78,8 @@ class KithGraph final : public Contender {
   explicit KithGraph(const Problem<T>& problem) : problem_(problem) {}
 
   void run() override {
-    graph_ = graph(problem_.base.view(), problem_.row.k, options_for(problem_.row.metric, problem_.threads));
+    graph_ = graph(problem_.base.view(), problem_.row.k, Symmetrize::none,
+                   options_for(problem_.row.metric, problem_.threads));
   }
   void clear() override { graph_ = {}; }
   // Rows of a directed graph are full and sorted: a packed matrix.

@@ -11,7 +11,6 @@
 #include "contender.hpp"
 #include "contenders/contenders.hpp"
 #include "data.hpp"
-#include "kith/search.hpp"
 
 namespace kith::bench {
 

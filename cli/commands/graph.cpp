@@ -35,7 +35,7 @@ Graph<DistanceOf<T>> run_graph(MatrixView<T> points, const GraphArguments& setti
   const InterruptScope scope;
   ProgressBar bar("searching", "distances");
   options.progress = bar.callback();
-  Graph<DistanceOf<T>> result = graph(points, settings.k, options, parse_symmetrize(settings.symmetrize));
+  Graph<DistanceOf<T>> result = graph(points, settings.k, parse_symmetrize(settings.symmetrize), options);
   throw_if_interrupted();
   return result;
 }

@@ -1,5 +1,5 @@
 // For CUDA C++: a functor of the caller's on the neighbors of each query, where they are found. Include it in sources
-// for nvcc; it needs nothing of Kith but kith/cuda.hpp and the library.
+// for nvcc; it needs nothing of Kith but kith/index.hpp and the library.
 //
 //   struct Brightness {                                   // photons: their mean power over the disc they cover
 //     const float* power;
@@ -11,7 +11,7 @@
 //       out[query] = sum / (3.14159265F * radius * radius);
 //     }
 //   };
-//   kith::cuda::for_each_neighborhood(index, queries, rows, 3, 50, Brightness{power, out}, stream);
+//   kith::cuda::for_each_neighborhood(index, queries, 50, Brightness{power, out}, stream);
 //
 // Works with every method of the index. Lists live for a batch of queries, small enough to stay in the device's cache.
 #pragma once
@@ -22,8 +22,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kith/cuda.hpp"
 #include "kith/error.hpp"
+#include "kith/index.hpp"
 
 namespace kith::cuda {
 
@@ -72,31 +72,32 @@ __global__ void visit_neighborhoods(const std::int64_t* ids, const T* distances,
 
 }  // namespace detail
 
-// Calls functor(query, neighborhood) on the device, a thread for each of `rows` queries that lie there as
-// Index::search() takes them. The functor is copied to the device, so it is trivially copyable. Everything is enqueued
-// on the stream; what Index::search() waits for is waited for. Queries are refused batch by batch: the functor may have
-// seen those of earlier ones.
+// Calls functor(query, neighborhood) on the device, a thread for each query. Base and queries may lie anywhere, as
+// Index::search_into() takes them. The functor is copied to the device, so it is trivially copyable. Everything is
+// enqueued on the stream; what Index::search_into() waits for is waited for. Queries are refused batch by batch: the
+// functor may have seen those of earlier ones.
 template <class T, class Functor>
-void for_each_neighborhood(const Index<T>& index, const T* device_queries, std::int64_t rows, std::int64_t row_stride,
-                           std::int64_t k, Functor functor, cudaStream_t stream) {
+void for_each_neighborhood(const Index<T>& index, MatrixView<T> queries, std::int64_t k, Functor functor,
+                           cudaStream_t stream) {
+  using D = DistanceOf<T>;
   if (k < 1 || k > index.rows())
     throw Error(ErrorCode::invalid_argument,
                 "k = " + std::to_string(k) + " is outside the limits 1 to " + std::to_string(index.rows()));
   constexpr std::int64_t kNeighborsAtOnce = std::int64_t{1} << 21;
   constexpr unsigned kThreads = 128;
-  const std::int64_t batch = std::max<std::int64_t>(1, std::min(rows, kNeighborsAtOnce / std::max<std::int64_t>(1, k)));
-  const detail::StreamMemory<std::int64_t> ids(batch * std::max<std::int64_t>(1, k), stream);
-  const detail::StreamMemory<T> distances(batch * std::max<std::int64_t>(1, k), stream);
-  for (std::int64_t first = 0; first < rows; first += batch) {
-    const std::int64_t now = std::min(batch, rows - first);
-    index.search(device_queries + first * row_stride, now, row_stride, k, distances.data(), ids.data(), stream);
+  const std::int64_t batch = std::max<std::int64_t>(1, std::min(queries.rows, kNeighborsAtOnce / k));
+  const detail::StreamMemory<std::int64_t> ids(batch * k, stream);
+  const detail::StreamMemory<D> distances(batch * k, stream);
+  for (std::int64_t first = 0; first < queries.rows; first += batch) {
+    const std::int64_t now = std::min(batch, queries.rows - first);
+    index.search_into(queries.rows_from(first, now), k, {ids.data(), distances.data(), Memory::device}, stream);
     const auto blocks = static_cast<unsigned>((now + kThreads - 1) / kThreads);
     const std::int64_t* found = ids.data();
-    const T* away = distances.data();
+    const D* away = distances.data();
     std::int64_t from = first;
     std::int64_t count = now;
     void* arguments[] = {&found, &away, &k, &from, &count, &functor};
-    detail::require(cudaLaunchKernel(reinterpret_cast<const void*>(detail::visit_neighborhoods<T, Functor>), blocks,
+    detail::require(cudaLaunchKernel(reinterpret_cast<const void*>(detail::visit_neighborhoods<D, Functor>), blocks,
                                      kThreads, arguments, 0, stream),
                     "visit_neighborhoods");
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -32,10 +33,19 @@ struct Graph {
   SearchReport report;
 };
 
+// Where a graph goes: once its edges are counted, allocate(count) says where indices (ids) and data (distances) are
+// put, in the memory where indptr lies. It is called on the calling thread, once.
+template <class D>
+struct GraphLists {
+  std::int64_t* indptr = nullptr;  // points + 1
+  std::function<NeighborsView<D>(std::int64_t count)> allocate;
+  Memory memory = Memory::host;
+};
+
 // Every point's k nearest others, itself left out by id. 1 ≤ k ≤ points.rows − 1.
 // The memory budget is the search's; symmetrizing holds up to three copies of the edges while it works.
 template <Element T>
-KITH_API Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, const Options& options = {},
-                                    Symmetrize symmetrize = Symmetrize::none);
+KITH_API Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, Symmetrize symmetrize = Symmetrize::none,
+                                    const Options& options = {}, void* stream = nullptr);
 
 }  // namespace kith

@@ -1,9 +1,9 @@
 // Everything: k-nearest-neighbor search, radius search, graphs, reductions, selection.
 #pragma once
 
-#include "kith/cuda.hpp"
 #include "kith/error.hpp"
 #include "kith/graph.hpp"
+#include "kith/index.hpp"
 #include "kith/matrix.hpp"
 #include "kith/metric.hpp"
 #include "kith/options.hpp"

@@ -46,12 +46,19 @@ constexpr std::int64_t size_of(DType dtype) {
   return dtype == DType::float64 ? 8 : dtype == DType::float32 ? 4 : 1;
 }
 
+// Where values lie: in the machine's memory, or in that of the device that a backend works on.
+enum class Memory { host, device };
+
+constexpr const char* to_string(Memory memory) {
+  return memory == Memory::host ? "host" : "device";
+}
+
 // The type in which distances between points of T are returned.
 template <Element T>
 using DistanceOf = std::conditional_t<std::same_as<T, double>, double, float>;
 
 // Points as rows. Strides count elements, not bytes, and are not negative; packed row-major (col_stride 1) is the fast
-// case.
+// case. Values on a device are read by kernels only: operator() is for those of the host.
 template <Element T>
 struct MatrixView {
   using value_type = T;
@@ -61,22 +68,30 @@ struct MatrixView {
   std::int64_t cols = 0;
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 1;
+  Memory memory = Memory::host;
 
   constexpr MatrixView() = default;
   constexpr MatrixView(const T* data_, std::int64_t rows_, std::int64_t cols_)
       : MatrixView(data_, rows_, cols_, cols_, 1) {}
   constexpr MatrixView(const T* data_, std::int64_t rows_, std::int64_t cols_, std::int64_t row_stride_,
-                       std::int64_t col_stride_)
-      : data(data_), rows(rows_), cols(cols_), row_stride(row_stride_), col_stride(col_stride_) {}
+                       std::int64_t col_stride_, Memory memory_ = Memory::host)
+      : data(data_), rows(rows_), cols(cols_), row_stride(row_stride_), col_stride(col_stride_), memory(memory_) {}
 
   static constexpr MatrixView column_major(const T* data, std::int64_t rows, std::int64_t cols) {
     return {data, rows, cols, 1, rows};
+  }
+  // `data` is a pointer of the current device of backend cuda; of the emulator where options say so.
+  static constexpr MatrixView on_device(const T* data, std::int64_t rows, std::int64_t cols) {
+    return on_device(data, rows, cols, cols);
+  }
+  static constexpr MatrixView on_device(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t row_stride) {
+    return {data, rows, cols, row_stride, 1, Memory::device};
   }
 
   constexpr T operator()(std::int64_t row, std::int64_t col) const { return data[row * row_stride + col * col_stride]; }
   constexpr const T* row(std::int64_t index) const { return data + index * row_stride; }
   constexpr MatrixView rows_from(std::int64_t first, std::int64_t count) const {
-    return {row(first), count, cols, row_stride, col_stride};
+    return {row(first), count, cols, row_stride, col_stride, memory};
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,16 @@ struct RadiusNeighbors {
   }
 };
 
+// Lists whose length only the search finds out: where they go. Once they are counted, allocate(count) says where ids
+// and distances are put, in the memory where the offsets lie; without it there are offsets alone. It is called on the
+// calling thread, at most once.
+template <class D>
+struct RadiusLists {
+  std::int64_t* offsets = nullptr;  // queries + 1
+  std::function<NeighborsView<D>(std::int64_t count)> allocate;
+  Memory memory = Memory::host;
+};
+
 // The base points whose distance is at most the query's radius; under inner_product those whose product is at least
 // that. `radii` holds one for all queries, or one for each; they are not negative (inner_product: any number) and not
 // NaN. Index::search_radius does the same for a prepared base.
@@ -48,8 +59,9 @@ struct RadiusNeighbors {
 // up to two copies of the result are held, and Error(out_of_memory) comes when free memory cannot hold them.
 // The method is brute; distance stages are `register-tiled` and, on the CPU, `direct`.
 template <Element T>
-KITH_API RadiusNeighbors<DistanceOf<T>> radius_search(MatrixView<T> base, MatrixView<T> queries,
-                                                      std::span<const DistanceOf<T>> radii, const Options& options = {},
-                                                      RadiusOutput output = RadiusOutput::neighbors);
+KITH_API RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> base, MatrixView<T> queries,
+                                                      std::span<const DistanceOf<T>> radii,
+                                                      RadiusOutput output = RadiusOutput::neighbors,
+                                                      const Options& options = {}, void* stream = nullptr);
 
 }  // namespace kith

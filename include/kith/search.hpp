@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -78,60 +77,30 @@ struct Neighbors {
   }
 };
 
-// kith/radius.hpp
-enum class RadiusOutput;
+// Where queries × k neighbors go, packed rows each, whose memory is the caller's.
 template <class D>
-struct RadiusNeighbors;
-
-// A base prepared for many searches: checked for NaN and Inf once, its norms kept.
-template <Element T>
-class KITH_API Index {
- public:
-  // Keeps a view: the base must outlive the index and not change. options.metric is fixed here.
-  explicit Index(MatrixView<T> base, Options options = {});
-  // Keeps the matrix.
-  explicit Index(Matrix<T>&& base, Options options = {});
-  Index(Index&&) noexcept;
-  Index& operator=(Index&&) noexcept;
-  ~Index();
-
-  std::int64_t rows() const;
-  std::int64_t dims() const;
-  const Options& options() const;
-
-  // The k nearest of each query. Thread-safe.
-  Neighbors<DistanceOf<T>> search(MatrixView<T> queries, std::int64_t k) const;
-  // The same into the caller's memory, queries × k each, row-major. On an error their contents are unspecified.
-  SearchReport search_into(MatrixView<T> queries, std::int64_t k, std::int64_t* ids, DistanceOf<T>* distances) const;
-  // The k nearest of each base point, itself left out by its id (so right under duplicates). k ≤ rows − 1.
-  Neighbors<DistanceOf<T>> search_self(std::int64_t k) const;
-
-  // All base points within the radii, as radius_search() finds them. Thread-safe.
-  RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> queries, std::span<const DistanceOf<T>> radii,
-                                               RadiusOutput output) const;
-  // The same of each base point, itself left out by its id.
-  RadiusNeighbors<DistanceOf<T>> search_radius_self(std::span<const DistanceOf<T>> radii, RadiusOutput output) const;
-
-  Plan explain(std::int64_t queries, std::int64_t k) const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+struct NeighborsView {
+  std::int64_t* ids = nullptr;
+  D* distances = nullptr;
+  Memory memory = Memory::host;
 };
 
-// The k nearest base points of each query: 1 ≤ k ≤ base.rows, equal cols.
+// The k nearest base points of each query: 1 ≤ k ≤ base.rows, equal cols. Where base, queries and answers may lie, and
+// what `stream` is: kith/index.hpp, whose class does the same for a base that is kept.
 template <Element T>
 KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
-                                         const Options& options = {});
+                                         const Options& options = {}, void* stream = nullptr);
 
-// The same into the caller's memory, queries × k each, row-major. On an error their contents are unspecified.
+// The same into the caller's memory. On an error their contents are unspecified.
 template <Element T>
-KITH_API SearchReport search_into(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, std::int64_t* ids,
-                                  DistanceOf<T>* distances, const Options& options = {});
+KITH_API SearchReport search_into(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
+                                  NeighborsView<DistanceOf<T>> out, const Options& options = {},
+                                  void* stream = nullptr);
 
 // The whole queries.rows × base.rows matrix of distances, each as search() would return it: always by the direct
 // formula, so of the options only metric, backend, threads, check_finite and progress matter.
 template <Element T>
-KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options = {});
+KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options = {},
+                                         void* stream = nullptr);
 
 }  // namespace kith

@@ -58,8 +58,26 @@ struct Topk {
   std::vector<std::int64_t> ids;  // rows × k; empty for values_only and kth_only
 };
 
+// Where an answer goes: rows × k values and ids, packed, in the caller's memory; rows × 1 values for kth_only. `ids` is
+// not looked at where there are none.
+template <class T>
+struct TopkView {
+  T* values = nullptr;
+  std::int64_t* ids = nullptr;
+  Memory memory = Memory::host;
+};
+
 // −0 equals +0; NaN comes last for smallest and for largest; among equal values the smaller id wins.
 template <Element T>
-KITH_API Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options = {});
+KITH_API Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options = {}, void* stream = nullptr);
+
+// The same into the caller's memory. Matrix and answer may lie in host memory or on the current device, in any mix; on
+// an error the contents of the answer are unspecified. Where both lie on a device everything is enqueued on the stream
+// (a cudaStream_t, as void*) and nothing is waited for, so options.progress is not called; both must stay until the
+// stream is done. The workspace then comes from the device's memory pool in the stream's order; with memory_budget = 0
+// it may be as large as the method likes.
+template <Element T>
+KITH_API void topk_into(MatrixView<T> matrix, std::int64_t k, TopkView<T> out, const TopkOptions& options = {},
+                        void* stream = nullptr);
 
 }  // namespace kith

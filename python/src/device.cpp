@@ -9,8 +9,8 @@
 
 #include "bindings.hpp"
 #include "cuda_streams.hpp"
-#include "kith/cuda.hpp"
 #include "kith/error.hpp"
+#include "kith/index.hpp"
 #include "topk.hpp"
 #include "watch.hpp"
 
@@ -30,6 +30,10 @@ struct DeviceArray {
   template <class T>
   T* elements() const {
     return reinterpret_cast<T*>(data);  // NOLINT: an address that came as a number
+  }
+  template <class T>
+  MatrixView<T> view() const {
+    return MatrixView<T>::on_device(elements<const T>(), rows, cols, row_stride);
   }
 };
 
@@ -78,7 +82,7 @@ void* handle(std::uintptr_t stream) {
 }
 
 template <class T>
-using SharedDeviceIndex = std::shared_ptr<const kith::cuda::Index<T>>;
+using SharedDeviceIndex = std::shared_ptr<const kith::Index<T>>;
 
 class DeviceIndex {
  public:
@@ -86,8 +90,7 @@ class DeviceIndex {
     visit_dtype(base_, [&]<class T>(T*) {
       index_ = watched(nb::none(), [&] {
         const CurrentDevice current(base_.device);
-        return std::make_shared<const kith::cuda::Index<T>>(base_.elements<const T>(), base_.rows, base_.cols,
-                                                            base_.row_stride, options, handle(stream));
+        return std::make_shared<const kith::Index<T>>(base_.view<T>(), options, handle(stream));
       });
     });
   }
@@ -105,7 +108,7 @@ class DeviceIndex {
     }
   }
 
-  // Enqueued on the stream; see kith::cuda::Index.
+  // Enqueued on the stream; see kith::Index.
   SearchReport search(const DeviceArray& queries, std::int64_t k, const DeviceArray& distances, const DeviceArray& ids,
                       std::uintptr_t stream) const {
     require_queries(queries);
@@ -113,8 +116,9 @@ class DeviceIndex {
         [&]<class T>(const SharedDeviceIndex<T>& index) {
           return watched(nb::none(), [&] {
             const CurrentDevice current(base_.device);
-            return index->search(queries.elements<const T>(), queries.rows, queries.row_stride, k,
-                                 distances.elements<T>(), ids.elements<std::int64_t>(), handle(stream));
+            return index->search_into(queries.view<T>(), k,
+                                      {ids.elements<std::int64_t>(), distances.elements<T>(), Memory::device},
+                                      handle(stream));
           });
         },
         index_);
@@ -136,9 +140,8 @@ class DeviceIndex {
         [&]<class T>(const SharedDeviceIndex<T>& index) {
           return watched(nb::none(), [&] {
             const CurrentDevice current(base_.device);
-            return index->reduce(queries.elements<const T>(), queries.rows, queries.row_stride, k, operation,
-                                 given.elements<const T>(), given.cols, given.row_stride, out.elements<T>(),
-                                 handle(stream));
+            return index->reduce_into(queries.view<T>(), k, given.view<T>(), operation,
+                                      {out.elements<T>(), Memory::device}, handle(stream));
           });
         },
         index_);
@@ -165,8 +168,8 @@ void device_topk(const DeviceArray& matrix, std::int64_t k, bool largest, const 
   visit_dtype(matrix, [&]<class T>(T*) {
     watched(nb::none(), [&] {
       const CurrentDevice current(matrix.device);
-      kith::cuda::topk(matrix.elements<const T>(), matrix.rows, matrix.cols, matrix.row_stride, k, options,
-                       values.elements<T>(), ids.elements<std::int64_t>(), handle(stream));
+      topk_into(matrix.view<T>(), k, {values.elements<T>(), ids.elements<std::int64_t>(), Memory::device}, options,
+                handle(stream));
     });
   });
 }

@@ -21,7 +21,7 @@ nb::tuple make_graph(nb::handle points, std::int64_t k, const Options& options, 
   const Buffer buffer(points, false);
   const Symmetrize how = parse_symmetrize(symmetrize);
   return visit_points(buffer, [&]<Element T>(MatrixView<T> view) {
-    auto made = watched(progress, [&] { return graph(view, k, after_fork(options), how); });
+    auto made = watched(progress, [&] { return graph(view, k, how, after_fork(options)); });
     return nb::make_tuple(owned_array(std::move(made.indptr)), owned_array(std::move(made.indices)),
                           owned_array(std::move(made.data)), std::move(made.report));
   });

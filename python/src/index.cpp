@@ -10,8 +10,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "fork.hpp"
-#include "kith/radius.hpp"
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "owned_array.hpp"
 #include "radius.hpp"
 #include "watch.hpp"
@@ -51,7 +50,7 @@ class HostIndex {
       const MatrixView<T> view = query_buffer.view<T>();
       DistanceOf<T>* distances_out = distance_buffer.output<DistanceOf<T>>(view.rows * k);
       std::int64_t* ids_out = id_buffer.output<std::int64_t>(view.rows * k);
-      return watched(progress, [&] { return index->search_into(view, k, ids_out, distances_out); });
+      return watched(progress, [&] { return index->search_into(view, k, {ids_out, distances_out}); });
     });
   }
 

@@ -17,7 +17,7 @@ nb::tuple search_radius(nb::handle base, nb::handle queries, nb::handle radii, b
   return visit_points(base_buffer, [&]<Element T>(MatrixView<T> base_view) {
     const auto each = radii_of<DistanceOf<T>>(radius_buffer);
     return radius_tuple(watched(progress, [&] {
-      return radius_search<T>(base_view, query_buffer.view<T>(), each, after_fork(options), output);
+      return kith::search_radius<T>(base_view, query_buffer.view<T>(), each, output, after_fork(options));
     }));
   });
 }

@@ -26,7 +26,7 @@ SearchReport search_into(nb::handle base, nb::handle queries, std::int64_t k, co
     DistanceOf<T>* distances_out = distance_buffer.output<DistanceOf<T>>(query_view.rows * k);
     std::int64_t* ids_out = id_buffer.output<std::int64_t>(query_view.rows * k);
     return watched(progress, [&] {
-      return kith::search_into(base_view, query_view, k, ids_out, distances_out, after_fork(options));
+      return kith::search_into(base_view, query_view, k, {ids_out, distances_out}, after_fork(options));
     });
   });
 }

@@ -6,6 +6,7 @@
 
 #include "core/order.hpp"
 #include "kith/error.hpp"
+#include "kith/index.hpp"
 #include "plan/planner.hpp"
 
 namespace kith {
@@ -40,15 +41,15 @@ template core::RadiusQuery<double> reach_of(std::span<const double>, std::int64_
 }  // namespace api
 
 template <Element T>
-RadiusNeighbors<DistanceOf<T>> radius_search(MatrixView<T> base, MatrixView<T> queries,
-                                             std::span<const DistanceOf<T>> radii, const Options& options,
-                                             RadiusOutput output) {
-  return Index<T>(base, options).search_radius(queries, radii, output);
+RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> base, MatrixView<T> queries,
+                                             std::span<const DistanceOf<T>> radii, RadiusOutput output,
+                                             const Options& options, void* stream) {
+  return Index<T>(base, options, stream).search_radius(queries, radii, output, stream);
 }
 
 #define KITH_INSTANTIATE(T)                                       \
-  template KITH_API RadiusNeighbors<DistanceOf<T>> radius_search( \
-      MatrixView<T>, MatrixView<T>, std::span<const DistanceOf<T>>, const Options&, RadiusOutput);
+  template KITH_API RadiusNeighbors<DistanceOf<T>> search_radius( \
+      MatrixView<T>, MatrixView<T>, std::span<const DistanceOf<T>>, RadiusOutput, const Options&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

@@ -12,6 +12,7 @@
 #include "api/searcher.hpp"
 #include "api/validate.hpp"
 #include "cpu/parallel.hpp"
+#include "kith/index.hpp"
 
 namespace kith {
 namespace {
@@ -105,9 +106,15 @@ bool uses_values(ReduceOp op) noexcept {
   return core::has_values(op);
 }
 
+std::int64_t reduced_columns(ReduceOp op, std::int64_t value_columns, std::int64_t dims) noexcept {
+  return core::reduced_columns({.op = op, .dims = dims, .columns = value_columns});
+}
+
 template <Element T>
 Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
-                              MatrixView<DistanceOf<T>> values, ReduceOp op, const Options& options) {
+                              MatrixView<DistanceOf<T>> values, ReduceOp op, const Options& options, void* stream) {
+  if (base.memory == Memory::device || queries.memory == Memory::device || values.memory == Memory::device)
+    return Index<T>(base, options, stream).reduce(queries, k, values, op, stream);
   api::check_view(base, "base");
   api::check_search(base, queries, k);
   Options resolved = options;
@@ -135,7 +142,7 @@ Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::in
 
 #define KITH_INSTANTIATE(T)                                                                   \
   template KITH_API Reduced<DistanceOf<T>> reduce(MatrixView<T>, MatrixView<T>, std::int64_t, \
-                                                  MatrixView<DistanceOf<T>>, ReduceOp, const Options&);
+                                                  MatrixView<DistanceOf<T>>, ReduceOp, const Options&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

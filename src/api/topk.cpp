@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/device_index.hpp"
 #include "api/devices.hpp"
 #include "api/guard.hpp"
 #include "api/validate.hpp"
@@ -37,7 +38,7 @@ int affordable_threads(const MatrixView<T>& matrix, std::int64_t k, const TopkOp
 }  // namespace
 
 template <Element T>
-Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
+Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options, void* /*stream*/) {
   api::check_view(matrix, "the matrix");
   const Backend backend = backend_for(options, matrix.cols);
   api::check_k(k, matrix.cols, "the number of columns is");
@@ -60,7 +61,22 @@ Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options) {
   });
 }
 
-#define KITH_INSTANTIATE(T) template KITH_API Topk<T> topk(MatrixView<T>, std::int64_t, const TopkOptions&);
+template <Element T>
+void topk_into(MatrixView<T> matrix, std::int64_t k, TopkView<T> out, const TopkOptions& options, void* stream) {
+  if (matrix.memory != out.memory)
+    throw Error(ErrorCode::internal, "a matrix and an answer in different memories are not there yet");
+  if (matrix.memory == Memory::device) return api::device_topk_into(matrix, k, out, options, stream);
+  const bool ids = options.output == TopkOutput::sorted || options.output == TopkOutput::unsorted;
+  if (out.values == nullptr || (ids && out.ids == nullptr))
+    throw Error(ErrorCode::invalid_argument, "values and ids must point to rows × k elements (null pointer)");
+  const Topk<T> found = topk(matrix, k, options, stream);
+  std::copy(found.values.begin(), found.values.end(), out.values);
+  std::copy(found.ids.begin(), found.ids.end(), out.ids);
+}
+
+#define KITH_INSTANTIATE(T)                                                               \
+  template KITH_API Topk<T> topk(MatrixView<T>, std::int64_t, const TopkOptions&, void*); \
+  template KITH_API void topk_into(MatrixView<T>, std::int64_t, TopkView<T>, const TopkOptions&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

@@ -46,6 +46,11 @@ void check_k(std::int64_t k, std::int64_t limit, const char* why);
 // A row of that many values can be numbered on a device.
 void check_device_row(std::int64_t cols);
 
+inline void check_outputs(const void* ids, const void* distances) {
+  if (ids == nullptr || distances == nullptr)
+    throw Error(ErrorCode::invalid_argument, "ids and distances must point to queries × k elements (null pointer)");
+}
+
 // q · n and q · k must be countable.
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k);
 

@@ -7,8 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "kith/graph.hpp"
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 #include "support/problem.hpp"
 
@@ -264,8 +263,8 @@ TEST_F(Promise5BadInput, NullData) {
   const Index<float> index(base());
   std::int64_t ids[4];
   float found[4];
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [&] { index.search_into(queries(), 1, nullptr, found); }));
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [&] { index.search_into(queries(), 1, ids, nullptr); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [&] { index.search_into(queries(), 1, {nullptr, found}); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [&] { index.search_into(queries(), 1, {ids, nullptr}); }));
 }
 
 TEST_F(Promise5BadInput, NegativeSizes) {
@@ -315,7 +314,8 @@ TEST_F(Promise5BadInput, BackendsThatAreNotThere) {
     options.backend = backend;
     EXPECT_TRUE(
         fails_with(ErrorCode::no_device, {kith::to_string(backend)}, [&] { search(base(), queries(), 1, options); }));
-    EXPECT_TRUE(fails_with(ErrorCode::no_device, {kith::to_string(backend)}, [&] { graph(base(), 1, options); }));
+    EXPECT_TRUE(fails_with(ErrorCode::no_device, {kith::to_string(backend)},
+                           [&] { graph(base(), 1, Symmetrize::none, options); }));
   }
 }
 

@@ -1,10 +1,10 @@
-// cuda::Index where there is no device: what is wrong is said before anything is touched. tests/cuda/search_test.cpp
-// has the searches.
+// An index of device points where there is no device: what is wrong is said before anything is touched.
+// tests/cuda/search_test.cpp has the searches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "kith/cuda.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 
 namespace kith::test {
@@ -18,20 +18,23 @@ bool has_cuda() {
 TEST(CudaIndex, NeedsADevice) {
   if (has_cuda()) GTEST_SKIP() << "there is one";
   const float points[4] = {};
-  EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cuda"}, [&] { cuda::Index<float>(points, 2, 2, 2); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::no_device, {"cuda"}, [&] { Index<float>(MatrixView<float>::on_device(points, 2, 2, 2)); }));
 }
 
 TEST(CudaIndex, RefusesOtherBackends) {
   const double points[4] = {};
   Options options;
   options.backend = Backend::cpu;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"cpu"}, [&] { cuda::Index<double>(points, 2, 2, 2, options); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"cpu"},
+                         [&] { Index<double>(MatrixView<double>::on_device(points, 2, 2), options); }));
 }
 
 TEST(CudaIndex, RefusesRowsThatOverlap) {
   if (!has_cuda()) GTEST_SKIP() << "there is no CUDA device here";
   const float points[4] = {};
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"overlap"}, [&] { cuda::Index<float>(points, 2, 2, 1); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"overlap"},
+                         [&] { Index<float>(MatrixView<float>::on_device(points, 2, 2, 1)); }));
 }
 
 }  // namespace

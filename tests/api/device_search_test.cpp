@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "core/key.hpp"
-#include "kith/graph.hpp"
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
 #include "support/pairwise.hpp"
@@ -212,8 +211,8 @@ TEST_P(DeviceSearch, AnIndexAnswersAgainAndExcludesSelf) {
       matches_truth(index.search_self(9), truth_of(sample.base, sample.base, MetricKind::euclidean), 9, {}, true));
   Options on_cpu;
   on_cpu.backend = Backend::cpu;
-  const auto device_graph = graph(sample.base.view(), 5, options());
-  const auto cpu_graph = graph(sample.base.view(), 5, on_cpu);
+  const auto device_graph = graph(sample.base.view(), 5, Symmetrize::none, options());
+  const auto cpu_graph = graph(sample.base.view(), 5, Symmetrize::none, on_cpu);
   EXPECT_EQ(device_graph.indices, cpu_graph.indices);
   EXPECT_EQ(device_graph.data, cpu_graph.data);
 }

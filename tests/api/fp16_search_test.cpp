@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
 #include "support/problem.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
 #include "support/problem.hpp"
@@ -44,7 +44,7 @@ TEST(Index, EveryEntryGivesTheSameAnswer) {
         Neighbors<D> into{kShape.queries, 13, {}, {}, {}};
         into.ids.assign(23 * 13 + 2, -7);
         into.distances.assign(23 * 13 + 2, D{-7});
-        owning.search_into(sample.queries.view(), 13, into.ids.data() + 1, into.distances.data() + 1);
+        owning.search_into(sample.queries.view(), 13, {into.ids.data() + 1, into.distances.data() + 1});
         EXPECT_EQ(into.ids.front(), -7);
         EXPECT_EQ(into.ids.back(), -7);
         EXPECT_EQ(into.distances.front(), D{-7});

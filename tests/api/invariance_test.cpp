@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 #include "support/problem.hpp"
 #include "support/random.hpp"

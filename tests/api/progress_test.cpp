@@ -8,8 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "kith/graph.hpp"
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "kith/topk.hpp"
 #include "support/compare.hpp"
 #include "support/problem.hpp"
@@ -79,7 +78,7 @@ TEST_F(Promise7Progress, ReachesTheTotalOnTheSmallestProblem) {
 
 TEST_F(Promise7Progress, IsReportedByGraphAndTopkToo) {
   Watcher graph_watcher;
-  graph(sample_.base.view().rows_from(0, 3000), 5, options_with(std::ref(graph_watcher)));
+  graph(sample_.base.view().rows_from(0, 3000), 5, Symmetrize::none, options_with(std::ref(graph_watcher)));
   EXPECT_GE(graph_watcher.calls, 1);
   EXPECT_EQ(graph_watcher.done, graph_watcher.total);
   Watcher topk_watcher;
@@ -118,8 +117,9 @@ TEST_F(Promise7Progress, FalseCancels) {
 
 TEST_F(Promise7Progress, CancelsGraphAndTopk) {
   const auto stop = [](const Progress&) { return false; };
-  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {},
-                         [&] { graph(sample_.base.view().rows_from(0, 3000), 5, options_with(stop)); }));
+  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] {
+    graph(sample_.base.view().rows_from(0, 3000), 5, Symmetrize::none, options_with(stop));
+  }));
   TopkOptions options;
   options.progress = stop;
   EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] { topk(sample_.base.view(), 5, options); }));

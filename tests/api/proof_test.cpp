@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
 #include "support/problem.hpp"

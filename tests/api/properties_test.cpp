@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kith/graph.hpp"
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "kith/topk.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"

@@ -1,4 +1,4 @@
-// radius_search(): all points within a distance, against the oracle's matrix of distances.
+// search_radius(): all points within a distance, against the oracle's matrix of distances.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kith/radius.hpp"
+#include "kith/index.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
 #include "support/problem.hpp"
@@ -32,8 +32,8 @@ void expect_oracle(const Case& c, bool one_radius, Backend backend) {
   std::vector<D> radii;
   for (std::int64_t q = 0; q < (one_radius ? 1 : c.shape.queries); ++q)
     radii.push_back(truth.distance(q, truth.nearest(q, 1 + (q * 7) % c.shape.base_rows).back()));
-  const auto got = radius_search<T>(base.view(), queries.view(), radii, options);
-  const auto counted = radius_search<T>(base.view(), queries.view(), radii, options, RadiusOutput::count_only);
+  const auto got = search_radius<T>(base.view(), queries.view(), radii, RadiusOutput::neighbors, options);
+  const auto counted = search_radius<T>(base.view(), queries.view(), radii, RadiusOutput::count_only, options);
   EXPECT_EQ(got.report.plan.backend, backend);
   ASSERT_EQ(counted.offsets, got.offsets) << c;
   EXPECT_TRUE(counted.ids.empty() && counted.distances.empty());
@@ -114,12 +114,13 @@ TEST_P(RadiusOn, BudgetsChangeNothingOrNameTheLeast) {
   const Sample<float> sample = generate<float>(Kind::gaussian, shape, MetricKind::euclidean, 1);
   const std::vector<float> radius = {5.5F};
   Options within = options();
-  const auto want = radius_search<float>(sample.base.view(), sample.queries.view(), radius, within);
+  const auto want =
+      search_radius<float>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, within);
   ASSERT_GT(want.offsets.back(), 0);
   std::int64_t least = 0;
   within.memory_budget = 1;
   try {
-    radius_search<float>(sample.base.view(), sample.queries.view(), radius, within);
+    search_radius<float>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, within);
     FAIL() << "one byte was enough";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
@@ -131,7 +132,8 @@ TEST_P(RadiusOn, BudgetsChangeNothingOrNameTheLeast) {
   for (const std::int64_t budget : {least, std::int64_t{1} << 18, std::int64_t{1} << 20, std::int64_t{1} << 24}) {
     if (budget < least) continue;
     within.memory_budget = budget;
-    const auto got = radius_search<float>(sample.base.view(), sample.queries.view(), radius, within);
+    const auto got =
+        search_radius<float>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, within);
     EXPECT_LE(got.report.plan.workspace_bytes, budget);
     EXPECT_EQ(got.offsets, want.offsets);
     EXPECT_EQ(got.ids, want.ids);
@@ -144,16 +146,18 @@ TEST_P(RadiusOn, TheLeastBudgetIsEnough) {
   const std::vector<double> radius = {1.5};
   Options within = options(MetricKind::manhattan);
   within.threads = 1;
-  const auto want = radius_search<double>(sample.base.view(), sample.queries.view(), radius, within);
+  const auto want =
+      search_radius<double>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, within);
   within.memory_budget = 1;
   try {
-    radius_search<double>(sample.base.view(), sample.queries.view(), radius, within);
+    search_radius<double>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, within);
     FAIL() << "one byte was enough";
   } catch (const Error& error) {
     const std::string text = error.what();
     within.memory_budget = std::stoll(text.substr(text.rfind("least ") + 6));
   }
-  const auto got = radius_search<double>(sample.base.view(), sample.queries.view(), radius, within);
+  const auto got =
+      search_radius<double>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, within);
   EXPECT_EQ(got.offsets, want.offsets);
   EXPECT_EQ(got.ids, want.ids);
 }
@@ -174,8 +178,8 @@ TEST_P(RadiusOn, SelfIsLeftOutById) {
 TEST_P(RadiusOn, InfinityIsEverything) {
   const Sample<double> sample = generate<double>(Kind::uniform, {100, 7, 3}, MetricKind::manhattan, 1);
   const std::vector<double> radius = {std::numeric_limits<double>::infinity()};
-  const auto got =
-      radius_search<double>(sample.base.view(), sample.queries.view(), radius, options(MetricKind::manhattan));
+  const auto got = search_radius<double>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors,
+                                         options(MetricKind::manhattan));
   EXPECT_EQ(got.offsets.back(), 700);
 }
 
@@ -183,7 +187,7 @@ TEST_P(RadiusOn, RefusesWhatMakesNoSense) {
   const Matrix<float> points(3, 2, {1, 2, 3, 4, 5, 6});
   const auto search_with = [&](std::vector<float> radii, Options options) {
     return [&points, radii = std::move(radii), options] {
-      radius_search<float>(points.view(), points.view(), radii, options);
+      search_radius<float>(points.view(), points.view(), radii, RadiusOutput::neighbors, options);
     };
   };
   Options asked = options();
@@ -202,8 +206,9 @@ TEST_P(RadiusOn, RefusesQueriesThatAreNoNumbers) {
   const Matrix<float> points(3, 2, {1, 2, 3, 4, 5, 6});
   const Matrix<float> queries(1, 2, {1, std::numeric_limits<float>::infinity()});
   const std::vector<float> radius = {1.0F};
-  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 0, column 1", "inf"},
-                         [&] { radius_search<float>(points.view(), queries.view(), radius, options()); }));
+  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 0, column 1", "inf"}, [&] {
+    search_radius<float>(points.view(), queries.view(), radius, RadiusOutput::neighbors, options());
+  }));
 }
 
 TEST_P(RadiusOn, ProgressCanCancel) {
@@ -211,8 +216,9 @@ TEST_P(RadiusOn, ProgressCanCancel) {
   Options watched = options();
   watched.progress = [](const Progress&) { return false; };
   const std::vector<float> radius = {1.0F};
-  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {},
-                         [&] { radius_search<float>(sample.base.view(), sample.queries.view(), radius, watched); }));
+  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] {
+    search_radius<float>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, watched);
+  }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, RadiusOn, testing::ValuesIn(available_backends()),

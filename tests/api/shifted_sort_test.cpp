@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kith/graph.hpp"
-#include "kith/search.hpp"
+#include "kith/index.hpp"
 #include "support/oracle.hpp"
 
 namespace kith::test {

@@ -8,8 +8,7 @@
 #include <numeric>
 #include <string>
 
-#include "kith/cuda.hpp"
-#include "kith/search.hpp"
+#include "kith/topk.hpp"
 #include "support/compare.hpp"
 #include "support/problem.hpp"
 #include "support/random.hpp"
@@ -271,14 +270,17 @@ TEST(Backends, AllHaveSearchStages) {
 TEST(Backends, ValuesOnADeviceNeedOne) {
   float value = 0;
   std::int64_t id = 0;
+  const auto matrix = MatrixView<float>::on_device(&value, 1, 1);
   TopkOptions options;
   if (cuda_devices().empty()) {
-    EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cuda"},
-                           [&] { cuda::topk(&value, 1, 1, 1, 1, options, &value, &id, nullptr); }));
+    EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cuda"}, [&] {
+      topk_into(matrix, 1, {&value, &id, Memory::device}, options);
+    }));
   }
   options.backend = Backend::cpu;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"cpu"},
-                         [&] { cuda::topk(&value, 1, 1, 1, 1, options, &value, &id, nullptr); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"cpu"}, [&] {
+    topk_into(matrix, 1, {&value, &id, Memory::device}, options);
+  }));
 }
 
 }  // namespace

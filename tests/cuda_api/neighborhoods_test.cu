@@ -52,8 +52,8 @@ void expect_visits(Method method, std::int64_t queries, std::int64_t stride, std
   const DeviceValues<Looked<T>> out(std::vector<Looked<T>>(static_cast<std::size_t>(queries)));
   cudaStream_t stream = nullptr;
   require_cuda(cudaStreamCreate(&stream));
-  const cuda::Index<T> index(device_base.data(), kPoints, kPointDims, kPointDims, method_options(method), stream);
-  cuda::for_each_neighborhood(index, device_queries.data(), queries, stride, k,
+  const Index<T> index(device_base.view(kPoints, kPointDims), method_options(method), stream);
+  cuda::for_each_neighborhood(index, device_queries.view(queries, kPointDims, stride), k,
                               Look<T>{device_power.data(), out.data()}, stream);
   const auto found = out.values();
   for (std::int64_t q = 0; q < queries; ++q) {
@@ -105,8 +105,8 @@ TEST_F(Neighborhoods, TheExample) {
   const DeviceValues<float> queries(places);
   const DeviceValues<float> power(std::vector<float>(kPoints, 2));
   const DeviceValues<float> out{std::vector<float>(rows)};
-  const cuda::Index<float> index(points.data(), kPoints, 3, 3);
-  cuda::for_each_neighborhood(index, queries.data(), rows, 3, 50, Brightness{power.data(), out.data()}, nullptr);
+  const Index<float> index(points.view(kPoints, 3));
+  cuda::for_each_neighborhood(index, queries.view(rows, 3), 50, Brightness{power.data(), out.data()}, nullptr);
   const auto right = search(MatrixView<float>(photons.data(), kPoints, 3), MatrixView<float>(places.data(), rows, 3),
                             50, host_options({}));
   const auto found = out.values();
@@ -119,9 +119,9 @@ TEST_F(Neighborhoods, TheExample) {
 TEST_F(Neighborhoods, RefusesWhatSearchRefuses) {
   const DeviceValues<float> points(some_values<float>(10, kPointDims, 4));
   const DeviceValues<Looked<float>> out(std::vector<Looked<float>>(10));
-  const cuda::Index<float> index(points.data(), 10, kPointDims, kPointDims);
+  const Index<float> index(points.view(10, kPointDims));
   for (const std::int64_t k : {0, 11})
-    EXPECT_THROW(cuda::for_each_neighborhood(index, points.data(), 10, kPointDims, k,
+    EXPECT_THROW(cuda::for_each_neighborhood(index, points.view(10, kPointDims), k,
                                              Look<float>{points.data(), out.data()}, nullptr),
                  Error);
 }

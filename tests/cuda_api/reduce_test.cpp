@@ -1,6 +1,5 @@
-// cuda::Index::reduce() gives the bits of kith::reduce() on the host.
+// Index::reduce_into() of device points gives the bits of kith::reduce() on the host.
 #include "device_points.hpp"
-#include "kith/cuda.hpp"
 
 namespace kith::test {
 namespace {
@@ -28,9 +27,10 @@ void expect_same(const Options& options, ReduceOp op, std::int64_t points, std::
   const DeviceValues<T> device_values(values);
   const auto count = static_cast<std::size_t>(queries * right.values.cols());
   const DeviceValues<T> out{std::vector<T>(count)};
-  const cuda::Index<T> index(device_base.data(), points, kDims, kDims, options);
-  const SearchReport report = index.reduce(device_queries.data(), queries, kStride, k, op, device_values.data(),
-                                           kColumns, kStride, out.data(), nullptr);
+  const Index<T> index(device_base.view(points, kDims), options);
+  const SearchReport report =
+      index.reduce_into(device_queries.view(queries, kDims, kStride), k, device_values.view(points, kColumns, kStride),
+                        op, {out.data(), Memory::device});
   EXPECT_EQ(report.plan.problem.queries, queries);
   EXPECT_EQ(out.values(), std::vector<T>(right.values.data(), right.values.data() + count));
 }
@@ -57,20 +57,22 @@ TEST_F(CudaReduce, SeveralBatchesUnderABudget) {
 
 TEST_F(CudaReduce, RefusesWhatDoesNotGoTogether) {
   const DeviceValues<float> points(some_values<float>(10, kDims, 4));
-  const cuda::Index<float> index(points.data(), 10, kDims, kDims);
-  const auto refused = [&](std::int64_t k, ReduceOp op, const float* values, std::int64_t stride, float* out) {
-    EXPECT_THROW(index.reduce(points.data(), 10, kDims, k, op, values, kColumns, stride, out, nullptr), Error);
+  const MatrixView<float> view = points.view(10, kDims);
+  const Index<float> index(view);
+  const auto refused = [&](std::int64_t k, ReduceOp op, const float* values, float* out) {
+    EXPECT_THROW(
+        index.reduce_into(view, k, MatrixView<float>::on_device(values, 10, kColumns), op, {out, Memory::device}),
+        Error);
   };
   float* const out = points.data();
-  refused(0, ReduceOp::mean, points.data(), kDims, out);
-  refused(11, ReduceOp::mean, points.data(), kDims, out);
-  refused(2, ReduceOp::mean, nullptr, kDims, out);
-  refused(2, ReduceOp::mean, points.data(), 1, out);
-  refused(2, ReduceOp::mean, points.data(), kDims, nullptr);
+  refused(0, ReduceOp::mean, points.data(), out);
+  refused(11, ReduceOp::mean, points.data(), out);
+  refused(2, ReduceOp::mean, nullptr, out);
+  refused(2, ReduceOp::mean, points.data(), nullptr);
   Options cosine;
   cosine.metric = MetricKind::cosine;
-  const cuda::Index<float> by_angle(points.data(), 10, kDims, kDims, cosine);
-  EXPECT_THROW(by_angle.reduce(points.data(), 10, kDims, 2, ReduceOp::density, nullptr, 0, 0, out, nullptr), Error);
+  const Index<float> by_angle(view, cosine);
+  EXPECT_THROW(by_angle.reduce_into(view, 2, MatrixView<float>(), ReduceOp::density, {out, Memory::device}), Error);
 }
 
 }  // namespace

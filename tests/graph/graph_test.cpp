@@ -92,7 +92,7 @@ void expect_oracle_graph(Kind kind, const Metric& metric, Shape shape, std::int6
   const auto truth = truth_of(sample, metric);
   const auto directed = directed_edges(truth, k);
   for (const Symmetrize how : kForms) {
-    const auto got = graph(sample.base.view(), k, options, how);
+    const auto got = graph(sample.base.view(), k, how, options);
     const std::string what = std::string(to_string(kind)) + ' ' + kith::to_string(metric) + ' ' +
                              kith::to_string(dtype_of<T>()) + " k=" + std::to_string(k) + ' ' + kith::to_string(how);
     EXPECT_EQ(got.points, shape.base_rows) << what;
@@ -140,7 +140,7 @@ TEST(Graph, SymmetrizedGraphsAreSymmetric) {
   const Sample<float> sample = generate<float>(Kind::clustered, {700, 1, 24}, MetricKind::euclidean, 2);
   const Edges<float> directed = edges_of(graph(sample.base.view(), 6));
   for (const Symmetrize how : {Symmetrize::either, Symmetrize::mutual}) {
-    const Edges<float> edges = edges_of(graph(sample.base.view(), 6, {}, how));
+    const Edges<float> edges = edges_of(graph(sample.base.view(), 6, how));
     EXPECT_FALSE(edges.empty());
     for (const auto& [edge, distance] : edges) {
       const auto back = edges.find({edge.second, edge.first});
@@ -153,12 +153,12 @@ TEST(Graph, SymmetrizedGraphsAreSymmetric) {
 
 TEST(Graph, ThreadsAndBudgetDoNotChangeIt) {
   const Sample<float> sample = generate<float>(Kind::ties, {2000, 1, 10}, MetricKind::euclidean, 4);
-  const Graph<float> want = graph(sample.base.view(), 9, {}, Symmetrize::either);
+  const Graph<float> want = graph(sample.base.view(), 9, Symmetrize::either);
   for (const int threads : {1, 2, 5}) {
     Options options;
     options.threads = threads;
     options.memory_budget = 8 << 20;
-    const Graph<float> got = graph(sample.base.view(), 9, options, Symmetrize::either);
+    const Graph<float> got = graph(sample.base.view(), 9, Symmetrize::either, options);
     EXPECT_EQ(got.indptr, want.indptr);
     EXPECT_EQ(got.indices, want.indices);
     EXPECT_EQ(got.data, want.data);
@@ -175,7 +175,7 @@ TEST(Graph, RefusesBadArguments) {
   Options options;
   options.metric = MetricKind::cosine;
   const Matrix<float> zero(3, 2, {1, 2, 0, 0, 3, 4});
-  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"row 1"}, [&] { graph(zero.view(), 1, options); }));
+  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"row 1"}, [&] { graph(zero.view(), 1, Symmetrize::none, options); }));
 }
 
 TEST(Graph, NamesOfSymmetrizations) {

@@ -8,7 +8,7 @@
 
 #include "kith/search.hpp"
 
-namespace kith::graph {
+namespace kith::api {
 
 template <class D>
 Neighbors<D> exclude_self(Neighbors<D> found) {
@@ -29,4 +29,4 @@ Neighbors<D> exclude_self(Neighbors<D> found) {
   return found;
 }
 
-}  // namespace kith::graph
+}  // namespace kith::api

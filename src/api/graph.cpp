@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/guard.hpp"
+#include "api/graph.hpp"
 #include "api/names.hpp"
-#include "api/validate.hpp"
+#include "kith/index.hpp"
 
 namespace kith {
 namespace {
@@ -101,13 +101,21 @@ Symmetrize parse_symmetrize(std::string_view name) {
 }
 
 template <Element T>
-Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, const Options& options, Symmetrize symmetrize) {
-  const Index<T> index(points, options);
-  return api::guarded([&] { return symmetrized(directed(index.search_self(k)), symmetrize); });
+Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, Symmetrize symmetrize, const Options& options,
+                           void* stream) {
+  return Index<T>(points, options, stream).graph(k, symmetrize, stream);
 }
 
+template <class D>
+Graph<D> api::graph_of(Neighbors<D> found, Symmetrize symmetrize) {
+  return symmetrized(directed(std::move(found)), symmetrize);
+}
+
+template Graph<float> api::graph_of(Neighbors<float>, Symmetrize);
+template Graph<double> api::graph_of(Neighbors<double>, Symmetrize);
+
 #define KITH_INSTANTIATE(T) \
-  template KITH_API Graph<DistanceOf<T>> graph(MatrixView<T>, std::int64_t, const Options&, Symmetrize);
+  template KITH_API Graph<DistanceOf<T>> graph(MatrixView<T>, std::int64_t, Symmetrize, const Options&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)
