@@ -57,7 +57,7 @@ ALLOWED = {
 DISPATCH = {
     "src/cuda/select/select.cpp",
     "src/cuda/triangle/triangle_search.cpp",
-    "src/cuda/shifted_sort/shifted_sort.cpp",
+    "src/cuda/shifted_sort/shifted_sort_search.cpp",
 }
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

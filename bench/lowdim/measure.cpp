@@ -137,14 +137,14 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
   const Plan plan = plan::plan_device(problem, options, Backend::cuda, cuda::device_facts());
   cuda::DeviceBuffer<float> distances(static_cast<std::size_t>(one.queries * one.k), stream);
   cuda::DeviceBuffer<std::int64_t> ids(static_cast<std::size_t>(one.queries * one.k), stream);
-  cuda::shifted_sort::ShiftedSets<float> sets;
+  cuda::shifted_sort::ShiftedSortSets<float> sets;
   sets.base = {base_points.data(), one.base, kDims};
   sets.queries = {query_points.data(), one.queries, kDims};
   cuda::Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
   Result result;
   result.of = one;
   result.merge = plan.shifted_sort.merge;
-  result.places = plan.shifted_sort.places;
+  result.positions = plan.shifted_sort.places;
   std::vector<double> orders_ms;
   std::vector<double> search_ms;
   for (int round = -rounds.warm_up; round < rounds.timed; ++round) {
@@ -159,7 +159,7 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
                                                       cuda::shifted_sort::sorting_of(plan), workspace);
     ordered.record(stream);
     sets.orders = orders.orders();
-    cuda::shifted_sort::shifted_sort(cuda::shifted_sort::shifted_work(plan), sets, distances.data(), ids.data(),
+    cuda::shifted_sort::shifted_sort_search(cuda::shifted_sort::shifted_sort_work(plan), sets, distances.data(), ids.data(),
                                      workspace, [](std::int64_t) {});
     done.record(stream);
     done.synchronize();

@@ -19,7 +19,7 @@
 
 namespace kith::core {
 
-inline constexpr int kMostCurveDims = 16;
+inline constexpr int kMaxCurveDims = 16;
 
 enum class Curve { morton, hilbert };
 
@@ -56,7 +56,7 @@ struct CurveShifts {
 };
 
 struct CurveFrame {
-  double origin[kMostCurveDims];
+  double origin[kMaxCurveDims];
   double scale;
   double extent;
   double shift;
@@ -167,7 +167,7 @@ template <class Code, int kDims, class Coordinate>
 KITH_HOST_DEVICE inline Code curve_code(const CurveFrame& frame, int shift, Coordinate coordinate) {
   const int dims = kDims > 0 ? kDims : frame.dims;
   const int bits = code_shape(dims).bits;
-  std::uint32_t cells[kDims > 0 ? kDims : kMostCurveDims];
+  std::uint32_t cells[kDims > 0 ? kDims : kMaxCurveDims];
   for (int c = 0; c < dims; ++c) cells[c] = curve_cell(frame, c, coordinate(c), shift, bits);
   if (frame.curve == Curve::hilbert) to_hilbert(cells, dims, bits);
   Code code;

@@ -75,7 +75,7 @@ class LyingIndex final : public PointerIndex<F> {
   void reduce(const MatrixView<F>& queries, const Plan& plan, const core::Reduction& what, const MatrixView<F>& values,
               F* out, void* caller_stream, SearchReport& report) const override {
     auto* stream = static_cast<cudaStream_t>(caller_stream);
-    const reduce::NearReduction<F> reduction{what, {values.data, values.rows, values.row_stride}, out};
+    const reduce::NeighborReduction<F> reduction{what, {values.data, values.rows, values.row_stride}, out};
     if (reduces_in_search(plan)) {
       Workspace workspace(stream, size(plan.workspace_bytes));
       return with_checked(queries, stream, [&](const PointStore<F>& points) {

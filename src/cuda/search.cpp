@@ -258,7 +258,7 @@ class HostIndex final : public DeviceIndex<T> {
       DeviceBuffer<F> device_values(static_cast<std::size_t>(value_count), workspace.stream());
       if (has_values) staging.upload(values, device_values.data());
       DeviceBuffer<F> reduced(static_cast<std::size_t>(count), workspace.stream());
-      const reduce::NearReduction<F> what{
+      const reduce::NeighborReduction<F> what{
           reduction, {device_values.data(), values.rows, reduction.columns}, reduced.data()};
       curve_.reduce(plan, points, *store_, what, workspace, queries_done(progress, plan, workspace.stream()));
       staging.download(reduced.data(), count, out);

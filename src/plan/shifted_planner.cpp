@@ -92,8 +92,8 @@ void check_shifted_sort(const Options& options, std::int64_t dims) {
   if (!has_form(core::form_of(options.metric)))
     refuse(fmt::format("method shifted-sort cannot search by {}; it has euclidean, sqeuclidean, manhattan, chebyshev",
                        to_string(options.metric)));
-  if (dims > core::kMostCurveDims)
-    refuse(fmt::format("{} dimensions; method shifted-sort takes 1 to {}", dims, core::kMostCurveDims));
+  if (dims > core::kMaxCurveDims)
+    refuse(fmt::format("{} dimensions; method shifted-sort takes 1 to {}", dims, core::kMaxCurveDims));
   if (options.distance != "auto" || options.select != "auto")
     refuse(fmt::format("method shifted-sort has no stages to choose; distance '{}' and selection '{}' were asked for",
                        options.distance, options.select));

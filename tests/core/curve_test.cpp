@@ -15,7 +15,7 @@ namespace {
 
 TEST(Curve, BitsOfACoordinate) {
   constexpr int kBits[] = {32, 32, 21, 16, 25, 21, 18, 16, 14, 12, 11, 10, 9, 9, 8, 8};
-  for (int dims = 1; dims <= kMostCurveDims; ++dims) {
+  for (int dims = 1; dims <= kMaxCurveDims; ++dims) {
     EXPECT_EQ(code_shape(dims).bits, kBits[dims - 1]) << dims << " dimensions";
     EXPECT_EQ(code_shape(dims).words, dims <= 4 ? 1 : 2);
     EXPECT_LE(code_shape(dims).bits * dims, 64 * code_shape(dims).words);

@@ -1,21 +1,22 @@
-// cached_orders.hpp: the orders of a base that is searched many times, made by the first search. Thread-safe.
+// cached_orders.hpp: the orders of a base that is searched many times, made by the first search of method shifted-sort.
 #pragma once
 
 #include <memory>
 #include <mutex>
 
 #include "core/curve_shifts.hpp"
-#include "cpu/shifted_sort/shifted_sort.hpp"
+#include "cpu/shifted_sort/shifted_sort_search.hpp"
 
 namespace kith::cpu {
 
+// Thread-safe.
 template <Element T>
 class CachedOrders {
  public:
-  // As shifted_search().
+  // Runs shifted_sort_search() as the plan says.
   std::int64_t search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
                       const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
-    return shifted_search(base, orders(base, plan), queries, plan, callback, ids, distances);
+    return shifted_sort_search(base, orders(base, plan), queries, plan, callback, ids, distances);
   }
 
  private:

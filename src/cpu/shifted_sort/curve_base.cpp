@@ -1,3 +1,4 @@
+// curve_base.cpp: the bounding box and frame of a base, and its points sorted along the curve for every shift.
 #include "cpu/shifted_sort/curve_base.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct CurveBox {
-  std::array<double, core::kMostCurveDims> least;
-  std::array<double, core::kMostCurveDims> greatest;
+  std::array<double, core::kMaxCurveDims> least;
+  std::array<double, core::kMaxCurveDims> greatest;
 
   CurveBox() {
     least.fill(kInfinity);
@@ -26,12 +27,12 @@ struct CurveBox {
 };
 
 template <Element T>
-CurveBox box_of(const MatrixView<T>& rows, int threads) {
-  const std::int64_t share = (rows.rows + threads - 1) / threads;
+CurveBox bounding_box(const MatrixView<T>& rows, int threads) {
+  const std::int64_t part_rows = (rows.rows + threads - 1) / threads;
   std::vector<CurveBox> boxes(static_cast<std::size_t>(threads));
   parallel_for(threads, threads, [&](std::int64_t part, int) {
     CurveBox box;
-    for (std::int64_t r = part * share; r < std::min(rows.rows, (part + 1) * share); ++r)
+    for (std::int64_t r = part * part_rows; r < std::min(rows.rows, (part + 1) * part_rows); ++r)
       for (std::int64_t c = 0; c < rows.cols; ++c)
         box.add(static_cast<std::size_t>(c), static_cast<double>(rows(r, c)));
     boxes[static_cast<std::size_t>(part)] = box;
@@ -65,7 +66,7 @@ template <Element T>
 CurveBase<T> make_curve_base(const MatrixView<T>& base, const core::CurveShifts& shifts, core::Curve curve,
                              int threads) {
   const auto dims = static_cast<int>(base.cols);
-  const CurveBox box = box_of(base, threads);
+  const CurveBox box = bounding_box(base, threads);
   CurveBase<T> made;
   made.frame = core::make_frame(box.least.data(), box.greatest.data(), dims, shifts, curve);
   const auto make_all = [&](auto& orders) {

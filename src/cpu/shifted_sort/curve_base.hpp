@@ -1,5 +1,6 @@
 // curve_base.hpp: the orders of a base along a space-filling curve, one a shift (Li et al., 3.1).
-// Cost: a radix sort of the base a shift; threads share the shifts.
+// Cost    a radix sort of the base a shift; threads share the shifts.
+// Memory  a code, an id and a point for every point and shift.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace kith::cpu {
 
-// The base in one order. Points lie by coordinates: coordinate c of the i-th at points[c · rows + i].
+// The base in one order. Coordinate c of the i-th point is points[c · rows + i].
 template <class F, class Code>
 struct CurveOrder {
   CodesWithIds<Code> sorted;
@@ -21,14 +22,14 @@ struct CurveOrder {
 template <Element T>
 struct CurveBase {
   core::CurveFrame frame;
-  // One of them is empty: codes have 64 bits or 128.
+  // Codes have 64 bits or 128: one of the two is empty.
   std::vector<CurveOrder<DistanceOf<T>, std::uint64_t>> narrow;
   std::vector<CurveOrder<DistanceOf<T>, core::Code128>> wide;
 
   int shifts() const { return static_cast<int>(narrow.empty() ? wide.size() : narrow.size()); }
 };
 
-// Codes of rows first … first + count − 1 of a view under a shift; ids count from `first`.
+// Computes the codes of rows first … first + count − 1 of a view under a shift; ids count from `first`.
 template <Element T, class Code>
 void curve_codes(const MatrixView<T>& rows, const core::CurveFrame& frame, int shift, std::int64_t first,
                  std::int64_t count, CodesWithIds<Code>& out) {

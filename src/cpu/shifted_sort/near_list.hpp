@@ -1,7 +1,7 @@
-// near_list.hpp: the k nearest that were found for a query, sorted, and how the candidates of an order join them.
-// Candidates are ranked by (sum in working precision, id). One that is offered again has the key it had, so a binary
-// search tells whether it is in the list; where it is not, it was pushed out and is not below the k-th.
-// Cost of an order: a comparison a candidate, a search for those that pass it, and a few moves for those that stay.
+// near_list.hpp: the k nearest found for a query, sorted by (sum in working precision, id).
+// Ties    a candidate that is offered again has the key it had, so a binary search finds it in the list; if it is not
+//         there, it was pushed out, and its key is not below the k-th.
+// Cost    an order: a comparison a candidate, a binary search for those that pass, and a few moves for those that stay.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace kith::cpu {
 
-// (sum, id) as one key. Sums are not negative, so their bits have their order.
+// (sum, id) as one key. The bits of sums, which are not negative, have the order of the sums.
 template <class F>
 struct NearKeys;
 
@@ -45,52 +45,52 @@ class NearList {
  public:
   using Key = typename Keys::Key;
 
-  // At most `most` candidates are offered at a time.
-  NearList(std::int64_t k, std::int64_t most)
-      : k_(static_cast<std::size_t>(k)), keys_(k_), fresh_(static_cast<std::size_t>(most) + 1) {}
+  // At most `max_candidates` are offered at a time.
+  NearList(std::int64_t k, std::int64_t max_candidates)
+      : k_(static_cast<std::size_t>(k)), keys_(k_), pending_(static_cast<std::size_t>(max_candidates) + 1) {}
 
   void clear() { count_ = 0; }
   std::size_t size() const { return count_; }
   std::uint32_t id(std::size_t rank) const { return Keys::id(keys_[rank]); }
 
-  // The candidates of one order, no two of them the same point; sums are not NaN.
+  // Takes the candidates of one order, no two of them the same point; sums are not NaN.
   void offer(const F* sums, const std::uint32_t* ids, std::int64_t count) {
     const F limit = count_ == k_ ? Keys::sum(keys_[k_ - 1]) : std::numeric_limits<F>::infinity();
     std::size_t passed = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-      fresh_[passed] = Keys::make(sums[i], ids[i]);
+      pending_[passed] = Keys::make(sums[i], ids[i]);
       passed += sums[i] <= limit ? 1 : 0;
     }
     if (count_ == 0) return begin(passed);
     const std::size_t newcomers = drop_known(passed);
-    constexpr std::size_t kFew = 12;
-    if (newcomers <= kFew)
-      for (std::size_t i = 0; i < newcomers; ++i) insert(fresh_[i]);
+    constexpr std::size_t kMaxInserted = 12;
+    if (newcomers <= kMaxInserted)
+      for (std::size_t i = 0; i < newcomers; ++i) insert(pending_[i]);
     else
       merge(newcomers);
   }
 
  private:
-  // The first candidates of all.
+  // Starts the list with the candidates of the first order.
   void begin(std::size_t passed) {
-    const auto first = fresh_.begin();
+    const auto first = pending_.begin();
     count_ = std::min(passed, k_);
     if (passed > k_) std::nth_element(first, first + as_offset(k_ - 1), first + as_offset(passed));
     std::sort(first, first + as_offset(count_));
     std::copy(first, first + as_offset(count_), keys_.begin());
   }
 
-  // Leaves those that are not in the list and may come into it; returns how many they are.
+  // Keeps pending candidates that are below the k-th and not in the list; returns how many.
   std::size_t drop_known(std::size_t passed) {
     const bool full = count_ == k_;
     const Key* const begin = keys_.data();
     const Key* const end = begin + count_;
     std::size_t newcomers = 0;
     for (std::size_t i = 0; i < passed; ++i) {
-      const Key key = fresh_[i];
+      const Key key = pending_[i];
       if (full && !(key < end[-1])) continue;
       const Key* const at = std::lower_bound(begin, end, key);
-      fresh_[newcomers] = key;
+      pending_[newcomers] = key;
       newcomers += at == end || !(*at == key) ? 1 : 0;
     }
     return newcomers;
@@ -105,10 +105,10 @@ class NearList {
   }
 
   void merge(std::size_t newcomers) {
-    std::sort(fresh_.begin(), fresh_.begin() + as_offset(newcomers));
+    std::sort(pending_.begin(), pending_.begin() + as_offset(newcomers));
     merged_.resize(count_ + newcomers);
-    std::merge(keys_.begin(), keys_.begin() + as_offset(count_), fresh_.begin(), fresh_.begin() + as_offset(newcomers),
-               merged_.begin());
+    std::merge(keys_.begin(), keys_.begin() + as_offset(count_), pending_.begin(),
+               pending_.begin() + as_offset(newcomers), merged_.begin());
     count_ = std::min(merged_.size(), k_);
     std::copy(merged_.begin(), merged_.begin() + as_offset(count_), keys_.begin());
   }
@@ -118,7 +118,7 @@ class NearList {
   std::size_t k_;
   std::size_t count_ = 0;
   std::vector<Key> keys_;
-  std::vector<Key> fresh_;
+  std::vector<Key> pending_;
   std::vector<Key> merged_;
 };
 

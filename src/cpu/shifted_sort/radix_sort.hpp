@@ -1,5 +1,5 @@
-// radix_sort.hpp: codes along a curve and their ids, sorted by digits from the last; equal codes keep their order.
-// Cost: a pass of reading and writing a digit of 11 bits, and none for a digit that all codes share.
+// radix_sort.hpp: a stable radix sort of codes along a curve with their ids, from the last digit on.
+// Cost    a pass of reading and writing for each digit of 11 bits, except for digits that all codes share.
 #pragma once
 
 #include <array>

@@ -17,7 +17,7 @@ struct ListRow {
 
 template <class F>
 __global__ void __launch_bounds__(kReduceThreads)
-    reduce_lists_kernel(NeighborLists<F> lists, PointRows<F> base, NearReduction<F> reduction) {
+    reduce_lists_kernel(NeighborLists<F> lists, PointRows<F> base, NeighborReduction<F> reduction) {
   const std::int64_t query = static_cast<std::int64_t>(blockIdx.x) * kReduceWarps + warp_id();
   if (query >= lists.count) return;
   const std::int64_t first = query * reduction.what.k;
@@ -27,15 +27,15 @@ __global__ void __launch_bounds__(kReduceThreads)
 }  // namespace
 
 template <class F>
-void reduce_lists(const NeighborLists<F>& lists, const PointRows<F>& base, const NearReduction<F>& reduction,
+void reduce_lists(const NeighborLists<F>& lists, const PointRows<F>& base, const NeighborReduction<F>& reduction,
                   cudaStream_t stream) {
   const Shape shape = {.blocks = ceil_div(lists.count, kReduceWarps), .threads = kReduceThreads};
   launch("reduce_lists", reduce_lists_kernel<F>, shape, stream, lists, base, reduction);
 }
 
-template void reduce_lists(const NeighborLists<float>&, const PointRows<float>&, const NearReduction<float>&,
+template void reduce_lists(const NeighborLists<float>&, const PointRows<float>&, const NeighborReduction<float>&,
                            cudaStream_t);
-template void reduce_lists(const NeighborLists<double>&, const PointRows<double>&, const NearReduction<double>&,
+template void reduce_lists(const NeighborLists<double>&, const PointRows<double>&, const NeighborReduction<double>&,
                            cudaStream_t);
 
 }  // namespace kith::KITH_BACKEND::reduce

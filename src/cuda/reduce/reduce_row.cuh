@@ -30,10 +30,10 @@ struct WarpLanes {
 
 // Row `query` of the answer. `list` has id(r) and distance(r) of neighbor r. All lanes of a warp call.
 template <class F, class List>
-__device__ void reduce_row(const NearReduction<F>& reduction, const PointRows<F>& base, std::int64_t query,
+__device__ void reduce_row(const NeighborReduction<F>& reduction, const PointRows<F>& base, std::int64_t query,
                            const List& list) {
   struct Near {
-    const NearReduction<F>& reduction;
+    const NeighborReduction<F>& reduction;
     const PointRows<F>& base;
     const List& list;
     __device__ double distance(std::int64_t r) const { return list.distance(r); }

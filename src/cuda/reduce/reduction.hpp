@@ -7,7 +7,7 @@
 namespace kith::KITH_BACKEND::reduce {
 
 template <class F>
-struct NearReduction {
+struct NeighborReduction {
   core::Reduction what;
   PointRows<F> values;  // `what.columns` a base point; no data where the operation has none
   F* out = nullptr;     // core::reduced_columns() a query
@@ -23,7 +23,7 @@ struct NeighborLists {
 
 // A row of the answer for each list, of neighbors that are rows of the base.
 template <class F>
-void reduce_lists(const NeighborLists<F>& lists, const PointRows<F>& base, const NearReduction<F>& reduction,
+void reduce_lists(const NeighborLists<F>& lists, const PointRows<F>& base, const NeighborReduction<F>& reduction,
                   cudaStream_t stream);
 
 }  // namespace kith::KITH_BACKEND::reduce

@@ -1,4 +1,4 @@
-// cached_orders.hpp: what an index keeps for method shifted-sort, and from a plan to its search.
+// cached_orders.hpp: the orders of a base that is searched many times, made by the first search of method shifted-sort.
 #pragma once
 
 #include <mutex>
@@ -7,12 +7,12 @@
 #include "core/curve_shifts.hpp"
 #include "cuda/points/point_store.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/shifted_sort/shifted_sort.hpp"
+#include "cuda/shifted_sort/shifted_sort_search.hpp"
 #include "kith/plan.hpp"
 
 namespace kith::KITH_BACKEND::shifted_sort {
 
-inline ShiftedWork shifted_work(const Plan& plan) {
+inline ShiftedSortWork shifted_sort_work(const Plan& plan) {
   return {plan.metric, plan.problem.k, plan.shifted_sort.window, plan.query_block, plan.shifted_sort.merge == "paper"};
 }
 
@@ -20,13 +20,15 @@ inline Sorting sorting_of(const Plan& plan) {
   return plan.shifted_sort.places == "sort" ? Sorting::with_queries : Sorting::once;
 }
 
-// Of one base that is on the device as a whole and is always searched with the same shifts. Thread-safe.
+// Belongs to one base, all of which is on the device and which is always searched with the same shifts. Thread-safe.
 template <class F>
 class CachedOrders {
  public:
-  // Queries that are the base are the same store. Both are ready when the workspace's stream is.
-  ShiftedSets<F> sets(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, Workspace& workspace) {
-    ShiftedSets<F> sets;
+  // The arguments of shifted_sort_search(). For queries that are the base, pass the same store twice. Points must be
+  // ready on the workspace's stream.
+  ShiftedSortSets<F> sets(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base,
+                          Workspace& workspace) {
+    ShiftedSortSets<F> sets;
     sets.queries = queries.exact(0, queries.count()).rows;
     sets.base = base.exact(0, base.count()).rows;
     sets.same = &queries == &base;
@@ -34,20 +36,22 @@ class CachedOrders {
     return sets;
   }
 
-  // k keys and ids a query, on the workspace's stream.
+  // Runs shifted_sort_search() as the plan says.
   void search(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, F* keys, std::int64_t* ids,
               Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done) {
-    shifted_sort(shifted_work(plan), sets(plan, queries, base, workspace), keys, ids, workspace, on_batch_done);
+    shifted_sort_search(shifted_sort_work(plan), sets(plan, queries, base, workspace), keys, ids, workspace,
+                        on_batch_done);
   }
 
   void reduce(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base,
-              const reduce::NearReduction<F>& reduction, Workspace& workspace,
+              const reduce::NeighborReduction<F>& reduction, Workspace& workspace,
               const std::function<void(std::int64_t)>& on_batch_done) {
-    shifted_sort(shifted_work(plan), sets(plan, queries, base, workspace), reduction, workspace, on_batch_done);
+    shifted_sort_search(shifted_sort_work(plan), sets(plan, queries, base, workspace), reduction, workspace,
+                        on_batch_done);
   }
 
  private:
-  // Made by the first who asks, on a stream of the index; the others' streams wait for it.
+  // The first caller makes the orders, on a stream of the index; the streams of all callers wait for them.
   CurveOrders<F> orders(const Plan& plan, const PointStore<F>& base, cudaStream_t stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!curve_) {

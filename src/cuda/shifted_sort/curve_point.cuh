@@ -1,5 +1,5 @@
-// curve_point.cuh: a point as it lies in an order along the curve: its coordinates and its id in one piece, so that a
-// lane reads a candidate with loads of 16 bytes. Coordinates that a set has not are 0, and change no sum.
+// curve_point.cuh: a point of an order along the curve: coordinates and id side by side, so that a lane reads a
+// candidate with loads of 16 bytes. Coordinates beyond the dimensions are 0, and change no sum.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace kith::KITH_BACKEND::shifted_sort {
 
-// kWidth values in all, the last of them the id.
+// Has kWidth values in all, the last of them the id.
 template <class F, unsigned kWidth>
 struct alignas(16) CurvePoint {
   using Id = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
@@ -17,7 +17,7 @@ struct alignas(16) CurvePoint {
   Id id;
 };
 
-// Widths there are: for d ≤ 3, d ≤ 7 and d ≤ 16.
+// The width of points of so many dimensions.
 constexpr unsigned curve_width(int dims) {
   return dims <= 3 ? 4 : dims <= 7 ? 8 : 20;
 }

@@ -1,11 +1,10 @@
 // curve_search.cuh: approximate neighbors of queries from the orders of a base (Li et al., 3.2 and 3.3).
-// A warp has a query and takes it through all orders in one go: `window` points on either side of its place, from the
-// nearest places outwards, so that the k-th key falls fast and most of the later candidates are dismissed by one
-// comparison. Lists never leave shared memory. Queries come in the order of the curve: warps that run together read the
-// same candidates, from the cache.
-// In the end the k that are left get the keys that every method returns (core/key.hpp), from the true coordinates, and
-// are sorted by them; a sink then does what it likes with them.
-// Cost    2 · window candidates an order, of which one comparison dismisses most; some six merges of 32 newcomers.
+// Idea    a warp takes a query through all orders: `window` points on either side of its position, from the nearest
+//         outwards, so that the k-th key falls fast and one comparison dismisses most of the later candidates. Lists
+//         never leave shared memory. Queries come in the order of the curve: warps that run at the same time read the
+//         same candidates, from the cache. At the end the k best get exact keys (core/key.hpp) from the true
+//         coordinates, are sorted by (key, id), and go to a sink.
+// Cost    2 · window candidates an order, of which one comparison dismisses most; about six merges of 32 newcomers.
 // Limits  k ≤ 1024, as far as the lists of a block fit into shared memory; at most 32 shifts; forms squared, absolute
 //         and maximum.
 #pragma once
@@ -19,18 +18,18 @@
 
 namespace kith::KITH_BACKEND::shifted_sort {
 
-// A key holds the bits of a sum, which is never negative.
+// The key that candidates are ranked by: the bits of a sum, which is never negative, and the id.
 template <class F>
-__device__ __forceinline__ KeyOf<F> near_key(F sum, unsigned id) {
+__device__ __forceinline__ KeyOf<F> candidate_key(F sum, unsigned id) {
   return make_key(ValueTraits<F>::bits(sum), id);
 }
 
 template <class F>
-__device__ __forceinline__ F near_value(const KeyOf<F>& key) {
+__device__ __forceinline__ F candidate_value(const KeyOf<F>& key) {
   return ValueTraits<F>::value(order_of(key));
 }
 
-// The sum that candidates are ranked by, in working precision, first coordinate first.
+// The sum that candidates are ranked by, in working precision, added from the first coordinate on.
 template <class F, unsigned kDims>
 __device__ __forceinline__ F curve_score(core::Form form, const F (&x)[kDims], const F (&y)[kDims]) {
   F sum = 0;
@@ -47,9 +46,9 @@ __device__ __forceinline__ F curve_score(core::Form form, const F (&x)[kDims], c
   return sum;
 }
 
-// The key that is returned: that of core/key.hpp, bit for bit.
+// The exact key of core/key.hpp, bit for bit.
 template <class F, unsigned kDims>
-__device__ F returned_key(const CurveSearch<F>& search, const F (&x)[kDims], unsigned id) {
+__device__ F exact_curve_key(const CurveSearch<F>& search, const F (&x)[kDims], unsigned id) {
   const F* row = search.base.data + static_cast<std::int64_t>(id) * search.base.stride;
   const auto dims = static_cast<unsigned>(search.orders.dims);
   double lanes[core::kLanes] = {};
@@ -65,7 +64,8 @@ __device__ F returned_key(const CurveSearch<F>& search, const F (&x)[kDims], uns
   return static_cast<F>(search.root ? sqrt(raw) : raw);
 }
 
-// Sorts what is nearly sorted: neighbors are exchanged until none need be.
+// Sorts a list that is nearly sorted, by odd-even exchanges until none is needed. Must be called by all lanes of the
+// warp.
 template <class K>
 __device__ void sort_nearly_sorted(K* list, unsigned k) {
   bool again = true;
@@ -89,8 +89,8 @@ __device__ void sort_nearly_sorted(K* list, unsigned k) {
 constexpr unsigned kCurveThreads = 128;
 constexpr unsigned kCurveWarps = kCurveThreads / kWarp;
 
-// sink(query, keys): all lanes of a warp call, with the k keys of a row of the answer, sorted, in shared memory:
-// near_value() and id_of() of keys[0 … k − 1].
+// All lanes of the warp call sink(query, keys) with the k sorted keys of a row of the answer, in shared memory;
+// candidate_value() and id_of() read them.
 template <class F, unsigned kWidth, class Sink>
 __global__ void __launch_bounds__(kCurveThreads) curve_search_kernel(CurveSearch<F> search, Sink sink) {
   using Point = CurvePoint<F, kWidth>;
@@ -99,31 +99,31 @@ __global__ void __launch_bounds__(kCurveThreads) curve_search_kernel(CurveSearch
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kCurveWarps + warp_id();
   if (i >= search.count) return;
   const Point query = reinterpret_cast<const Point*>(search.queries)[i];
-  NearList<K> list(dynamic_shared<K>() + warp_id() * NearList<K>::room(search.k), search.k);
+  NearList<K> list(dynamic_shared<K>() + warp_id() * NearList<K>::capacity(search.k), search.k);
   const bool right = lane_id() >= kSide;
-  // Lane j has the place in order j: one wait for all of them.
-  const bool has_place = lane_id() < static_cast<unsigned>(search.orders.shifts);
-  const unsigned places = has_place ? search.places[lane_id() * search.count + i] : 0;
+  // Lane j loads the position in order j, so that the warp waits once for all of them.
+  const bool has_order = lane_id() < static_cast<unsigned>(search.orders.shifts);
+  const unsigned positions = has_order ? search.positions[lane_id() * search.count + i] : 0;
   for (int shift = 0; shift < search.orders.shifts; ++shift) {
     const Point* points = reinterpret_cast<const Point*>(search.orders.points) + shift * search.orders.count;
-    const std::int64_t place = __shfl_sync(kFullMask, places, shift);
+    const std::int64_t position = __shfl_sync(kFullMask, positions, shift);
     for (unsigned start = 0; start < search.window; start += kSide) {
       const unsigned away = start + (right ? lane_id() - kSide : kSide - 1 - lane_id());
-      const std::int64_t at = right ? place + away : place - 1 - away;
+      const std::int64_t at = right ? position + away : position - 1 - away;
       const bool valid = away < search.window && at >= 0 && at < search.orders.count;
       K key = last_key<K>();
       if (valid) {
         const Point point = points[at];
-        key = near_key<F>(curve_score(search.form, query.x, point.x), static_cast<unsigned>(point.id));
+        key = candidate_key<F>(curve_score(search.form, query.x, point.x), static_cast<unsigned>(point.id));
       }
       list.offer(key, valid, shift > 0);
     }
-    list.settle();
+    list.merge_pending();
   }
   K* keys = list.keys();
   for (unsigned r = lane_id(); r < search.k; r += kWarp) {
     const unsigned id = id_of(keys[r]);
-    keys[r] = near_key<F>(returned_key(search, query.x, id), id);
+    keys[r] = candidate_key<F>(exact_curve_key(search, query.x, id), id);
   }
   __syncwarp();
   sort_nearly_sorted(keys, search.k);
@@ -134,7 +134,7 @@ template <class F, class Sink>
 void curve_search(const CurveSearch<F>& search, const Sink& sink, cudaStream_t stream) {
   const Shape shape = {.blocks = ceil_div(search.count, kCurveWarps),
                        .threads = kCurveThreads,
-                       .shared_bytes = sizeof(KeyOf<F>) * kCurveWarps * NearList<KeyOf<F>>::room(search.k)};
+                       .shared_bytes = sizeof(KeyOf<F>) * kCurveWarps * NearList<KeyOf<F>>::capacity(search.k)};
   with_curve_width(search.orders.dims, [&](auto width) {
     launch("curve_search", curve_search_kernel<F, decltype(width)::value, Sink>, shape, stream, search, sink);
   });

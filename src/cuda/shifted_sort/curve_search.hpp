@@ -1,4 +1,4 @@
-// curve_search.hpp: what a search along the orders of a base is given.
+// curve_search.hpp: arguments of a search along the orders of a base.
 #pragma once
 
 #include "core/key.hpp"
@@ -6,15 +6,15 @@
 
 namespace kith::KITH_BACKEND::shifted_sort {
 
-constexpr unsigned kLargestCurveList = 1024;
+constexpr unsigned kMaxCurveSearchK = 1024;
 
 template <class F>
 struct CurveSearch {
   CurveOrders<F> orders;
   PointRows<F> base;
-  const F* queries = nullptr;        // CurvePoints, their ids the rows of the answer
-  const unsigned* places = nullptr;  // find_places()
-  std::int64_t count = 0;            // of queries
+  const F* queries = nullptr;           // CurvePoints, whose ids are rows of the answer
+  const unsigned* positions = nullptr;  // of find_positions()
+  std::int64_t count = 0;               // of queries
   unsigned k = 0;
   unsigned window = 0;  // candidates on either side, at least k
   core::Form form = core::Form::squared;

@@ -1,5 +1,7 @@
-// A thread keeps to one coordinate, so that neighbors read neighboring values; bounds are compared as integers in the
-// order of the values, first in shared memory, then once a block in the device's. Cost: one read of the points.
+// frame.cu: the bounding box of points, and the frame made from it.
+// Idea    a thread keeps to one coordinate, so that neighbors read neighboring values; bounds are compared as integers
+//         in the order of the values, by atomics in shared memory, then once a block in global memory.
+// Cost    one read of the points.
 #include "cuda/shifted_sort/frame.hpp"
 
 #include <algorithm>
@@ -11,39 +13,40 @@
 namespace kith::KITH_BACKEND::shifted_sort {
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr std::int64_t kMostBlocks = 1024;
+constexpr unsigned kFrameThreads = 256;
+constexpr std::int64_t kMaxBlocks = 1024;
 
-// Least and greatest of each coordinate, as integers.
+// Least and greatest value of each coordinate, as integers in the order of the values.
 template <class F>
-struct Box {
-  OrderOf<F> least[core::kMostCurveDims];
-  OrderOf<F> greatest[core::kMostCurveDims];
+struct CurveBox {
+  OrderOf<F> least[core::kMaxCurveDims];
+  OrderOf<F> greatest[core::kMaxCurveDims];
 };
 
 template <class F>
-__global__ void empty_box_kernel(Box<F>* box) {
+__global__ void empty_box_kernel(CurveBox<F>* box) {
   const unsigned c = threadIdx.x;
-  if (c >= core::kMostCurveDims) return;
+  if (c >= core::kMaxCurveDims) return;
   box->least[c] = ~OrderOf<F>{0};
   box->greatest[c] = 0;
 }
 
 template <class F>
-__global__ void __launch_bounds__(kThreads) box_kernel(PointRows<F> rows, unsigned dims, Box<F>* box) {
-  KITH_SHARED(Box<F>, own, 1);
+__global__ void __launch_bounds__(kFrameThreads)
+    bounding_box_kernel(PointRows<F> rows, unsigned dims, CurveBox<F>* box) {
+  KITH_SHARED(CurveBox<F>, own, 1);
   if (threadIdx.x < dims) {
     own->least[threadIdx.x] = ~OrderOf<F>{0};
     own->greatest[threadIdx.x] = 0;
   }
   __syncthreads();
-  const unsigned rows_at_once = kThreads / dims;
+  const unsigned rows_each = kFrameThreads / dims;
   const unsigned c = threadIdx.x % dims;
   OrderOf<F> least = ~OrderOf<F>{0};
   OrderOf<F> greatest = 0;
-  if (threadIdx.x < rows_at_once * dims) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rows_at_once;
-    for (std::int64_t r = static_cast<std::int64_t>(blockIdx.x) * rows_at_once + threadIdx.x / dims; r < rows.count;
+  if (threadIdx.x < rows_each * dims) {
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rows_each;
+    for (std::int64_t r = static_cast<std::int64_t>(blockIdx.x) * rows_each + threadIdx.x / dims; r < rows.count;
          r += step) {
       const OrderOf<F> order = ordered_bits(rows.data[r * rows.stride + c], false);
       least = min(least, order);
@@ -59,11 +62,11 @@ __global__ void __launch_bounds__(kThreads) box_kernel(PointRows<F> rows, unsign
 }
 
 template <class F>
-__global__ void frame_kernel(const Box<F>* box, int dims, core::CurveShifts shifts, core::Curve curve,
+__global__ void frame_kernel(const CurveBox<F>* box, int dims, core::CurveShifts shifts, core::Curve curve,
                              core::CurveFrame* frame) {
   if (threadIdx.x != 0) return;
-  double least[core::kMostCurveDims];
-  double greatest[core::kMostCurveDims];
+  double least[core::kMaxCurveDims];
+  double greatest[core::kMaxCurveDims];
   for (int c = 0; c < dims; ++c) {
     least[c] = static_cast<double>(value_of<F>(box->least[c], false));
     greatest[c] = static_cast<double>(value_of<F>(box->greatest[c], false));
@@ -74,20 +77,20 @@ __global__ void frame_kernel(const Box<F>* box, int dims, core::CurveShifts shif
 }  // namespace
 
 template <class F>
-void frame_points(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
-                  core::CurveFrame* frame, Workspace& workspace) {
-  auto* box = workspace.take<Box<F>>(1);
-  const std::int64_t blocks = ceil_div(rows.count, kThreads / static_cast<unsigned>(dims));
+void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
+                      core::CurveFrame* frame, Workspace& workspace) {
+  auto* box = workspace.take<CurveBox<F>>(1);
+  const std::int64_t blocks = ceil_div(rows.count, kFrameThreads / static_cast<unsigned>(dims));
   launch("empty_box", empty_box_kernel<F>, {.blocks = 1, .threads = kWarp}, workspace.stream(), box);
-  launch("box", box_kernel<F>, {.blocks = std::min(blocks, kMostBlocks), .threads = kThreads}, workspace.stream(), rows,
-         static_cast<unsigned>(dims), box);
+  launch("box", bounding_box_kernel<F>, {.blocks = std::min(blocks, kMaxBlocks), .threads = kFrameThreads},
+         workspace.stream(), rows, static_cast<unsigned>(dims), box);
   launch("frame", frame_kernel<F>, {.blocks = 1, .threads = kWarp}, workspace.stream(), box, dims, shifts, curve,
          frame);
 }
 
-#define KITH_INSTANTIATE(F)                                                                                      \
-  template void frame_points(const PointRows<F>&, int, const core::CurveShifts&, core::Curve, core::CurveFrame*, \
-                             Workspace&);
+#define KITH_INSTANTIATE(F)                                                                                          \
+  template void make_curve_frame(const PointRows<F>&, int, const core::CurveShifts&, core::Curve, core::CurveFrame*, \
+                                 Workspace&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE

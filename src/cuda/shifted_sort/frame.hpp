@@ -1,4 +1,4 @@
-// frame.hpp: the frame of a set of points, made on the device from their bounding box and kept there.
+// frame.hpp: the frame of a set of points (core/curve.hpp), made from their bounding box without leaving the device.
 #pragma once
 
 #include "core/curve.hpp"
@@ -6,9 +6,9 @@
 
 namespace kith::KITH_BACKEND::shifted_sort {
 
-// *frame is written in the stream's order; nothing is waited for. 1 ≤ dims ≤ core::kMostCurveDims.
+// Writes *frame in the stream's order; does not wait. 1 ≤ dims ≤ core::kMaxCurveDims.
 template <class F>
-void frame_points(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
-                  core::CurveFrame* frame, Workspace& workspace);
+void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
+                      core::CurveFrame* frame, Workspace& workspace);
 
 }  // namespace kith::KITH_BACKEND::shifted_sort

@@ -1,4 +1,4 @@
-// gather_point.cuh: from a row of a set to the point of an order.
+// gather_point.cuh: copies a row of a set to the point of an order.
 #pragma once
 
 #include "cuda/distance/scores.hpp"
@@ -6,7 +6,7 @@
 
 namespace kith::KITH_BACKEND::shifted_sort {
 
-// Point `id` of rows of `dims` values.
+// Row `id`, of `dims` values, as a point.
 template <class F, unsigned kWidth>
 __device__ __forceinline__ CurvePoint<F, kWidth> gather_point(const PointRows<F>& rows, unsigned dims, unsigned id) {
   const F* row = rows.data + static_cast<std::int64_t>(id) * rows.stride;

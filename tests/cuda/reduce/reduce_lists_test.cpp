@@ -8,7 +8,7 @@
 #include "device_test.hpp"
 #include "kith/error.hpp"
 #include "shifted_sort/curve_set.hpp"
-#include "shifted_sort/host_near.hpp"
+#include "shifted_sort/host_neighbors.hpp"
 
 namespace kith::test {
 namespace {
@@ -86,7 +86,7 @@ class Reduced {
     const auto found_ids = ids.values();
     const auto found = reduced.values();
     for (std::int64_t q = 0; q < queries_.rows; ++q) {
-      const HostNear<F> near{base_, values_, kValueStride, found_ids.data() + q * k, found_distances.data() + q * k};
+      const HostNeighbors<F> near{base_, values_, kValueStride, found_ids.data() + q * k, found_distances.data() + q * k};
       core::reduce_neighbors<core::HostLanes>(what, near, [&](std::int64_t c, double value) {
         EXPECT_EQ(found[static_cast<std::size_t>(q * columns + c)], static_cast<F>(value))
             << "operation " << static_cast<int>(op) << ", query " << q << ", column " << c;

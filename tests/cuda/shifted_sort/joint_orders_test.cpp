@@ -6,7 +6,7 @@
 #include "cuda/primitives/exclusive_count.hpp"
 #include "cuda/shifted_sort/curve_point.cuh"
 #include "cuda/shifted_sort/papers/joint_orders.hpp"
-#include "cuda/shifted_sort/shifted_sort.hpp"
+#include "cuda/shifted_sort/shifted_sort_search.hpp"
 #include "device_test.hpp"
 #include "shifted_sort/curve_set.hpp"
 
@@ -49,13 +49,13 @@ void expect_same_places(const CurveSet<F>& base, const CurveSet<F>& queries, cor
 
   const auto room = static_cast<std::size_t>(queries.rows * kThreeShifts.count);
   DeviceArray<unsigned> searched(std::vector<unsigned>(room), stream);
-  DeviceArray<unsigned> together(std::vector<unsigned>(room), stream);
+  DeviceArray<unsigned> joint(std::vector<unsigned>(room), stream);
   const std::int64_t values = base.rows * width * kThreeShifts.count;
   DeviceArray<F> ordered(std::vector<F>(static_cast<std::size_t>(values)), stream);
-  device::shifted_sort::find_places(sorted.orders(), query_points.data(), queries.rows, searched.data(), stream);
-  device::shifted_sort::sort_together(unsorted.orders(), rows, query_points.data(), queries.rows, ordered.data(),
-                                      together.data(), workspace);
-  EXPECT_EQ(together.values(), searched.values());
+  device::shifted_sort::find_positions(sorted.orders(), query_points.data(), queries.rows, searched.data(), stream);
+  device::shifted_sort::sort_jointly(unsorted.orders(), rows, query_points.data(), queries.rows, ordered.data(),
+                                      joint.data(), workspace);
+  EXPECT_EQ(joint.values(), searched.values());
   // Ids lie between the coordinates, as bits that need not be numbers.
   const auto right = on_host(sorted.orders().points, values, stream);
   const auto found = ordered.values();

@@ -1,10 +1,11 @@
-// A block has a query. The first shift sorts its 2k candidates in shared memory and keeps k. Later ones look for the
-// place of each candidate in the list by binary search, count how many want to go to each place, and a prefix sum over
-// the counts of newcomers and residents, which take turns, gives everybody a rank (Algorithm 2). Newcomers of one place
-// come in any order, so another kernel sorts the list; and where the list's end falls among them, it is not certain
-// which of them stay. Distances are those of true coordinates, where Li et al. take the integers of the codes.
-// Cost of a shift: 2k binary searches in shared memory, a scan of 2k counters, a sort of k keys, and the list is read
-// and written twice.
+// global_merge.cu: a block takes a query and merges its candidates into its list, shift by shift.
+// Idea    the first shift sorts 2k candidates in shared memory and keeps k. Later ones find the position of each
+//         candidate in the list by binary search and count the newcomers of each position; a prefix sum over the counts
+//         of newcomers and residents, which alternate, gives everyone a rank (Algorithm 2 of Li et al.). Newcomers of
+//         one position come in any order, so another kernel sorts the list; where the list's end falls among them, it
+//         is not certain which of them stay. Distances are those of true coordinates; Li et al. use those of the codes.
+// Cost    a shift: 2k binary searches in shared memory, a scan of 2k counters, a sort of k keys, and the list is read
+//         and written twice.
 #include "cuda/shifted_sort/papers/global_merge.hpp"
 
 #include <algorithm>
@@ -15,44 +16,44 @@
 namespace kith::KITH_BACKEND::shifted_sort {
 namespace {
 
-constexpr unsigned kMostThreads = 2 * kLargestPaperList;
+constexpr unsigned kMaxGlobalMergeThreads = 2 * kMaxGlobalMergeK;
 
 template <class F>
 struct GlobalMergeCall {
   CurveSearch<F> search;
   KeyOf<F>* lists;  // k a query, in the order of the curve
   int shift;
-  unsigned padded;  // keys that a block sorts: a power of two
+  unsigned padded;  // keys that a block sorts, a power of two
 };
 
-// Any order → ascending. All threads of the block call; ends with a barrier.
+// Sorts ascending by a bitonic network. Must be called by all threads of the block; ends with a barrier.
 template <class K>
 __device__ void sort_shared(K* keys, unsigned count) {
-  for (unsigned span = 2; span <= count; span *= 2)
-    for (unsigned stride = span / 2; stride > 0; stride /= 2) {
+  for (unsigned run = 2; run <= count; run *= 2)
+    for (unsigned stride = run / 2; stride > 0; stride /= 2) {
       __syncthreads();
       for (unsigned c = threadIdx.x; c < count / 2; c += blockDim.x) {
         const unsigned low = (c & ~(stride - 1)) << 1U | (c & (stride - 1));
-        order_pair(keys[low], keys[stride == span / 2 ? low ^ (span - 1) : low + stride]);
+        order_pair(keys[low], keys[stride == run / 2 ? low ^ (run - 1) : low + stride]);
       }
     }
   __syncthreads();
 }
 
-// Candidate i of 2k: those on the left of the query's place, then those on the right.
+// Candidate i of 2k: those on the left of the query's position, then those on the right.
 template <class F, unsigned kWidth>
 __device__ KeyOf<F> candidate(const GlobalMergeCall<F>& call, const CurvePoint<F, kWidth>& query, unsigned i) {
   const CurveSearch<F>& search = call.search;
-  const std::int64_t place = search.places[call.shift * search.count + blockIdx.x];
-  const std::int64_t at = place - search.k + i;
+  const std::int64_t position = search.positions[call.shift * search.count + blockIdx.x];
+  const std::int64_t at = position - search.k + i;
   if (i >= 2 * search.k || at < 0 || at >= search.orders.count) return last_key<KeyOf<F>>();
   const auto* points = reinterpret_cast<const CurvePoint<F, kWidth>*>(search.orders.points);
   const CurvePoint<F, kWidth> point = points[call.shift * search.orders.count + at];
-  return near_key<F>(curve_score(search.form, query.x, point.x), static_cast<unsigned>(point.id));
+  return candidate_key<F>(curve_score(search.form, query.x, point.x), static_cast<unsigned>(point.id));
 }
 
 template <class F, unsigned kWidth>
-__global__ void __launch_bounds__(kMostThreads) first_candidates_kernel(GlobalMergeCall<F> call) {
+__global__ void __launch_bounds__(kMaxGlobalMergeThreads) first_candidates_kernel(GlobalMergeCall<F> call) {
   auto* keys = dynamic_shared<KeyOf<F>>();
   const auto query = reinterpret_cast<const CurvePoint<F, kWidth>*>(call.search.queries)[blockIdx.x];
   for (unsigned i = threadIdx.x; i < call.padded; i += blockDim.x) keys[i] = candidate(call, query, i);
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(kMostThreads) first_candidates_kernel(GlobalMe
   for (unsigned i = threadIdx.x; i < call.search.k; i += blockDim.x) list[i] = keys[i];
 }
 
-// values[i] becomes the sum of those before it. A thread a value; begins and ends with a barrier.
+// values[i] becomes the sum of those before it. Needs a thread a value; begins and ends with a barrier.
 __device__ void exclusive_sum(unsigned* values, unsigned count) {
   __syncthreads();
   const unsigned own = threadIdx.x < count ? values[threadIdx.x] : 0;
@@ -76,9 +77,9 @@ __device__ void exclusive_sum(unsigned* values, unsigned count) {
   __syncthreads();
 }
 
-// A thread a candidate.
+// A thread takes a candidate.
 template <class F, unsigned kWidth>
-__global__ void __launch_bounds__(kMostThreads) merge_candidates_kernel(GlobalMergeCall<F> call) {
+__global__ void __launch_bounds__(kMaxGlobalMergeThreads) merge_candidates_kernel(GlobalMergeCall<F> call) {
   using K = KeyOf<F>;
   const unsigned k = call.search.k;
   const unsigned thread = threadIdx.x;
@@ -90,17 +91,17 @@ __global__ void __launch_bounds__(kMostThreads) merge_candidates_kernel(GlobalMe
   __syncthreads();
   const auto query = reinterpret_cast<const CurvePoint<F, kWidth>*>(call.search.queries)[blockIdx.x];
   const K key = candidate(call, query, thread);
-  const unsigned place = keys_less(current, k, 1U << (bit_width(k) - 1), key);
-  const bool comes = place < k && key < last_key<K>() && !(current[place] == key);
-  const unsigned before = comes ? atomicAdd(&counters[2 * place], 1U) : 0;
+  const unsigned position = count_keys_less(current, k, 1U << (bit_width(k) - 1), key);
+  const bool comes = position < k && key < last_key<K>() && !(current[position] == key);
+  const unsigned before = comes ? atomicAdd(&counters[2 * position], 1U) : 0;
   exclusive_sum(counters, 2 * k);
-  // Nobody reads the list in memory any more.
+  // All threads have read the list in global memory: it can be overwritten.
   if (thread < k && counters[2 * thread + 1] < k) list[counters[2 * thread + 1]] = current[thread];
-  if (comes && counters[2 * place] + before < k) list[counters[2 * place] + before] = key;
+  if (comes && counters[2 * position] + before < k) list[counters[2 * position] + before] = key;
 }
 
 template <class F>
-__global__ void __launch_bounds__(kMostThreads) sort_list_kernel(GlobalMergeCall<F> call) {
+__global__ void __launch_bounds__(kMaxGlobalMergeThreads) sort_list_kernel(GlobalMergeCall<F> call) {
   auto* keys = dynamic_shared<KeyOf<F>>();
   KeyOf<F>* list = call.lists + static_cast<std::int64_t>(blockIdx.x) * call.search.k;
   for (unsigned i = threadIdx.x; i < call.padded; i += blockDim.x)
@@ -109,21 +110,22 @@ __global__ void __launch_bounds__(kMostThreads) sort_list_kernel(GlobalMergeCall
   for (unsigned i = threadIdx.x; i < call.search.k; i += blockDim.x) list[i] = keys[i];
 }
 
-// The keys that are returned, sorted by them.
+// Computes the exact keys, sorts by them and writes the answer.
 template <class F, unsigned kWidth>
-__global__ void __launch_bounds__(kMostThreads) return_list_kernel(GlobalMergeCall<F> call, F* out, std::int64_t* ids) {
+__global__ void __launch_bounds__(kMaxGlobalMergeThreads)
+    return_list_kernel(GlobalMergeCall<F> call, F* out, std::int64_t* ids) {
   auto* keys = dynamic_shared<KeyOf<F>>();
   const unsigned k = call.search.k;
   const auto query = reinterpret_cast<const CurvePoint<F, kWidth>*>(call.search.queries)[blockIdx.x];
   const KeyOf<F>* list = call.lists + static_cast<std::int64_t>(blockIdx.x) * k;
   for (unsigned i = threadIdx.x; i < call.padded; i += blockDim.x) {
     keys[i] = last_key<KeyOf<F>>();
-    if (i < k) keys[i] = near_key<F>(returned_key(call.search, query.x, id_of(list[i])), id_of(list[i]));
+    if (i < k) keys[i] = candidate_key<F>(exact_curve_key(call.search, query.x, id_of(list[i])), id_of(list[i]));
   }
   sort_shared(keys, call.padded);
   const std::int64_t row = static_cast<std::int64_t>(query.id) * k;
   for (unsigned i = threadIdx.x; i < k; i += blockDim.x) {
-    out[row + i] = near_value<F>(keys[i]);
+    out[row + i] = candidate_value<F>(keys[i]);
     ids[row + i] = static_cast<std::int64_t>(id_of(keys[i]));
   }
 }
@@ -135,7 +137,7 @@ unsigned whole_warps(unsigned threads) {
 }  // namespace
 
 template <class F>
-void search_by_paper(const CurveSearch<F>& search, F* keys, std::int64_t* ids, Workspace& workspace) {
+void global_merge_search(const CurveSearch<F>& search, F* keys, std::int64_t* ids, Workspace& workspace) {
   const unsigned k = search.k;
   GlobalMergeCall<F> call{search, workspace.take<KeyOf<F>>(static_cast<std::size_t>(search.count) * k), 0, 0};
   const auto shape = [&](unsigned threads, std::size_t bytes) {
@@ -158,7 +160,7 @@ void search_by_paper(const CurveSearch<F>& search, F* keys, std::int64_t* ids, W
   });
 }
 
-template void search_by_paper(const CurveSearch<float>&, float*, std::int64_t*, Workspace&);
-template void search_by_paper(const CurveSearch<double>&, double*, std::int64_t*, Workspace&);
+template void global_merge_search(const CurveSearch<float>&, float*, std::int64_t*, Workspace&);
+template void global_merge_search(const CurveSearch<double>&, double*, std::int64_t*, Workspace&);
 
 }  // namespace kith::KITH_BACKEND::shifted_sort

@@ -1,4 +1,5 @@
-// global_merge.hpp: the search as Li et al. do it (3.3): a kernel a shift, lists in the device's memory between them.
+// global_merge.hpp: the search as Li et al. do it (3.3): a kernel a shift, with lists in global memory between them.
+// Serves the comparison with their paper; `auto` never takes it.
 #pragma once
 
 #include "cuda/shifted_sort/curve_search.hpp"
@@ -6,10 +7,10 @@
 namespace kith::KITH_BACKEND::shifted_sort {
 
 // A block has two threads for each neighbor.
-constexpr unsigned kLargestPaperList = 512;
+constexpr unsigned kMaxGlobalMergeK = 512;
 
-// As search_lists(), with k candidates on either side whatever the window. k ≤ kLargestPaperList.
+// Does what curve_search_lists() does, with k candidates on either side whatever the window. k ≤ kMaxGlobalMergeK.
 template <class F>
-void search_by_paper(const CurveSearch<F>& search, F* keys, std::int64_t* ids, Workspace& workspace);
+void global_merge_search(const CurveSearch<F>& search, F* keys, std::int64_t* ids, Workspace& workspace);
 
 }  // namespace kith::KITH_BACKEND::shifted_sort

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/key.hpp"
-#include "cuda/shifted_sort/shifted_sort.hpp"
+#include "cuda/shifted_sort/shifted_sort_search.hpp"
 #include "device_test.hpp"
 #include "shifted_sort/curve_set.hpp"
 
@@ -17,7 +17,7 @@ using device::DeviceBuffer;
 using device::PointRows;
 using device::Stream;
 using device::Workspace;
-using device::shifted_sort::ShiftedWork;
+using device::shifted_sort::ShiftedSortWork;
 
 using Morton = DeviceTest;
 
@@ -138,7 +138,7 @@ std::vector<std::vector<Neighbor<F>>> device_search(const CurveSet<F>& base, con
   DeviceArray<F> keys(std::vector<F>(static_cast<std::size_t>(count)), stream);
   DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(static_cast<std::size_t>(count)), stream);
   Workspace workspace(stream);
-  device::shifted_sort::ShiftedSets<F> sets;
+  device::shifted_sort::ShiftedSortSets<F> sets;
   sets.base = {base_values.data(), base.rows, base.dims};
   sets.queries = setting.same ? sets.base : PointRows<F>{query_values.data(), queries.rows, queries.dims};
   sets.same = setting.same;
@@ -147,7 +147,7 @@ std::vector<std::vector<Neighbor<F>>> device_search(const CurveSet<F>& base, con
   sets.orders = orders.orders();
   Workspace for_queries(stream, setting.budget);
   std::int64_t done = 0;
-  device::shifted_sort::shifted_sort({setting.metric, setting.k, setting.window, setting.query_block, setting.paper},
+  device::shifted_sort::shifted_sort_search({setting.metric, setting.k, setting.window, setting.query_block, setting.paper},
                                      sets, keys.data(), ids.data(), for_queries, [&](std::int64_t queries_now) {
                                        EXPECT_TRUE(setting.budget == 0 || for_queries.held() <= setting.budget);
                                        done += queries_now;

@@ -1,4 +1,5 @@
-#include "cuda/shifted_sort/near_lists.hpp"
+// curve_search_lists.cu: a sink that copies the keys of a warp's list to global memory.
+#include "cuda/shifted_sort/curve_search_lists.hpp"
 
 #include "cuda/shifted_sort/curve_search.cuh"
 
@@ -13,7 +14,7 @@ struct ListSink {
 
   __device__ void operator()(std::int64_t query, const KeyOf<F>* near) const {
     for (unsigned r = lane_id(); r < k; r += kWarp) {
-      keys[query * k + r] = near_value<F>(near[r]);
+      keys[query * k + r] = candidate_value<F>(near[r]);
       ids[query * k + r] = static_cast<std::int64_t>(id_of(near[r]));
     }
   }
@@ -22,11 +23,11 @@ struct ListSink {
 }  // namespace
 
 template <class F>
-void search_lists(const CurveSearch<F>& search, F* keys, std::int64_t* ids, cudaStream_t stream) {
+void curve_search_lists(const CurveSearch<F>& search, F* keys, std::int64_t* ids, cudaStream_t stream) {
   curve_search(search, ListSink<F>{keys, ids, search.k}, stream);
 }
 
-template void search_lists(const CurveSearch<float>&, float*, std::int64_t*, cudaStream_t);
-template void search_lists(const CurveSearch<double>&, double*, std::int64_t*, cudaStream_t);
+template void curve_search_lists(const CurveSearch<float>&, float*, std::int64_t*, cudaStream_t);
+template void curve_search_lists(const CurveSearch<double>&, double*, std::int64_t*, cudaStream_t);
 
 }  // namespace kith::KITH_BACKEND::shifted_sort

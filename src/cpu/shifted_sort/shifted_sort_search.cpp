@@ -1,4 +1,5 @@
-#include "cpu/shifted_sort/shifted_sort.hpp"
+// shifted_sort_search.cpp: chunks of queries, sorted along the curve, pass through all orders of the base.
+#include "cpu/shifted_sort/shifted_sort_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +14,13 @@
 namespace kith::cpu {
 namespace {
 
-// Queries that a thread takes at a time, sorted along the curve so that each finds in the cache what the one before it
-// read. Every chunk passes over all orders of the base.
+// Queries that a thread sorts along the curve and searches at a time, each with the candidates of the one before it in
+// the cache. Larger chunks pass over the orders of the base less often.
 constexpr std::int64_t kCurveChunk = std::int64_t{1} << 18;
 
-// How many codes are less than `code`, looked for from a place that may be near.
+// How many codes are less than `code`, by galloping search from the position `near`.
 template <class Code>
-std::int64_t place_from(const std::vector<Code>& codes, std::int64_t near, const Code& code) {
+std::int64_t find_position(const std::vector<Code>& codes, std::int64_t near, const Code& code) {
   const auto count = static_cast<std::int64_t>(codes.size());
   const Code* at = codes.data();
   std::int64_t low = near;
@@ -35,22 +36,22 @@ std::int64_t place_from(const std::vector<Code>& codes, std::int64_t near, const
   return std::lower_bound(at + low, at + high, code) - at;
 }
 
-// NaN comes last, as infinity.
+// Turns NaN into infinity, which comes last.
 template <class F>
-F ranked(F sum) {
+F nan_last(F sum) {
   return sum <= std::numeric_limits<F>::max() ? sum : std::numeric_limits<F>::infinity();
 }
 
-// Sums over coordinates of the terms of one query and consecutive points, first coordinate first, as the device has it.
+// Sums of one query and consecutive points, added from the first coordinate on, as the device does.
 template <class F>
-void score_run(core::Form form, const F* query, const F* points, std::int64_t stride, std::int64_t dims,
-               std::int64_t count, F* sums) {
+void curve_scores(core::Form form, const F* query, const F* points, std::int64_t stride, std::int64_t dims,
+                  std::int64_t count, F* sums) {
   if (form == core::Form::squared && dims == 3) {
     const F* y[] = {points, points + stride, points + 2 * stride};
     const F x[] = {query[0], query[1], query[2]};
     for (std::int64_t i = 0; i < count; ++i) {
       const F gaps[] = {x[0] - y[0][i], x[1] - y[1][i], x[2] - y[2][i]};
-      sums[i] = ranked(gaps[0] * gaps[0] + gaps[1] * gaps[1] + gaps[2] * gaps[2]);
+      sums[i] = nan_last(gaps[0] * gaps[0] + gaps[1] * gaps[1] + gaps[2] * gaps[2]);
     }
     return;
   }
@@ -66,13 +67,13 @@ void score_run(core::Form form, const F* query, const F* points, std::int64_t st
       for (std::int64_t i = 0; i < count; ++i) sums[i] = std::max(sums[i], std::abs(x - y[i]));
     }
   }
-  for (std::int64_t i = 0; i < count; ++i) sums[i] = ranked(sums[i]);
+  for (std::int64_t i = 0; i < count; ++i) sums[i] = nan_last(sums[i]);
 }
 
-// core::raw_sum() of forms that need no means, for few coordinates.
+// core::raw_sum() for few coordinates and forms that need no means.
 template <class T>
-double returned_sum(core::Form form, const T* x, std::int64_t x_stride, const T* y, std::int64_t y_stride,
-                    std::int64_t dims) {
+double short_raw_sum(core::Form form, const T* x, std::int64_t x_stride, const T* y, std::int64_t y_stride,
+                     std::int64_t dims) {
   double lanes[core::kLanes] = {};
   double largest = 0;
   for (std::int64_t c = 0; c < dims; ++c) {
@@ -83,7 +84,7 @@ double returned_sum(core::Form form, const T* x, std::int64_t x_stride, const T*
   return form == core::Form::maximum ? largest : core::combine_lanes(lanes);
 }
 
-// What a thread has.
+// The search of one thread, with its buffers.
 template <Element T, class Code>
 class CurveWorker {
   using F = DistanceOf<T>;
@@ -101,12 +102,12 @@ class CurveWorker {
         list_(plan.problem.k, 2 * plan.shifted_sort.window),
         query_(static_cast<std::size_t>(base.view.cols)),
         sums_(static_cast<std::size_t>(2 * plan.shifted_sort.window)),
-        places_(orders.size()) {}
+        positions_(orders.size()) {}
 
   void search(std::int64_t first, std::int64_t count, std::int64_t* ids, F* distances) {
     curve_codes(queries_.view, frame_, 0, first, count, sorted_);
     radix_sort(sorted_, scratch_, core::code_shape(frame_.dims).bits * frame_.dims);
-    std::fill(places_.begin(), places_.end(), 0);
+    std::fill(positions_.begin(), positions_.end(), 0);
     const std::int64_t k = plan_.problem.k;
     for (std::size_t i = 0; i < sorted_.ids.size(); ++i) {
       const std::int64_t q = sorted_.ids[i];
@@ -124,11 +125,12 @@ class CurveWorker {
     list_.clear();
     for (std::size_t shift = 0; shift < orders_.size(); ++shift) {
       const CurveOrder<F, Code>& order = orders_[shift];
-      places_[shift] = place_from(order.sorted.codes, places_[shift], shift == 0 ? first_code : code_of(shift));
+      positions_[shift] =
+          find_position(order.sorted.codes, positions_[shift], shift == 0 ? first_code : code_of(shift));
       const std::int64_t n = base_.view.rows;
-      const std::int64_t from = std::max<std::int64_t>(0, places_[shift] - plan_.shifted_sort.window);
-      const std::int64_t to = std::min(n, places_[shift] + plan_.shifted_sort.window);
-      score_run(form_, query_.data(), order.points.data() + from, n, view.cols, to - from, sums_.data());
+      const std::int64_t from = std::max<std::int64_t>(0, positions_[shift] - plan_.shifted_sort.window);
+      const std::int64_t to = std::min(n, positions_[shift] + plan_.shifted_sort.window);
+      curve_scores(form_, query_.data(), order.points.data() + from, n, view.cols, to - from, sums_.data());
       list_.offer(sums_.data(), order.sorted.ids.data() + from, to - from);
     }
   }
@@ -139,7 +141,7 @@ class CurveWorker {
     return core::curve_code<Code, 0>(frame_, static_cast<int>(shift), coordinate);
   }
 
-  // The keys that every method returns, from the true coordinates, and their order.
+  // Computes exact keys from the true coordinates, and sorts by them.
   void finish(std::int64_t q, std::int64_t* ids, F* distances) {
     hits_.clear();
     const MatrixView<T>& base = base_.view;
@@ -148,7 +150,7 @@ class CurveWorker {
     for (std::size_t i = 0; i < list_.size(); ++i) {
       const std::uint32_t id = list_.id(i);
       const double raw =
-          returned_sum(form_, queries.row(q), queries.col_stride, base.row(id), base.col_stride, base.cols);
+          short_raw_sum(form_, queries.row(q), queries.col_stride, base.row(id), base.col_stride, base.cols);
       hits_.push_back({static_cast<F>(root_ ? std::sqrt(raw) : raw), id});
     }
     if (!std::is_sorted(hits_.begin(), hits_.end())) std::sort(hits_.begin(), hits_.end());
@@ -168,7 +170,7 @@ class CurveWorker {
   NearList<F> list_;
   std::vector<F> query_;
   std::vector<F> sums_;
-  std::vector<std::int64_t> places_;  // of the query before, in each order
+  std::vector<std::int64_t> positions_;  // of the previous query, in each order
   std::vector<core::Hit<F>> hits_;
   CodesWithIds<Code> sorted_;
   CodesWithIds<Code> scratch_;
@@ -179,16 +181,16 @@ void search_orders(const PreparedRows<T>& base, const core::CurveFrame& frame,
                    const std::vector<CurveOrder<DistanceOf<T>, Code>>& orders, const PreparedRows<T>& queries,
                    const Plan& plan, const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
   const std::int64_t count = queries.view.rows;
-  const std::int64_t share = (std::min(count, plan.query_block) + plan.threads - 1) / plan.threads;
-  const std::int64_t chunk = std::min(share, kCurveChunk);
+  const std::int64_t thread_queries = (std::min(count, plan.query_block) + plan.threads - 1) / plan.threads;
+  const std::int64_t chunk = std::min(thread_queries, kCurveChunk);
   const std::int64_t chunks = (count + chunk - 1) / chunk;
   ProgressMeter progress(callback, count * base.view.rows);
   std::vector<CurveWorker<T, Code>> workers(static_cast<std::size_t>(plan.threads),
                                             CurveWorker<T, Code>(base, frame, orders, queries, plan));
   parallel_for(plan.threads, chunks, [&](std::int64_t c, int worker) {
-    const std::int64_t now = std::min(chunk, count - c * chunk);
-    workers[static_cast<std::size_t>(worker)].search(c * chunk, now, ids, distances);
-    progress.add(now * base.view.rows, worker);
+    const std::int64_t chunk_queries = std::min(chunk, count - c * chunk);
+    workers[static_cast<std::size_t>(worker)].search(c * chunk, chunk_queries, ids, distances);
+    progress.add(chunk_queries * base.view.rows, worker);
   });
   progress.finish();
 }
@@ -196,9 +198,9 @@ void search_orders(const PreparedRows<T>& base, const core::CurveFrame& frame,
 }  // namespace
 
 template <Element T>
-std::int64_t shifted_search(const PreparedRows<T>& base, const CurveBase<T>& orders, const PreparedRows<T>& queries,
-                            const Plan& plan, const ProgressCallback& callback, std::int64_t* ids,
-                            DistanceOf<T>* distances) {
+std::int64_t shifted_sort_search(const PreparedRows<T>& base, const CurveBase<T>& orders,
+                                 const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
+                                 std::int64_t* ids, DistanceOf<T>* distances) {
   if (orders.wide.empty())
     search_orders<T>(base, orders.frame, orders.narrow, queries, plan, callback, ids, distances);
   else
@@ -206,9 +208,9 @@ std::int64_t shifted_search(const PreparedRows<T>& base, const CurveBase<T>& ord
   return queries.view.rows * plan.problem.k;
 }
 
-#define KITH_INSTANTIATE(T)                                                                                 \
-  template std::int64_t shifted_search(const PreparedRows<T>&, const CurveBase<T>&, const PreparedRows<T>&, \
-                                       const Plan&, const ProgressCallback&, std::int64_t*, DistanceOf<T>*);
+#define KITH_INSTANTIATE(T)                                                                                      \
+  template std::int64_t shifted_sort_search(const PreparedRows<T>&, const CurveBase<T>&, const PreparedRows<T>&, \
+                                            const Plan&, const ProgressCallback&, std::int64_t*, DistanceOf<T>*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

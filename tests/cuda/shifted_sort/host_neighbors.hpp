@@ -8,7 +8,7 @@
 namespace kith::test {
 
 template <class F>
-struct HostNear {
+struct HostNeighbors {
   const CurveSet<F>& base;
   const std::vector<F>& values;
   std::int64_t value_stride;

@@ -2,10 +2,10 @@
 #include <string>
 
 #include "core/reduction.hpp"
-#include "cuda/shifted_sort/shifted_sort.hpp"
+#include "cuda/shifted_sort/shifted_sort_search.hpp"
 #include "device_test.hpp"
 #include "shifted_sort/curve_set.hpp"
-#include "shifted_sort/host_near.hpp"
+#include "shifted_sort/host_neighbors.hpp"
 
 namespace kith::test {
 namespace {
@@ -33,23 +33,23 @@ void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64
   DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(room(k)), stream);
   DeviceArray<F> reduced(std::vector<F>(room(columns)), stream);
   Workspace workspace(stream);
-  device::shifted_sort::ShiftedSets<F> sets;
+  device::shifted_sort::ShiftedSortSets<F> sets;
   sets.base = {base_values.data(), base.rows, base.dims};
   sets.queries = {query_values.data(), queries.rows, queries.dims};
   const device::shifted_sort::CurveBase<F> orders(sets.base, base.dims, {5, 0.05, 0.75}, core::Curve::morton,
                                                   device::shifted_sort::Sorting::once, workspace);
   sets.orders = orders.orders();
-  const device::shifted_sort::ShiftedWork work{MetricKind::euclidean, k, k, 4, false};
-  device::shifted_sort::shifted_sort(work, sets, keys.data(), ids.data(), workspace, [](std::int64_t) {});
-  device::shifted_sort::shifted_sort(
+  const device::shifted_sort::ShiftedSortWork work{MetricKind::euclidean, k, k, 4, false};
+  device::shifted_sort::shifted_sort_search(work, sets, keys.data(), ids.data(), workspace, [](std::int64_t) {});
+  device::shifted_sort::shifted_sort_search(
       work, sets,
-      device::reduce::NearReduction<F>{reduction, {device_values.data(), base.rows, kColumns}, reduced.data()},
+      device::reduce::NeighborReduction<F>{reduction, {device_values.data(), base.rows, kColumns}, reduced.data()},
       workspace, [](std::int64_t) {});
   const auto found_keys = keys.values();
   const auto found_ids = ids.values();
   const auto found = reduced.values();
   for (std::int64_t q = 0; q < queries.rows; ++q) {
-    const HostNear<F> near{base, values, kColumns, found_ids.data() + q * k, found_keys.data() + q * k};
+    const HostNeighbors<F> near{base, values, kColumns, found_ids.data() + q * k, found_keys.data() + q * k};
     core::reduce_neighbors<core::HostLanes>(reduction, near, [&](std::int64_t c, double value) {
       EXPECT_EQ(found[static_cast<std::size_t>(q * columns + c)], static_cast<F>(value)) << "query " << q;
     });
