@@ -6,25 +6,24 @@ cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 # Sources of a target together: everything is compiled here, so headers need not be read again for each.
 together=-DCMAKE_UNITY_BUILD=ON
-
-# Kernels are compiled wherever they can be, even if nothing here can run them.
-cuda=OFF
-! command -v nvcc >/dev/null || cuda=ON
+# Kernels are compiled wherever they can be, and well where they can be run.
+cuda="-DKITH_CUDA=OFF"
+if command -v nvcc >/dev/null; then
+  cuda="-DKITH_CUDA=ON -DKITH_CUDA_QUICK=ON"
+  [ ! -e /dev/nvidiactl ] || cuda="-DKITH_CUDA=ON -DKITH_CUDA_QUICK=OFF"
+fi
 
 release() {
   # Device sources run under the emulator with the sanitizers, below.
-  cmake --preset release -DKITH_CUDA=$cuda -DKITH_EMULATED=ON -DKITH_TEST_EMULATED=OFF -DKITH_BUILD_TESTS=ON \
-    -DKITH_BUILD_BENCH=ON -DKITH_BUILD_PYTHON=OFF &&
-    cmake --build --preset release -j "$jobs" &&
-    ctest --preset release -j "$jobs"
+  cmake --preset test $cuda -DKITH_BUILD_PYTHON=OFF && cmake --build --preset test -j "$jobs" && ctest --preset test -j "$jobs"
 }
 
 python() {
   # The same tree: only the extension is compiled.
   scripts/venv.sh test &&
-    cmake --preset release -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/venv/bin/python" &&
-    cmake --build --preset release -j "$jobs" --target kith_python kith_python_modules kith_python_stub &&
-    ctest --preset release -R '^python'
+    cmake --preset test -DKITH_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/venv/bin/python" &&
+    cmake --build --preset test -j "$jobs" --target kith_python kith_python_modules kith_python_stub &&
+    ctest --preset test -R '^python'
 }
 
 asan() {
