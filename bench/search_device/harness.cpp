@@ -8,10 +8,10 @@
 #include <memory>
 #include <utility>
 
+#include "backend/profile_file.hpp"
 #include "kith/error.hpp"
 #include "plan/choose.hpp"
 #include "plan/device_planner.hpp"
-#include "plan/device_profile.hpp"
 #include "search_device/points.hpp"
 
 namespace kith::search_bench {
@@ -52,7 +52,7 @@ double best_rate(const std::vector<CeilingResult>& ceilings, const std::string& 
 }
 
 Harness::Harness(const Limits& limits) : limits_(limits), facts_(cuda::device_facts()), flush_(stream_) {
-  plan::FoundProfile found = plan::find_profile(facts_.name);
+  backend::FoundProfile found = backend::find_profile(facts_.name);
   facts_.profile = found.profile;
   facts_.profile_source = std::move(found.source);
   keep_freed_memory();

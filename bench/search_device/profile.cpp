@@ -11,7 +11,7 @@ namespace kith::search_bench {
 
 void write_profile(const std::string& path, bool quick) {
   const std::string device = cuda::device_facts().name;
-  core::DeviceProfile profile = plan::find_profile(device).profile;
+  core::DeviceProfile profile = backend::find_profile(device).profile;
   for (const MeasuredCost& measured : cuda::measure_costs(quick ? kQuickTune : kWholeTune)) {
     for (const core::CostField& field : core::kCostFields) {
       if (measured.name != field.name) continue;
@@ -21,7 +21,7 @@ void write_profile(const std::string& path, bool quick) {
     }
   }
   std::ofstream file(path);
-  file << plan::to_text(profile, device);
+  file << backend::to_text(profile, device);
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}", path));
 }

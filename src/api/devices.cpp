@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "backend/profile_file.hpp"
 #include "kith/error.hpp"
-#include "plan/device_profile.hpp"
 
 namespace kith::api {
 namespace {
@@ -84,7 +84,7 @@ core::DeviceFacts facts_without_profile(Backend backend) {
 
 core::DeviceFacts device_facts(Backend backend) {
   core::DeviceFacts facts = facts_without_profile(backend);
-  plan::FoundProfile found = plan::find_profile(facts.name);
+  backend::FoundProfile found = backend::find_profile(facts.name);
   facts.profile = found.profile;
   facts.profile_source = std::move(found.source);
   return facts;

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "api/graph.hpp"
-#include "api/names.hpp"
+#include "core/names.hpp"
 #include "kith/index.hpp"
 
 namespace kith {
 namespace {
 
-constexpr std::array<api::Name<Symmetrize>, 3> kSymmetrizations{{
+constexpr std::array<core::Name<Symmetrize>, 3> kSymmetrizations{{
     {"none", Symmetrize::none},
     {"union", Symmetrize::either},
     {"mutual", Symmetrize::mutual},
@@ -93,11 +93,11 @@ Graph<D> symmetrized(Graph<D> graph, Symmetrize symmetrize) {
 }  // namespace
 
 const char* to_string(Symmetrize symmetrize) noexcept {
-  return api::name_of(kSymmetrizations, symmetrize);
+  return core::name_of(kSymmetrizations, symmetrize);
 }
 
 Symmetrize parse_symmetrize(std::string_view name) {
-  return api::parse_name(kSymmetrizations, "symmetrization", name);
+  return core::parse_name(kSymmetrizations, "symmetrization", name);
 }
 
 template <Element T>

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "backend/machine.hpp"
 #include "core/order.hpp"
 #include "kith/error.hpp"
 #include "kith/index.hpp"
-#include "plan/planner.hpp"
 
 namespace kith {
 namespace api {
@@ -31,7 +31,7 @@ core::RadiusQuery<D> reach_of(std::span<const D> radii, std::int64_t queries, co
   reach.count_only = output == RadiusOutput::count_only;
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
-  reach.most_hits = plan::cpu_facts().free_memory / kHitBytes;
+  reach.most_hits = backend::free_memory() / kHitBytes;
   return reach;
 }
 

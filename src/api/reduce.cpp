@@ -7,17 +7,18 @@
 #include <utility>
 
 #include "api/guard.hpp"
-#include "api/names.hpp"
 #include "api/reduction.hpp"
 #include "api/searcher.hpp"
 #include "api/validate.hpp"
+#include "backend/machine.hpp"
+#include "core/names.hpp"
 #include "cpu/parallel.hpp"
 #include "kith/index.hpp"
 
 namespace kith {
 namespace {
 
-constexpr std::array<api::Name<ReduceOp>, 8> kReduceOps{{
+constexpr std::array<core::Name<ReduceOp>, 8> kReduceOps{{
     {"mean", ReduceOp::mean},
     {"weighted-mean", ReduceOp::weighted_mean},
     {"sum", ReduceOp::sum},
@@ -89,11 +90,11 @@ SearchReport reduce_batches(const api::Searcher<T>& searcher, const BatchReducer
 }  // namespace
 
 const char* to_string(ReduceOp op) noexcept {
-  return api::name_of(kReduceOps, op);
+  return core::name_of(kReduceOps, op);
 }
 
 ReduceOp parse_reduce_op(std::string_view name) {
-  return api::parse_name(kReduceOps, "operation", name);
+  return core::parse_name(kReduceOps, "operation", name);
 }
 
 std::vector<std::string> reduce_op_names() {
@@ -130,7 +131,7 @@ Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::in
     if (searcher.reduces(queries.rows, k)) {
       reduced.report = searcher.reduce(queries, k, reduction, values, reduced.values.data());
     } else {
-      const int threads = options.threads > 0 ? options.threads : cpu::available_threads();
+      const int threads = options.threads > 0 ? options.threads : backend::available_threads();
       const BatchReducer<T> reducer(base, values, reduction, threads);
       reduced.report = reduce_batches(searcher, reducer, queries, k, columns, reduced.values.data());
     }

@@ -5,6 +5,7 @@
 #include "api/guard.hpp"
 #include "api/searcher.hpp"
 #include "api/validate.hpp"
+#include "backend/machine.hpp"
 #include "cpu/distance_matrix.hpp"
 #include "kith/index.hpp"
 
@@ -40,7 +41,7 @@ Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const
   api::check_view(base, "base");
   api::check_search(base, queries, 1);
   const Backend backend = api::check_options(options);
-  const int threads = options.threads > 0 ? options.threads : plan::cpu_facts().threads;
+  const int threads = options.threads > 0 ? options.threads : backend::available_threads();
   return api::guarded([&] {
     const auto prepared_base = cpu::prepare_rows(base, options.metric, {"base", options.check_finite, false, threads});
     const auto prepared_queries =
@@ -65,7 +66,7 @@ Plan explain(const Problem& problem, const Options& options) {
   const Backend backend = api::check_options(options);
   api::check_k(problem.k, problem.base_rows, "the number of base points is");
   api::check_sizes(problem.queries, problem.base_rows, problem.k);
-  if (backend == Backend::cpu) return plan::choose(problem, options, plan::cpu_facts());
+  if (backend == Backend::cpu) return plan::choose(problem, options, cpu::facts());
   return plan::choose(problem, options, api::device_facts(backend));
 }
 

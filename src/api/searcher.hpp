@@ -14,6 +14,7 @@
 #include "api/validate.hpp"
 #include "core/key.hpp"
 #include "cpu/brute/brute_search.hpp"
+#include "cpu/facts.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/radius/radius_search.hpp"
 #include "cpu/shifted_sort/cached_orders.hpp"
@@ -22,7 +23,6 @@
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
 #include "plan/choose.hpp"
-#include "plan/planner.hpp"
 
 namespace kith::api {
 
@@ -32,7 +32,7 @@ class Searcher {
   // `queries` is 0 when unknown: an index may meet any number of them, so it keeps norms for the matrix product.
   // options.backend is one that is there.
   Searcher(MatrixView<T> base, Options options, std::int64_t queries, std::int64_t k)
-      : base_(base), options_(std::move(options)), machine_(plan::cpu_facts()) {
+      : base_(base), options_(std::move(options)), machine_(cpu::facts()) {
     if (on_device()) device_facts_ = device_facts(options_.backend);
     const Problem problem{base_.rows, 1, base_.cols, 1, dtype_of<T>()};
     const plan::IndexFacts index = plan::choose_index(problem, options_, machine());

@@ -8,7 +8,7 @@
 #include "api/devices.hpp"
 #include "api/guard.hpp"
 #include "api/validate.hpp"
-#include "cpu/parallel.hpp"
+#include "backend/machine.hpp"
 #include "cpu/topk.hpp"
 
 namespace kith {
@@ -16,7 +16,7 @@ namespace {
 
 // `automatic` goes to the CPU with rows that are too long for a device.
 Backend backend_for(TopkOptions options, std::int64_t cols) {
-  if (options.backend == Backend::automatic && cols > kLongestDeviceRow) options.backend = Backend::cpu;
+  if (options.backend == Backend::automatic && cols > core::kLongestDeviceRow) options.backend = Backend::cpu;
   const Backend backend = api::check_options(options);
   if (backend != Backend::cpu) api::check_device_row(cols);
   return backend;
@@ -25,7 +25,7 @@ Backend backend_for(TopkOptions options, std::int64_t cols) {
 // As many threads as asked for and the budget has room for.
 template <Element T>
 int affordable_threads(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options) {
-  const int threads = options.threads > 0 ? options.threads : cpu::available_threads();
+  const int threads = options.threads > 0 ? options.threads : backend::available_threads();
   if (options.memory_budget == 0) return threads;
   const std::int64_t each = cpu::topk_workspace<DistanceOf<T>>(matrix.cols, k, options);
   if (each > options.memory_budget)

@@ -7,8 +7,8 @@
 
 #include "api/devices.hpp"
 #include "api/guard.hpp"
+#include "backend/profile_file.hpp"
 #include "kith/error.hpp"
-#include "plan/device_profile.hpp"
 
 namespace kith {
 namespace {
@@ -62,11 +62,11 @@ std::string profile_text(const TuneReport& report) {
   for (const core::CostField& field : core::kCostFields)
     for (const StepCost& cost : report.costs)
       if (cost.name == field.name) profile.*field.cost = cost.after;
-  return plan::to_text(profile, report.device);
+  return backend::to_text(profile, report.device);
 }
 
 std::string profile_path(const std::string& device) {
-  return plan::profile_path(device);
+  return backend::profile_path(device);
 }
 
 }  // namespace kith

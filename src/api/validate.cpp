@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "backend/contract.hpp"
+#include "backend/machine.hpp"
 #include "core/triangle_bounds.hpp"
-#include "cpu/parallel.hpp"
 
 namespace kith::api {
 namespace {
@@ -39,7 +39,7 @@ Backend resolve(Backend backend) {
 
 void check_resources(int threads, std::int64_t budget) {
   // Past this, threads only cost; and OpenMP ends the process when the system refuses it one.
-  const int most_threads = std::max(256, 4 * cpu::available_threads());
+  const int most_threads = std::max(256, 4 * backend::available_threads());
   if (threads < 0 || threads > most_threads)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("threads = {}; 0 (all) to {} are allowed", threads, most_threads));
@@ -150,9 +150,9 @@ void check_k(std::int64_t k, std::int64_t limit, const char* why) {
 }
 
 void check_device_row(std::int64_t cols) {
-  if (cols > kLongestDeviceRow)
+  if (cols > core::kLongestDeviceRow)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("rows of {} values; a device takes at most {}", cols, kLongestDeviceRow));
+                fmt::format("rows of {} values; a device takes at most {}", cols, core::kLongestDeviceRow));
 }
 
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k) {

@@ -9,13 +9,11 @@
 #include "core/facts.hpp"
 #include "core/radius_query.hpp"
 #include "core/reduction.hpp"
+#include "core/sizes.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
 
 namespace kith {
-
-// What kernels number columns with has 32 bits, and some count past the end of a row.
-constexpr std::int64_t kLongestDeviceRow = 0x7FFFFFFF;
 
 // A matrix on a device and where its answer goes: rows × k values and ids (rows × 1 for kth_only; null for no ids).
 template <class T>

@@ -18,6 +18,8 @@ struct StageCost {
 struct CpuFacts {
   int threads = 1;
   std::int64_t free_memory = 0;
+  std::int64_t block_rows = 64;         // of a tile of sums in registers, in single precision
+  std::int64_t block_rows_double = 32;  // and in double
   StageCost gemm{1.85e-11, 4.2e-10};
   StageCost register_tiled{1.77e-11, 1.3e-10};
   StageCost direct{4.4e-11, 1.5e-9};

@@ -11,7 +11,6 @@
 
 #include <cblas.h>
 #include <omp.h>
-#include <sched.h>
 
 namespace kith::cpu {
 namespace {
@@ -63,13 +62,6 @@ void on_workers(int threads, const std::function<void(int)>& work) {
 }
 
 }  // namespace
-
-int available_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 void parallel_for(int threads, std::int64_t count, const std::function<void(std::int64_t, int)>& task) {
   const QuietBlas quiet;

@@ -6,9 +6,6 @@
 
 namespace kith::cpu {
 
-// Threads this process may use (its CPU affinity counts).
-int available_threads();
-
 // Calls task(index, worker) for every index below count, the next free worker taking the next index; worker 0 is the
 // calling thread. An exception stops the hand-out; that of the lowest index is thrown to the caller (indices go out in
 // order, so with several faults it is always the same one). BLAS calls made by a task run on that task's thread alone.

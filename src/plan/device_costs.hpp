@@ -12,11 +12,6 @@ namespace kith::plan {
 // From so many dimensions on, squares come from products: one instruction a coordinate and one for the norm, not two.
 inline constexpr std::int64_t kExpandFromOnDevice = 8;
 
-// Of a coordinate in working precision.
-inline std::int64_t element_bytes(const Problem& problem) {
-  return problem.dtype == DType::float64 ? 8 : 4;
-}
-
 struct DeviceStageCost {
   double seconds = 0;
   bool fused = false;

@@ -7,6 +7,7 @@
 
 #include "core/sample_plan.hpp"
 #include "core/score_bounds.hpp"
+#include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
 #include "plan/device_triangle.hpp"
@@ -73,7 +74,7 @@ std::vector<RankedStage> rank_stages(const core::DeviceProfile& costs, const Pro
 
 // A pair's share of the tile: its score, and what a selection keeps beside the scores at first.
 std::int64_t pair_bytes(const Problem& problem) {
-  return 2 * element_bytes(problem);
+  return 2 * core::element_bytes(problem);
 }
 
 // Of a query, for its scores: a row of the matrix, or a sample of them and what passes its limit.
@@ -85,7 +86,7 @@ std::int64_t score_bytes(const Plan& plan) {
 
 // Of a query beside its scores: candidates, their keys and ids, joined with the list it has.
 std::int64_t query_bytes(const Plan& plan) {
-  const std::int64_t element = element_bytes(plan.problem);
+  const std::int64_t element = core::element_bytes(plan.problem);
   return plan.candidates * (3 * element + 24) + plan.problem.k * (3 * element + 24) + 64;
 }
 
@@ -95,7 +96,7 @@ double point_bytes(const Problem& problem, const Options& options) {
   const bool directions = core::has_directions(options.metric);
   const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
   const std::int64_t fp16 = may_use_fp16(problem, options) ? 2 * padded_dims + 28 : 0;
-  return static_cast<double>(problem.dims * element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
+  return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
 }
 
 // `n`: points that are on the device at a time.
@@ -163,9 +164,9 @@ std::int64_t points_at_once(const Problem& problem, const Options& options, cons
 }
 
 void check_base_rows(const Problem& problem) {
-  if (problem.base_rows > kLongestDeviceRow)
+  if (problem.base_rows > core::kLongestDeviceRow)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} base points; a device takes at most {}", problem.base_rows, kLongestDeviceRow));
+                fmt::format("{} base points; a device takes at most {}", problem.base_rows, core::kLongestDeviceRow));
 }
 
 Plan plan_device(const Problem& problem, const Options& options, Backend backend, const core::DeviceFacts& facts) {

@@ -1,7 +1,7 @@
 // device_planner.hpp: what a search on a device will do, as a pure function of shape, options and device.
 #pragma once
 
-#include "backend/contract.hpp"
+#include "core/facts.hpp"
 #include "kith/plan.hpp"
 
 namespace kith::plan {

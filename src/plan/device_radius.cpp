@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
 #include "plan/device_planner.hpp"
@@ -20,13 +21,13 @@ constexpr std::int64_t kLongestList = std::int64_t{1} << 25;
 // Of a pair in the list: its query and point, its key, and twice (key, point, query) to be sorted, with a byte for the
 // sort itself.
 std::int64_t listed_bytes(const Problem& problem) {
-  const std::int64_t element = element_bytes(problem);
+  const std::int64_t element = core::element_bytes(problem);
   return 8 + element + 2 * (element + 8) + 1;
 }
 
 // Of a query: its limit and its count.
 std::int64_t limit_bytes(const Problem& problem) {
-  return element_bytes(problem) + 4;
+  return core::element_bytes(problem) + 4;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // device_radius.hpp: how a radius search will be done on a device.
 #pragma once
 
-#include "backend/contract.hpp"
+#include "core/facts.hpp"
 #include "kith/plan.hpp"
 
 namespace kith::plan {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/limit.hpp"
+#include "core/sizes.hpp"
 #include "core/triangle_limits.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
@@ -37,7 +38,7 @@ std::int64_t landmarks(std::int64_t asked, std::int64_t points, const Problem& p
 // A padded row, its length, number and cluster; while clusters are made, keys that are sorted beside them.
 std::int64_t cluster_bytes(const Problem& problem) {
   const std::int64_t width = (problem.dims + 3) / 4 * 4;
-  return width * element_bytes(problem) + 16;
+  return width * core::element_bytes(problem) + 16;
 }
 constexpr std::int64_t kSortBytes = 41;
 
@@ -58,7 +59,7 @@ void require_possible(const TriangleTuning& tuning, const Problem& problem) {
     require_within(kName, "k of neighbors in registers", problem.k, 1, core::kMaxRegisterList);
   if (tuning.placement == "shared")
     require_within(kName, "k of neighbors in shared memory", problem.k, 1,
-                   core::max_shared_list(2 * element_bytes(problem)));
+                   core::max_shared_list(2 * core::element_bytes(problem)));
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& probl
   if (tuning.filter == "auto") tuning.filter = problem.k > Adaptive::kPartialFrom * problem.dims ? "partial" : "full";
   if (tuning.placement == "auto") {
     // A neighbor is a key with its number.
-    const std::int64_t bytes = problem.k * 2 * element_bytes(problem);
+    const std::int64_t bytes = problem.k * 2 * core::element_bytes(problem);
     const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
     const std::int64_t registers = Adaptive::kRegisters * 4;
     const bool in_registers = bytes < registers && problem.k <= core::kMaxRegisterList;

@@ -1,7 +1,7 @@
 // device_triangle.hpp: what method triangle will do on a device.
 #pragma once
 
-#include "backend/contract.hpp"
+#include "core/facts.hpp"
 #include "kith/plan.hpp"
 
 namespace kith::plan {

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "core/key.hpp"
-#include "cpu/parallel.hpp"
-#include "cpu/simd/kernels.hpp"
+#include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/choose.hpp"
 #include "plan/products.hpp"
@@ -93,14 +91,14 @@ std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form fo
 }
 
 // Bytes of everything the search allocates beside its output.
-std::int64_t workspace(const Plan& plan, const Shape& s) {
-  const std::int64_t tile = ceil_div(plan.base_tile, cpu::kSlack) * cpu::kSlack;
+std::int64_t workspace(const Plan& plan, const Shape& s, const core::CpuFacts& facts) {
+  const std::int64_t tile = ceil_div(plan.base_tile, core::kSlack) * core::kSlack;
   const std::int64_t block = plan.query_block;
   // Queries and a tile of the base in working precision (needed unless they lie ready), scores, norms.
   std::int64_t per_thread = (block + tile) * s.d * s.element + block * tile * s.element + tile * s.element;
   if (plan.distance == "register-tiled") {
-    const std::int64_t rows = s.element == 8 ? cpu::tiled_block_rows<double>() : cpu::tiled_block_rows<float>();
-    constexpr auto kListed = static_cast<std::int64_t>(sizeof(cpu::BlockHit) + sizeof(std::uint32_t));
+    const std::int64_t rows = s.element == 8 ? facts.block_rows_double : facts.block_rows;
+    constexpr auto kListed = static_cast<std::int64_t>(sizeof(core::BlockHit) + sizeof(std::uint32_t));
     per_thread += tile * s.d * s.element + block * (ceil_div(tile, rows) * kListed + s.element + 4);
   }
   per_thread += block * plan.candidates * 2 * s.element;            // scores and offsets
@@ -133,34 +131,34 @@ std::int64_t preferred_tile(const std::string& stage, const Shape& s) {
   if (stage == "gemm") return std::clamp<std::int64_t>(512 * 1024 / (s.d * s.element), 256, 1024);
   // A single query uses no row twice: long tiles keep its streams from memory running.
   const std::int64_t bytes = stage == "direct" && s.q == 1 ? 2 * kMiB : 256 * 1024;
-  const std::int64_t rows = bytes / (s.d * s.element) / cpu::kSlack * cpu::kSlack;
-  return std::clamp<std::int64_t>(rows, cpu::kSlack, stage == "direct" ? 8192 : 1024);
+  const std::int64_t rows = bytes / (s.d * s.element) / core::kSlack * core::kSlack;
+  return std::clamp<std::int64_t>(rows, core::kSlack, stage == "direct" ? 8192 : 1024);
 }
 
 // The largest tiling that fits the budget: first as fast as can be, then smaller blocks, then smaller buffers.
-void fit(Plan& plan, const Shape& s) {
+void fit(Plan& plan, const Shape& s, const core::CpuFacts& facts) {
   const std::int64_t part_limit = std::min(s.n, kMaxPartRows);
   const auto capacity = [&](double factor) {
-    const auto wanted = static_cast<std::int64_t>(static_cast<double>(s.k) * factor) + cpu::kSlack;
-    return std::min(wanted, part_limit + s.k) + 2 * cpu::kSlack;
+    const auto wanted = static_cast<std::int64_t>(static_cast<double>(s.k) * factor) + core::kSlack;
+    return std::min(wanted, part_limit + s.k) + 2 * core::kSlack;
   };
   plan.base_tile = std::min(preferred_tile(plan.distance, s), s.n);
   for (const double factor : {2.0, 1.25}) {
     plan.candidates = capacity(factor);
     for (std::int64_t block = kLargestBlock; block >= 1; block /= 2) {
       spread(plan, s, block);
-      plan.workspace_bytes = workspace(plan, s);
+      plan.workspace_bytes = workspace(plan, s, facts);
       if (plan.workspace_bytes <= plan.budget_bytes) return;
     }
   }
   // Last resorts: the smallest tiles, then fewer threads.
-  for (plan.base_tile = std::min(plan.base_tile, cpu::kSlack); plan.threads > 1; plan.threads /= 2) {
+  for (plan.base_tile = std::min(plan.base_tile, core::kSlack); plan.threads > 1; plan.threads /= 2) {
     spread(plan, s, 1);
-    plan.workspace_bytes = workspace(plan, s);
+    plan.workspace_bytes = workspace(plan, s, facts);
     if (plan.workspace_bytes <= plan.budget_bytes) return;
   }
   spread(plan, s, 1);
-  plan.workspace_bytes = workspace(plan, s);
+  plan.workspace_bytes = workspace(plan, s, facts);
   if (plan.workspace_bytes <= plan.budget_bytes) return;
   throw Error(ErrorCode::out_of_memory,
               fmt::format("a memory budget of {} bytes is too small: k = {} over {} points of {} dimensions needs at "
@@ -179,21 +177,6 @@ std::string reason_for(const Plan& plan, bool forced) {
 }
 
 }  // namespace
-
-core::CpuFacts cpu_facts() {
-  core::CpuFacts facts;
-  facts.threads = cpu::available_threads();
-  // In half the registers a smaller tile fits, which uses what it loads less often.
-  const std::vector<std::string> targets = cpu::simd_targets();
-  if (!targets.empty() && targets.front() == "AVX2") facts.register_tiled.step = 2e-11;
-  facts.free_memory = std::int64_t{1} << 30;
-  std::ifstream info("/proc/meminfo");
-  std::string key;
-  std::string rest;
-  for (std::int64_t kib = 0; info >> key >> kib && std::getline(info, rest);)
-    if (key == "MemAvailable:") facts.free_memory = kib * 1024;
-  return facts;
-}
 
 std::int64_t cpu_budget(const Options& options, const core::CpuFacts& facts) {
   return options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
@@ -230,7 +213,7 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
   plan.alternatives = std::move(stages);
 
   const std::int64_t element = problem.dtype == DType::float64 ? 8 : 4;
-  fit(plan, {problem.base_rows, problem.queries, problem.dims, problem.k, element, needs_norms(plan)});
+  fit(plan, {problem.base_rows, problem.queries, problem.dims, problem.k, element, needs_norms(plan)}, facts);
   plan.reason = reason_for(plan, forced);
   return plan;
 }

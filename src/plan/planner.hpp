@@ -9,9 +9,6 @@
 
 namespace kith::plan {
 
-// This machine.
-core::CpuFacts cpu_facts();
-
 // Bytes that a search may use.
 std::int64_t cpu_budget(const Options& options, const core::CpuFacts& facts);
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/key.hpp"
-#include "cpu/simd/kernels.hpp"
+#include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/products.hpp"
 #include "plan/radius_options.hpp"
@@ -29,18 +29,18 @@ double pairs_seconds(const core::StageCost& cost, const Problem& problem) {
 }
 
 // Bytes of everything but the result.
-std::int64_t radius_workspace(const Plan& plan, bool norms) {
+std::int64_t radius_workspace(const Plan& plan, bool norms, const core::CpuFacts& facts) {
   const Problem& problem = plan.problem;
   const std::int64_t element = problem.dtype == DType::float64 ? 8 : 4;
-  const std::int64_t tile = parts_of(plan.base_tile, cpu::kSlack) * cpu::kSlack;
+  const std::int64_t tile = parts_of(plan.base_tile, core::kSlack) * core::kSlack;
   const std::int64_t block = plan.query_block;
   // Queries in working precision and in double, rows of a tile, scores, norms.
   std::int64_t per_thread = block * problem.dims * (element + 8) + tile * (problem.dims + 1) * element;
   per_thread += block * (tile + 2) * element;
   if (plan.distance == "register-tiled") {
-    const std::int64_t rows = element == 8 ? cpu::tiled_block_rows<double>() : cpu::tiled_block_rows<float>();
-    per_thread +=
-        tile * problem.dims * element + block * parts_of(tile, rows) * static_cast<std::int64_t>(sizeof(cpu::BlockHit));
+    const std::int64_t rows = element == 8 ? facts.block_rows_double : facts.block_rows;
+    per_thread += tile * problem.dims * element +
+                  block * parts_of(tile, rows) * static_cast<std::int64_t>(sizeof(core::BlockHit));
   }
   per_thread += plan.candidates * (2 * element + 16);
   std::int64_t shared = problem.queries * plan.base_splits * 40;  // the lists that hits are appended to
@@ -57,18 +57,18 @@ void spread_blocks(Plan& plan, std::int64_t largest_block) {
   plan.base_splits = std::max<std::int64_t>(std::min(splits, parts_of(problem.base_rows, kRadiusPartRows)), 1);
 }
 
-void fit_radius(Plan& plan, bool norms) {
+void fit_radius(Plan& plan, bool norms, const core::CpuFacts& facts) {
   const std::int64_t element = plan.problem.dtype == DType::float64 ? 8 : 4;
-  const std::int64_t rows = kRadiusTileBytes / (plan.problem.dims * element) / cpu::kSlack * cpu::kSlack;
-  for (std::int64_t tile = std::clamp<std::int64_t>(rows, cpu::kSlack, 1024);; tile /= 2) {
-    plan.base_tile = std::min(std::max(tile, cpu::kSlack), plan.problem.base_rows);
-    plan.candidates = parts_of(plan.base_tile, cpu::kSlack) * cpu::kSlack + 2 * cpu::kSlack;
+  const std::int64_t rows = kRadiusTileBytes / (plan.problem.dims * element) / core::kSlack * core::kSlack;
+  for (std::int64_t tile = std::clamp<std::int64_t>(rows, core::kSlack, 1024);; tile /= 2) {
+    plan.base_tile = std::min(std::max(tile, core::kSlack), plan.problem.base_rows);
+    plan.candidates = parts_of(plan.base_tile, core::kSlack) * core::kSlack + 2 * core::kSlack;
     for (std::int64_t block = kRadiusBlock; block >= 1; block /= 2) {
       spread_blocks(plan, block);
-      plan.workspace_bytes = radius_workspace(plan, norms);
+      plan.workspace_bytes = radius_workspace(plan, norms, facts);
       if (plan.workspace_bytes <= plan.budget_bytes) return;
     }
-    if (tile > cpu::kSlack) continue;
+    if (tile > core::kSlack) continue;
     if (plan.threads == 1) break;
     plan.threads = plan.threads / 2;
   }
@@ -107,7 +107,7 @@ Plan plan_cpu_radius(const Problem& problem, const Options& options, const core:
                 : use_direct ? "few queries: rows are read once, as they lie"
                              : "sums kept in registers; keys decide what lies near the radius";
   // Counted whether they are there or not, so that a budget that is enough stays enough.
-  fit_radius(plan, can_multiply(form));
+  fit_radius(plan, can_multiply(form), facts);
   return plan;
 }
 

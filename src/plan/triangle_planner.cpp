@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/triangle/triangle_search.hpp"
+#include "core/sizes.hpp"
 #include "kith/error.hpp"
 
 namespace kith::plan {
@@ -27,7 +27,7 @@ std::int64_t cpu_landmarks(std::int64_t asked, std::int64_t rows) {
 void fit_triangle(Plan& plan, const TriangleTuning& asked) {
   const auto update = [&] {
     plan.triangle.query_landmarks = std::min(cpu_landmarks(asked.query_landmarks, plan.query_block), plan.query_block);
-    plan.workspace_bytes = cpu::triangle_bytes(plan);
+    plan.workspace_bytes = core::triangle_bytes(plan);
     return plan.workspace_bytes <= plan.budget_bytes;
   };
   while (!update()) {

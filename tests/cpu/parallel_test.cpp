@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "backend/machine.hpp"
+
 namespace kith::test {
 namespace {
 
@@ -91,7 +93,7 @@ TEST(Parallel, TheExceptionOfTheLowestIndexWins) {
 }
 
 TEST(Parallel, ThisProcessHasAThread) {
-  EXPECT_GE(cpu::available_threads(), 1);
+  EXPECT_GE(backend::available_threads(), 1);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The file that a device's costs come from: what is written reads back, what is wrong with a file is said, and the
 // planner goes by what it is given and by nothing else.
-#include "plan/device_profile.hpp"
+#include "backend/profile_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 
 #include "kith/error.hpp"
 #include "kith/version.hpp"
-#include "plan/device_planner.hpp"
+#include "plan/choose.hpp"
 
-namespace kith::plan {
+namespace kith::backend {
 namespace {
 
 constexpr const char* kDevice = "A device/1";
@@ -140,7 +140,7 @@ TEST_F(DeviceProfileTest, MustBeRightWhereKithProfileNamesIt) {
 Plan planned(const core::DeviceProfile& profile, const std::string& source) {
   const core::DeviceFacts facts{std::int64_t{1} << 36, 100, kDevice, profile, source};
   Options options;
-  return plan_device({1000000, 1000, 128, 10, DType::float32}, options, Backend::cuda, facts);
+  return plan::choose({1000000, 1000, 128, 10, DType::float32}, options, facts);
 }
 
 TEST_F(DeviceProfileTest, IsAllThatThePlannerGoesBy) {
@@ -169,4 +169,4 @@ TEST_F(DeviceProfileTest, ChangesWhatThePlannerChooses) {
 }
 
 }  // namespace
-}  // namespace kith::plan
+}  // namespace kith::backend

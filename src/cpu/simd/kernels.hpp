@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/key.hpp"
+#include "core/sizes.hpp"
 
 namespace kith::cpu {
 
@@ -25,8 +26,7 @@ struct Rows {
 template <class F>
 using OffsetOf = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
 
-// Buffers that kernels append to need this many spare elements at their end.
-inline constexpr std::int64_t kSlack = 64;
+using core::kSlack;
 
 // direct_scores.cpp: out[q * out_stride + j], each row of the base read once per query.
 void direct_scores(core::Form form, double p, Rows<float> queries, Rows<float> base, std::int64_t dims, float* out,
@@ -39,10 +39,7 @@ void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double>
 // them is below the query's limit or that limit is infinite. NaN is below no finite limit, nor may a limit be NaN.
 // Returns how many blocks were appended; those of a query come in ascending order.
 // panels holds round_up(count, kSlack) * dims elements.
-struct BlockHit {
-  std::uint32_t query;
-  std::uint32_t block;
-};
+using core::BlockHit;
 template <class F>
 struct TiledBase {
   const F* panels;

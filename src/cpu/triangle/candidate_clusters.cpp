@@ -81,12 +81,6 @@ void CandidateClusters<F>::find(const F* center, F radius) {
   radii_.resize(static_cast<std::size_t>(count + kSlack));
 }
 
-template <class F>
-std::int64_t CandidateClusters<F>::bytes(std::int64_t clusters, std::int64_t dims, std::int64_t k,
-                                         std::int64_t element) {
-  return clusters * (element * (dims + 1) + 40) + k * 8 + 64 * dims;
-}
-
 template class CandidateClusters<float>;
 template class CandidateClusters<double>;
 

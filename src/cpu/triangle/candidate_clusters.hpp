@@ -30,8 +30,6 @@ class CandidateClusters {
   const std::vector<F>& radii() const { return radii_; }
   std::int64_t members() const { return members_; }
 
-  static std::int64_t bytes(std::int64_t clusters, std::int64_t dims, std::int64_t k, std::int64_t element);
-
  private:
   void measure(const F* center);
   double kth_bound();

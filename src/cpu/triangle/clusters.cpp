@@ -150,12 +150,6 @@ Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clusteri
   return clusters;
 }
 
-std::int64_t cluster_bytes(std::int64_t rows, std::int64_t dims, std::int64_t landmarks, std::int64_t element,
-                           bool keep_rows) {
-  const std::int64_t each = 8 + element + 4 + 2 * (element == 8 ? 24 : 16) + (keep_rows ? dims * element : 0);
-  return rows * each + landmarks * (dims * element + 32) + 4096;
-}
-
 #define KITH_INSTANTIATE(T) \
   template Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>&, const Clustering&, ClusterTimes&);
 KITH_INSTANTIATE(float)

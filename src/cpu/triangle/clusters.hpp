@@ -46,8 +46,4 @@ struct Clustering {
 template <Element T>
 Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clustering& how, ClusterTimes& times);
 
-// Bytes of the clusters, and of the scratch that makes them.
-std::int64_t cluster_bytes(std::int64_t rows, std::int64_t dims, std::int64_t landmarks, std::int64_t element,
-                           bool keep_rows);
-
 }  // namespace kith::cpu

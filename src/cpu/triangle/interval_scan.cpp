@@ -6,19 +6,15 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/sizes.hpp"
 #include "cpu/sort_hits.hpp"
 #include "cpu/triangle/metric_distance.hpp"
 
 namespace kith::cpu {
 namespace {
 
-// Members scored before the search bound is updated.
-constexpr std::int64_t kScanMembers = 256;
-// More than so many times k collected members are ranked by their keys: scores cannot tell ties apart.
-constexpr std::int64_t kRankFactor = 8;
+using Limits = core::IntervalScanLimits;
 
-// Longer intervals are scanned in parts, so that buffers stay small.
-constexpr std::int64_t kMaxIntervalMembers = 4096;
 // In larger clusters binary search finds the ends of the interval first.
 constexpr std::int64_t kBinarySearchMembers = 512;
 
@@ -80,11 +76,11 @@ void IntervalScan<T>::add_interval(const CandidateClusters<F>& candidates, std::
     last = std::partition_point(from, distances + last, [=](F each) { return each >= low; }) - distances;
     first = from - distances;
   }
-  for (; first < last; first += kMaxIntervalMembers) {
-    const std::int64_t end = std::min(last, first + kMaxIntervalMembers);
+  for (; first < last; first += Limits::kMaxIntervalMembers) {
+    const std::int64_t end = std::min(last, first + Limits::kMaxIntervalMembers);
     intervals_.push_back({first, end, low, high});
     pending_members_ += end - first;
-    if (pending_members_ >= kScanMembers) scan();
+    if (pending_members_ >= Limits::kScanMembers) scan();
   }
 }
 
@@ -104,7 +100,7 @@ void IntervalScan<T>::scan() {
   pending_members_ = 0;
   if (size_ < tighten_at_) return;
   tighten();
-  if (size_ > kRankFactor * k_ + kScanMembers) rank_by_keys();
+  if (size_ > Limits::kRankFactor * k_ + Limits::kScanMembers) rank_by_keys();
   tighten_at_ = std::max(k_, size_ + std::max<std::int64_t>(k_, 16));
 }
 
@@ -174,14 +170,6 @@ auto IntervalScan<T>::run(std::int64_t query, const CandidateClusters<F>& candid
   if (size_ > k_) tighten();
   rank_by_keys();
   return hits_;
-}
-
-template <Element T>
-std::int64_t IntervalScan<T>::bytes(std::int64_t rows, std::int64_t clusters, std::int64_t dims, std::int64_t k,
-                                    std::int64_t element) {
-  const std::int64_t max_collected = (kRankFactor + 1) * k + 2 * kScanMembers + kMaxIntervalMembers;
-  const std::int64_t collected = 3 * std::min(max_collected, rows + k) / 2 + 2 * kSlack;
-  return collected * (3 * element + 8 + 8 + 16) + clusters * (element + 16) + dims * (element + 8);
 }
 
 template class IntervalScan<float>;

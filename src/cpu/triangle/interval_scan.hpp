@@ -36,10 +36,6 @@ class IntervalScan {
 
   const QueryCounts& counts() const { return counts_; }
 
-  // Bytes of a scan over so many rows and clusters.
-  static std::int64_t bytes(std::int64_t rows, std::int64_t clusters, std::int64_t dims, std::int64_t k,
-                            std::int64_t element);
-
  private:
   std::int64_t measure_centers(const CandidateClusters<F>& candidates);
   void lower_search_bound(double search_bound);

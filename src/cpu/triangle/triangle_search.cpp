@@ -197,16 +197,6 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
   return finalists;
 }
 
-std::int64_t triangle_bytes(const Plan& plan) {
-  const Problem& p = plan.problem;
-  const std::int64_t element = p.dtype == DType::float64 ? 8 : 4;
-  const std::int64_t clusters = plan.triangle.base_landmarks;
-  const std::int64_t worker = CandidateClusters<float>::bytes(clusters, p.dims, p.k, element) +
-                              IntervalScan<float>::bytes(p.base_rows, clusters, p.dims, p.k, element);
-  return cluster_bytes(p.base_rows, p.dims, clusters, element, true) +
-         cluster_bytes(plan.query_block, p.dims, plan.triangle.query_landmarks, element, false) + worker * plan.threads;
-}
-
 #define KITH_INSTANTIATE(T)                                                                                     \
   template TriangleBase<T> make_triangle_base(const PreparedRows<T>&, std::int64_t, int);                       \
   template std::int64_t triangle_search(const PreparedRows<T>&, const TriangleBase<T>&, const PreparedRows<T>&, \

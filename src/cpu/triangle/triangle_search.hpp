@@ -31,7 +31,4 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
                              const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
                              std::int64_t* ids, DistanceOf<T>* distances, TriangleStatistics* statistics);
 
-// Bytes of a search beside its output: the base's clusters, a block of queries, and the buffers of threads.
-std::int64_t triangle_bytes(const Plan& plan);
-
 }  // namespace kith::cpu

@@ -1,4 +1,4 @@
-#include "plan/device_profile.hpp"
+#include "backend/profile_file.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "kith/error.hpp"
 #include "kith/version.hpp"
 
-namespace kith::plan {
+namespace kith::backend {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -115,4 +115,4 @@ FoundProfile find_profile(const std::string& device) {
   }
 }
 
-}  // namespace kith::plan
+}  // namespace kith::backend

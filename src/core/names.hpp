@@ -12,7 +12,7 @@
 
 #include "kith/error.hpp"
 
-namespace kith::api {
+namespace kith::core {
 
 template <class Value>
 using Name = std::pair<std::string_view, Value>;
@@ -42,4 +42,4 @@ const char* name_of(const std::array<Name<Value>, count>& names, Value value) no
   return "unknown";
 }
 
-}  // namespace kith::api
+}  // namespace kith::core

@@ -1,5 +1,5 @@
-// device_profile.hpp: what the planner believes a device's steps cost, and the files that say so. `kith tune` writes
-// them; docs/tuning.md has their form. The planner itself reads none: a profile comes to it with the facts of a device.
+// profile_file.hpp: files that say what a device's steps cost. `kith tune` writes them; docs/tuning.md has their form.
+// The planner reads none: a profile comes to it with the facts of a device.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "core/facts.hpp"
 
-namespace kith::plan {
+namespace kith::backend {
 
 // The profile as the text of a file, and back. Reading throws Error(bad_data) with the file's name and what is wrong
 // with which field: one that is missing, unknown or no positive number, or a device other than this one.
@@ -26,4 +26,4 @@ struct FoundProfile {
 // the default.
 FoundProfile find_profile(const std::string& device);
 
-}  // namespace kith::plan
+}  // namespace kith::backend

@@ -5,12 +5,12 @@
 
 #include <cmath>
 
-#include "api/names.hpp"
+#include "core/names.hpp"
 
 namespace kith {
 namespace {
 
-using api::Name;
+using core::Name;
 
 constexpr std::array<Name<MetricKind>, 17> kMetrics{{
     {"sqeuclidean", MetricKind::sqeuclidean},
@@ -43,25 +43,25 @@ double parse_power(std::string_view text, std::string_view whole) {
 }  // namespace
 
 std::string to_string(const Metric& metric) {
-  const std::string name = api::name_of(kMetrics, metric.kind);
+  const std::string name = core::name_of(kMetrics, metric.kind);
   return metric.kind == MetricKind::minkowski ? fmt::format("{}({})", name, metric.p) : name;
 }
 
 Metric parse_metric(std::string_view name) {
   const std::size_t open = name.find('(');
   if (open != std::string_view::npos && name.back() == ')') {
-    const MetricKind kind = api::parse_name(kMetrics, "metric", name.substr(0, open));
+    const MetricKind kind = core::parse_name(kMetrics, "metric", name.substr(0, open));
     if (kind != MetricKind::minkowski)
       throw Error(ErrorCode::invalid_argument, fmt::format("metric '{}': only minkowski takes a parameter", name));
     return Metric::minkowski(parse_power(name.substr(open + 1, name.size() - open - 2), name));
   }
-  return api::parse_name(kMetrics, "metric", name);
+  return core::parse_name(kMetrics, "metric", name);
 }
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names;
   for (const auto& [name, kind] : kMetrics)
-    if (name == api::name_of(kMetrics, kind)) names.emplace_back(name);
+    if (name == core::name_of(kMetrics, kind)) names.emplace_back(name);
   return names;
 }
 

@@ -1,11 +1,11 @@
 // The names of backends and methods; programs that have no more of the library than a planner know them too.
-#include "api/names.hpp"
+#include "core/names.hpp"
 #include "kith/options.hpp"
 
 namespace kith {
 namespace {
 
-using api::Name;
+using core::Name;
 
 constexpr std::array<Name<Backend>, 4> kBackends{{
     {"auto", Backend::automatic},
@@ -26,19 +26,19 @@ constexpr std::array<Name<Method>, 6> kMethods{{
 }  // namespace
 
 const char* to_string(Backend backend) noexcept {
-  return api::name_of(kBackends, backend);
+  return core::name_of(kBackends, backend);
 }
 
 const char* to_string(Method method) noexcept {
-  return api::name_of(kMethods, method);
+  return core::name_of(kMethods, method);
 }
 
 Backend parse_backend(std::string_view name) {
-  return api::parse_name(kBackends, "backend", name);
+  return core::parse_name(kBackends, "backend", name);
 }
 
 Method parse_method(std::string_view name) {
-  return api::parse_name(kMethods, "method", name);
+  return core::parse_name(kMethods, "method", name);
 }
 
 }  // namespace kith

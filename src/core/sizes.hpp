@@ -1,0 +1,60 @@
+// sizes.hpp: sizes that kernels and the planner must agree on.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kith/plan.hpp"
+
+namespace kith::core {
+
+// Kernels number columns with 32 bits, and some count past the end of a row.
+inline constexpr std::int64_t kLongestDeviceRow = 0x7FFFFFFF;
+
+// Buffers that the CPU's kernels append to need this many spare elements at their end.
+inline constexpr std::int64_t kSlack = 64;
+
+// A block of rows that passed a query's limit, of the CPU's register-tiled distances.
+struct BlockHit {
+  std::uint32_t query;
+  std::uint32_t block;
+};
+
+// Bytes of a coordinate in working precision.
+inline std::int64_t element_bytes(const Problem& problem) {
+  return problem.dtype == DType::float64 ? 8 : 4;
+}
+
+// The CPU's scan of intervals by method triangle.
+struct IntervalScanLimits {
+  static constexpr std::int64_t kScanMembers = 256;  // scored before the search bound is updated
+  // More than so many times k collected members are ranked by their keys: scores cannot tell ties apart.
+  static constexpr std::int64_t kRankFactor = 8;
+  static constexpr std::int64_t kMaxIntervalMembers = 4096;  // longer intervals are scanned in parts: small buffers
+};
+
+// Bytes of clusters, with or without their members' coordinates, and of what making them takes.
+inline std::int64_t cluster_bytes(const Problem& problem, std::int64_t rows, std::int64_t landmarks, bool members) {
+  const std::int64_t element = element_bytes(problem);
+  const std::int64_t row = problem.dims * element;
+  const std::int64_t each = 8 + element + 4 + 2 * (element == 8 ? 24 : 16) + (members ? row : 0);
+  return rows * each + landmarks * (row + 32) + 4096;
+}
+
+// Bytes that method triangle takes on the CPU by this plan: clusters, and for each thread the candidate clusters of a
+// query cluster and the candidates of a query.
+inline std::int64_t triangle_bytes(const Plan& plan) {
+  const Problem& p = plan.problem;
+  const std::int64_t element = element_bytes(p);
+  const std::int64_t clusters = plan.triangle.base_landmarks;
+  const std::int64_t near = clusters * (element * (p.dims + 1) + 40) + p.k * 8 + 64 * p.dims;
+  using Limits = IntervalScanLimits;
+  const std::int64_t most = (Limits::kRankFactor + 1) * p.k + 2 * Limits::kScanMembers + Limits::kMaxIntervalMembers;
+  const std::int64_t collected = 3 * std::min(most, p.base_rows + p.k) / 2 + 2 * kSlack;
+  const std::int64_t query =
+      collected * (3 * element + 8 + 8 + 16) + clusters * (element + 16) + p.dims * (element + 8);
+  return cluster_bytes(p, p.base_rows, clusters, true) +
+         cluster_bytes(p, plan.query_block, plan.triangle.query_landmarks, false) + (near + query) * plan.threads;
+}
+
+}  // namespace kith::core
