@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) fma_kernel(float factor, float bias,
 }
 
 Ceiling fma_ceiling(cudaStream_t stream) {
-  const std::int64_t blocks = static_cast<std::int64_t>(cuda::processor_count()) * Fma::kBlocks;
+  const std::int64_t blocks = static_cast<std::int64_t>(cuda::multiprocessor_count()) * Fma::kBlocks;
   const double count = static_cast<double>(blocks) * kThreads * Fma::kChains * Fma::kSteps;
   return {"fma", "TFMA/s", count * 1e-12, [=] {
             cuda::launch("fma", fma_kernel, {.blocks = blocks, .threads = kThreads}, stream, 0.5F, 1.0F,

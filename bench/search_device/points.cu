@@ -89,7 +89,7 @@ __global__ void fill_kernel(Recipe recipe, float* values) {
 }
 
 void fill(const Recipe& recipe, float* values, cudaStream_t stream) {
-  cuda::launch("fill", fill_kernel, {.blocks = cuda::processor_count() * 16, .threads = kThreads}, stream, recipe,
+  cuda::launch("fill", fill_kernel, {.blocks = cuda::multiprocessor_count() * 16, .threads = kThreads}, stream, recipe,
                values);
 }
 

@@ -11,7 +11,7 @@ std::optional<DeviceFacts> device_facts() {
   DeviceFacts facts;
   facts.name = device.name;
   facts.compute_capability = std::to_string(device.major) + "." + std::to_string(device.minor);
-  facts.processors = device.processors;
+  facts.processors = device.multiprocessors;
   facts.memory_bytes = device.memory;
   facts.l2_bytes = device.l2_bytes;
   KITH_CUDA(cudaDriverGetVersion(&facts.cuda_driver));

@@ -36,8 +36,8 @@ void DeviceMatrix::fill(const Shape& shape, unsigned seed) {
     values_ = {};
     values_ = cuda::DeviceBuffer<float>(shape.values(), stream_);
   }
-  cuda::launch("fill", fill_kernel, {.blocks = cuda::processor_count() * 16, .threads = 256}, stream_, values_.data(),
-               shape.values(), shape.length, shape.pattern, seed);
+  cuda::launch("fill", fill_kernel, {.blocks = cuda::multiprocessor_count() * 16, .threads = 256}, stream_,
+               values_.data(), shape.values(), shape.length, shape.pattern, seed);
   stream_.synchronize();
   shape_ = shape;
   seed_ = seed;

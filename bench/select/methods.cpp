@@ -61,7 +61,7 @@ bool is_method(const std::string& name) {
 
 std::string chosen_method(const Shape& shape, unsigned k, bool sorted) {
   return std::string(
-      cuda::select::choose_method(shape.rows, shape.length, k, form_of(sorted), cuda::processor_count()));
+      cuda::select::choose_method(shape.rows, shape.length, k, form_of(sorted), cuda::multiprocessor_count()));
 }
 
 std::function<void()> make_selection(const Entry& entry, const DeviceMatrix& matrix, Answer& answer,

@@ -39,8 +39,9 @@ __global__ void read_kernel(const float4* values, std::size_t count, float* neve
 
 template <bool kStream>
 void read(const float* values, std::size_t count, unsigned blocks_a_processor, cudaStream_t stream) {
-  cuda::launch("read", read_kernel<kStream>, {.blocks = cuda::processor_count() * blocks_a_processor, .threads = 256},
-               stream, reinterpret_cast<const float4*>(values), count / 4, static_cast<float*>(nullptr));
+  cuda::launch("read", read_kernel<kStream>,
+               {.blocks = cuda::multiprocessor_count() * blocks_a_processor, .threads = 256}, stream,
+               reinterpret_cast<const float4*>(values), count / 4, static_cast<float*>(nullptr));
 }
 
 }  // namespace

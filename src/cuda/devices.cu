@@ -41,7 +41,7 @@ std::vector<Device> device_list() {
     device.name = found.name;
     device.compute_major = found.major;
     device.compute_minor = found.minor;
-    device.multiprocessors = static_cast<int>(found.processors);
+    device.multiprocessors = static_cast<int>(found.multiprocessors);
     device.memory_bytes = static_cast<std::int64_t>(found.memory);
     device.free_bytes = static_cast<std::int64_t>(found.free_memory);
     list.push_back(std::move(device));

@@ -98,19 +98,19 @@ template <class Pass, class F = typename Pass::Value>
 F* find_limits(const Pass& pass, const core::SamplePlan& plan, std::string_view select) {
   Workspace& workspace = pass.workspace();
   cudaStream_t stream = workspace.stream();
-  F* limits = workspace.take<F>(as_size(pass.queries()));
+  F* limits = workspace.allocate<F>(as_size(pass.queries()));
   if (plan.rank == 0) {
     launch("no_limits", no_limits_kernel<F>, thread_each(pass.queries()), stream, limits, pass.queries());
     return limits;
   }
   F* bias = nullptr;
   if (pass.bias() != nullptr) {
-    bias = workspace.take<F>(as_size(plan.samples));
+    bias = workspace.allocate<F>(as_size(plan.samples));
     launch("sample_addends", sample_addends_kernel<F>, thread_each(plan.samples), stream, pass.bias(), plan.step,
            plan.samples, bias);
   }
   const std::int64_t stride = ceil_div(plan.samples, distance::kRowAlignment) * distance::kRowAlignment;
-  F* matrix = workspace.take<F>(as_size(pass.queries() * stride));
+  F* matrix = workspace.allocate<F>(as_size(pass.queries() * stride));
   pass.score_sample(plan, bias, matrix, stride);
   select::Rows<F> rows;
   rows.values = matrix;
@@ -131,9 +131,9 @@ FusedBest<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left
   distance::CandidateLists<F> lists;
   lists.limits = find_limits(pass, plan, wanted.select);
   lists.room = static_cast<unsigned>(plan.room);
-  lists.scores = workspace.take<F>(as_size(queries * plan.room));
-  lists.ids = workspace.take<unsigned>(as_size(queries * plan.room));
-  lists.counts = workspace.take<unsigned>(as_size(queries));
+  lists.scores = workspace.allocate<F>(as_size(queries * plan.room));
+  lists.ids = workspace.allocate<unsigned>(as_size(queries * plan.room));
+  lists.counts = workspace.allocate<unsigned>(as_size(queries));
   KITH_CUDA(cudaMemsetAsync(lists.counts, 0, as_size(queries) * sizeof(unsigned), workspace.stream()));
   pass.filter(lists);
   launch("pad_candidates", pad_candidates_kernel<F>, thread_each(queries * plan.room), workspace.stream(), lists.scores,
@@ -146,8 +146,8 @@ FusedBest<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left
   rows.rows = queries;
   rows.length = lists.room;
   rows.stride = rows.id_stride = plan.room;
-  FusedBest<F> best{workspace.take<F>(as_size(queries * wanted.width)),
-                    workspace.take<std::int64_t>(as_size(queries * wanted.width))};
+  FusedBest<F> best{workspace.allocate<F>(as_size(queries * wanted.width)),
+                    workspace.allocate<std::int64_t>(as_size(queries * wanted.width))};
   const select::Output<F> output{best.scores, best.places, static_cast<unsigned>(wanted.width), TopkOutput::sorted,
                                  rows};
   const SelectTuning tuning;

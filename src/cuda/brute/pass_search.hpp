@@ -77,7 +77,7 @@ class PassSearch {
     Workspace& own = *workspace_;
     if (!streams_) streams_.emplace(own.budget());
     own.clear();
-    streams_->follow(own.stream());
+    streams_->start_after(own.stream());
     workspace_ = &streams_->next();
     try {
       take_tiles(base, [&] {
@@ -90,7 +90,7 @@ class PassSearch {
       workspace_ = &own;
       throw;
     }
-    streams_->lead(own.stream());
+    streams_->finish_before(own.stream());
     workspace_ = &own;
   }
 
@@ -119,7 +119,8 @@ class PassSearch {
   std::int64_t joined(std::int64_t width) const { return std::min(work_.k, ladder_.lists.count + width); }
 
   Best select(const select::Rows<F>& rows, std::int64_t k) {
-    Best best{workspace_->take<F>(as_size(rows.rows * k)), workspace_->take<std::int64_t>(as_size(rows.rows * k))};
+    Best best{workspace_->allocate<F>(as_size(rows.rows * k)),
+              workspace_->allocate<std::int64_t>(as_size(rows.rows * k))};
     const select::Output<F> output{best.values, best.places, static_cast<unsigned>(k), TopkOutput::sorted, rows};
     select::select_rows(select::SelectCall<F>{rows, output, tuning_, *workspace_}, work_.select);
     return best;
@@ -134,7 +135,7 @@ class PassSearch {
     candidates.count = width;
     candidates.first_id = static_cast<unsigned>(base.first_id);
     if (exact()) {
-      F* matrix = workspace_->take<F>(as_size(count * stride_of(base)));
+      F* matrix = workspace_->allocate<F>(as_size(count * stride_of(base)));
       distance::all_keys(keys, matrix, stride_of(base));
       const Best best = select(rows_of(matrix, count, base.count, stride_of(base)), width);
       if (ladder_.lists.count == 0 && base.first_id == 0) {  // they are the lists
@@ -147,8 +148,8 @@ class PassSearch {
     } else {
       const Best best = uses_fp16(rung_.stage) ? best_fp16_scores(base, first, count) : best_scores(base, first, count);
       if (width < base.count) note_left_out(best.values, width, count, ladder_.left_out + first, workspace_->stream());
-      unsigned* places = workspace_->take<unsigned>(as_size(count * width));
-      F* found = workspace_->take<F>(as_size(count * width));
+      unsigned* places = workspace_->allocate<unsigned>(as_size(count * width));
+      F* found = workspace_->allocate<F>(as_size(count * width));
       narrow_ids(best.places, count * width, places, workspace_->stream());
       distance::candidate_keys(keys, places, width, found);
       candidates.keys = found;
@@ -188,7 +189,7 @@ class PassSearch {
       const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
       return {best.scores, best.places};
     }
-    call.scores = workspace_->take<F>(as_size(count * stride_of(base)));
+    call.scores = workspace_->allocate<F>(as_size(count * stride_of(base)));
     compute_scores(rung_.stage, call);
     return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
   }
@@ -207,7 +208,7 @@ class PassSearch {
         const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
         return {best.scores, best.places};
       }
-      call.scores = workspace_->take<F>(as_size(count * stride_of(base)));
+      call.scores = workspace_->allocate<F>(as_size(count * stride_of(base)));
       distance::fp16_gemm_scores(call);
       return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
     } else {
@@ -231,8 +232,8 @@ class PassSearch {
   void join(const TileCandidates<F>& candidates, std::int64_t first, std::int64_t count) {
     const RunningLists<F> lists = lists_from(first);
     const std::int64_t width = lists.count + candidates.count;
-    F* keys = workspace_->take<F>(as_size(count * width));
-    unsigned* ids = workspace_->take<unsigned>(as_size(count * width));
+    F* keys = workspace_->allocate<F>(as_size(count * width));
+    unsigned* ids = workspace_->allocate<unsigned>(as_size(count * width));
     join_lists(lists, candidates, count, keys, ids, workspace_->stream());
     select::Rows<F> rows = rows_of(keys, count, width, width);
     rows.ids = ids;

@@ -241,7 +241,7 @@ void run(const ScoreCall<F>& call, const Form& form) {
                      .vectors = in_vectors(call.queries) && in_vectors(call.base)};
   const std::int64_t warps = ceil_div(call.base.count, std::int64_t{kRows<Form>} * (kWarp / work.lanes));
   constexpr std::int64_t kLong = DirectTuning::kStridesEach * DirectTuning::kThreads * kWidth<F>;
-  work.wide = call.dims >= kLong && warps * work.passes < DirectTuning::kWarpsEach * processor_count();
+  work.wide = call.dims >= kLong && warps * work.passes < DirectTuning::kWarpsEach * multiprocessor_count();
   const std::int64_t blocks = work.wide ? warps : ceil_div(warps, DirectTuning::kWarps);
   launch("direct_scores", direct_kernel<Form, Queries, F>,
          {.blocks = blocks * work.passes, .threads = DirectTuning::kThreads}, call.stream(), work, form);

@@ -99,7 +99,7 @@ inline Fp16TileWork plan_fp16_tiles(const Fp16Rows& queries, const Fp16Rows& bas
       .packed = 1,
       .query_tiles = static_cast<unsigned>(query_tiles),
       .base_tiles = static_cast<unsigned>(base_tiles),
-      .tiles_each = best_tiles_each(query_tiles, base_tiles, std::int64_t{Shape::kBlocks} * processor_count(),
+      .tiles_each = best_tiles_each(query_tiles, base_tiles, std::int64_t{Shape::kBlocks} * multiprocessor_count(),
                                     Shape::kMostTiles)};
   if (chunks == 1) work.packed = Shape::kVectors / work.vectors(0);
   return work;
@@ -166,7 +166,7 @@ __device__ __forceinline__ void copy_fp16_chunk(const Fp16* rows, std::int64_t f
   const std::int64_t first_row = first + tile * Shape::kPoints + row;
   const bool there = coordinate < work.stride;
   const auto* from = reinterpret_cast<const float4*>(rows + first_row * stride + coordinate);
-  const SharedPlace<float4> place(reinterpret_cast<float4*>(to + Fp16TileMemory::place(row, vector)));
+  const SharedAddress<float4> place(reinterpret_cast<float4*>(to + Fp16TileMemory::place(row, vector)));
   KITH_UNROLL
   for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
     place.copy_async_or_zero(i * Shape::kVectors, from, there && first_row + i < count);
@@ -206,7 +206,7 @@ struct Fp16Copies {
  private:
   __device__ __forceinline__ static void copy_addends(const Fp16TileWork& work, std::int64_t first, unsigned stage) {
     for (unsigned i = threadIdx.x; i < work.packed * Shape::kPoints; i += Shape::kThreads)
-      SharedPlace<float>(Memory::bias(work, stage) + i)
+      SharedAddress<float>(Memory::bias(work, stage) + i)
           .copy_async_or_zero(0, work.bias + first + i, work.bias != nullptr && first + i < work.base_count);
   }
 };

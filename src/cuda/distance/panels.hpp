@@ -56,8 +56,8 @@ void for_each_part(const PointRows<F>& queries, const PointRows<F>& base, std::i
                                   ? std::min(panels::part_points<F>(queries.count, dims, workspace), base.count)
                                   : 0;
   if (points == 0) return part(plan_tiles(queries, base, dims, bias), std::int64_t{0});
-  F* const query_panels = workspace.take<F>(static_cast<std::size_t>(panels::values<F>(queries.count, dims)));
-  F* const base_panels = workspace.take<F>(static_cast<std::size_t>(panels::values<F>(points, dims)));
+  F* const query_panels = workspace.allocate<F>(static_cast<std::size_t>(panels::values<F>(queries.count, dims)));
+  F* const base_panels = workspace.allocate<F>(static_cast<std::size_t>(panels::values<F>(points, dims)));
   turn_points(queries, dims, query_panels, workspace.stream());
   for (std::int64_t first = 0; first < base.count; first += points) {
     const PointRows<F> some{base.data + first * base.stride, std::min(points, base.count - first), base.stride};

@@ -117,7 +117,7 @@ TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, st
   using Shape = TileShape<F>;
   const std::int64_t query_tiles = ceil_div(queries.count, Shape::kPoints);
   const std::int64_t base_tiles = ceil_div(base.count, Shape::kPoints);
-  const std::int64_t blocks_at_once = std::int64_t{Shape::kBlocks} * processor_count();
+  const std::int64_t blocks_at_once = std::int64_t{Shape::kBlocks} * multiprocessor_count();
   const auto chunks = static_cast<unsigned>(dims > 0 ? ceil_div(dims, Shape::kDepth) : 1);
   return {.queries = queries,
           .base = base,
@@ -202,7 +202,7 @@ __device__ __forceinline__ void copy_rows(const PointRows<F>& points, std::int64
   const unsigned r = thread / Shape::kStep;
   const F* from = points.data + (first + r) * points.stride + coordinate + c;
   const std::int64_t rows_apart = kRows * points.stride;
-  const SharedPlace<F> place(to + c * Shape::kPitch + r);
+  const SharedAddress<F> place(to + c * Shape::kPitch + r);
   KITH_UNROLL
   for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
     const bool row_there = kFull || first + r + i < points.count;
@@ -235,7 +235,8 @@ __device__ __forceinline__ void copy_panel(const F* panels, unsigned tile, unsig
   const auto* from =
       reinterpret_cast<const Vector*>(panels + (std::int64_t{tile} * dims + coordinate) * Shape::kPoints) + thread;
   const unsigned c = thread / kPieces;
-  const SharedPlace<Vector> place(reinterpret_cast<Vector*>(to + c * Shape::kPitch + thread % kPieces * Shape::kPiece));
+  const SharedAddress<Vector> place(
+      reinterpret_cast<Vector*>(to + c * Shape::kPitch + thread % kPieces * Shape::kPiece));
   KITH_UNROLL
   for (unsigned j = 0; j < Shape::kDepth; j += kCoordinates)
     place.copy_async_or_zero(j * Shape::kPitch / Shape::kPiece, from + j * kPieces, coordinate + j + c < dims);
@@ -252,7 +253,7 @@ __device__ __forceinline__ void copy_packed(const TileWork<F>& work, unsigned ti
     const unsigned c = column % work.depth();
     const std::int64_t first = std::int64_t{tile + column / work.depth()} * Shape::kPoints + r;
     const F* from = work.base.data + first * work.base.stride + c;
-    const SharedPlace<F> place(to + column * Shape::kPitch + r);
+    const SharedAddress<F> place(to + column * Shape::kPitch + r);
     KITH_UNROLL
     for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
       place.copy_async_or_zero(i, from, c < work.dims && first + i < work.base.count);
@@ -324,7 +325,7 @@ struct ChunkCopies {
   __device__ __forceinline__ void copy_addends(const TileWork<F>& work, unsigned stage) const {
     for (unsigned i = reread_thread(); i < work.packed * Shape::kPoints; i += Shape::kThreads) {
       const std::int64_t point = std::int64_t{tile} * Shape::kPoints + i;
-      SharedPlace<F>(Memory::bias(work, stage) + i)
+      SharedAddress<F>(Memory::bias(work, stage) + i)
           .copy_async_or_zero(0, work.bias + point, work.bias != nullptr && point < work.base.count);
     }
   }

@@ -95,7 +95,7 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
   if (finite) {
     const bool packed = rows.stride == dims;
     const std::int64_t blocks =
-        std::min<std::int64_t>(ceil_div(rows.count * dims, kThreads), processor_count() * kBlocks);
+        std::min<std::int64_t>(ceil_div(rows.count * dims, kThreads), multiprocessor_count() * kBlocks);
     launch("find_not_finite", find_not_finite_kernel<F>, {.blocks = blocks, .threads = kThreads}, stream,
            packed ? PointRows<F>{rows.data, 1, rows.count * dims} : rows, packed ? rows.count * dims : dims,
            faults_.data());

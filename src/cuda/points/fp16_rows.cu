@@ -114,7 +114,7 @@ __global__ void round_rows_kernel(PointRows<float> rows, std::int64_t dims, cons
 
 void column_means(const PointRows<float>& rows, std::int64_t dims, float* means, Workspace& workspace) {
   const std::int64_t chunks = std::clamp<std::int64_t>(ceil_div(rows.count, 8 * kWarps), 1, kMostChunks);
-  double* const sums = workspace.take<double>(static_cast<std::size_t>(chunks * dims));
+  double* const sums = workspace.allocate<double>(static_cast<std::size_t>(chunks * dims));
   launch("sum_columns", sum_columns_kernel, {.blocks = ceil_div(dims, kWarp) * chunks, .threads = kThreads},
          workspace.stream(), rows, dims, chunks, sums);
   launch("finish_means", finish_means_kernel, {.blocks = ceil_div(dims, kThreads), .threads = kThreads},

@@ -32,7 +32,7 @@ Fp16Frame make_fp16_frame(const PointRows<float>& rows, std::int64_t dims, bool 
     frame.center = DeviceBuffer<float>(as_size(dims), stream);
     column_means(rows, dims, frame.center.data(), scratch);
   }
-  float* const largest = scratch.take<float>(1);
+  float* const largest = scratch.allocate<float>(1);
   largest_magnitude(rows, dims, frame.center.data(), largest, stream);
   float found = 0;
   KITH_CUDA(cudaMemcpyAsync(&found, largest, sizeof(found), cudaMemcpyDeviceToHost, stream));

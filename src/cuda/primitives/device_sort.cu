@@ -85,7 +85,7 @@ template <class Sort>
 void with_storage(Workspace& workspace, Sort&& sort) {
   std::size_t bytes = 0;
   check(sort(nullptr, bytes), "cub radix sort (size)");
-  void* storage = workspace.take<unsigned char>(bytes);
+  void* storage = workspace.allocate<unsigned char>(bytes);
   check(sort(storage, bytes), "cub radix sort");
 }
 
@@ -98,7 +98,7 @@ void bring_home(K* keys, cub::DoubleBuffer<K>& buffers, std::int64_t count, cuda
 }
 
 void sort_one_by_one(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, int first_bit) {
-  auto* other = workspace.take<PackedKey>(static_cast<std::size_t>(length));
+  auto* other = workspace.allocate<PackedKey>(static_cast<std::size_t>(length));
   with_storage(workspace, [&](void* storage, std::size_t& bytes) {
     for (std::int64_t s = 0; s < segments; ++s) {
       cub::DoubleBuffer<PackedKey> buffers(keys + s * length, other);
@@ -119,7 +119,7 @@ struct Times {
 // CUB counts the items of one call with an int, so the segments are sorted in batches of that many.
 void sort_together(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, int first_bit) {
   const std::int64_t batch = std::min(segments, std::numeric_limits<int>::max() / length);
-  auto* other = workspace.take<PackedKey>(static_cast<std::size_t>(batch * length));
+  auto* other = workspace.allocate<PackedKey>(static_cast<std::size_t>(batch * length));
   const auto offsets =
       thrust::make_transform_iterator(thrust::counting_iterator<int>(0), Times{static_cast<int>(length)});
   with_storage(workspace, [&](void* storage, std::size_t& bytes) {
@@ -195,8 +195,8 @@ void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Wo
   if (segments == 0 || length <= 1) return;
   const std::int64_t count = segments * length;
   const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
-  const Shape shape = {.blocks = ceil_div(count, kTuning.threads), .threads = kTuning.threads};
-  auto* labeled = workspace.take<WideLabeled>(static_cast<std::size_t>(count));
+  const LaunchShape shape = {.blocks = ceil_div(count, kTuning.threads), .threads = kTuning.threads};
+  auto* labeled = workspace.allocate<WideLabeled>(static_cast<std::size_t>(count));
   launch("label", label_kernel, shape, workspace.stream(), keys, count, length, labeled);
   // The memory of `keys` is free now: it is the second buffer.
   cub::DoubleBuffer<WideLabeled> buffers(labeled, reinterpret_cast<WideLabeled*>(keys));

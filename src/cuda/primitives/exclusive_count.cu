@@ -37,7 +37,7 @@ void exclusive_count(const unsigned* ids, std::int64_t count, unsigned first, un
   // CUB asks for its storage first, with none.
   std::size_t bytes = 0;
   check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, flags, before, count, workspace.stream()), "cub scan (size)");
-  void* storage = workspace.take<unsigned char>(bytes);
+  void* storage = workspace.allocate<unsigned char>(bytes);
   check(cub::DeviceScan::ExclusiveSum(storage, bytes, flags, before, count, workspace.stream()), "cub scan");
 }
 

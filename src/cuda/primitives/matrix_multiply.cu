@@ -299,7 +299,7 @@ class Product {
     const std::optional<cublasLtMatmulHeuristicResult_t> found = algorithm();
     if (!found) return false;
     void* workspace = nullptr;
-    if (found->workspaceSize > 0) workspace = call_.workspace.template take<unsigned char>(found->workspaceSize);
+    if (found->workspaceSize > 0) workspace = call_.workspace.template allocate<unsigned char>(found->workspaceSize);
     const Out alpha = static_cast<Out>(call_.alpha);
     const Out beta = adds_to_result() ? 1 : 0;
     check(library().Matmul(handle(), operation_.get(), &alpha, call_.right.data, right_.get(), call_.left.data,

@@ -6,33 +6,10 @@
 // the bias rounds once more.
 #pragma once
 
-#include "cuda/runtime/platform.cuh"
+#include "cuda/runtime/fp16.cuh"
 #include "cuda/runtime/workspace.hpp"
 
-#if !defined(KITH_IS_EMULATED)
-#include <cuda_fp16.h>
-#endif
-
 namespace kith::KITH_BACKEND::inline primitives {
-
-// IEEE binary16 as the compiler has it.
-#if defined(KITH_IS_EMULATED)
-using Fp16 = _Float16;
-inline Fp16 fp16_of(float value) {
-  return static_cast<Fp16>(value);
-}
-inline float float_of(Fp16 value) {
-  return static_cast<float>(value);
-}
-#else
-using Fp16 = __half;
-__host__ __device__ __forceinline__ Fp16 fp16_of(float value) {
-  return __float2half_rn(value);
-}
-__host__ __device__ __forceinline__ float float_of(Fp16 value) {
-  return __half2float(value);
-}
-#endif
 
 // What sums and results of products of In are kept in.
 template <class In>

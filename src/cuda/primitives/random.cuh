@@ -15,7 +15,7 @@ __device__ __forceinline__ unsigned random_bits(unsigned seed, unsigned i) {
 
 // Place i of a random sample of `size` places below `count`, which is not less than size: one of each of `size` equal
 // parts, so that none is drawn twice and an array in order is sampled evenly.
-__device__ __forceinline__ unsigned sample_place(unsigned count, unsigned size, unsigned i, unsigned seed) {
+__device__ __forceinline__ unsigned sample_position(unsigned count, unsigned size, unsigned i, unsigned seed) {
   const auto first = static_cast<unsigned>(static_cast<std::uint64_t>(count) * i / size);
   const auto next = static_cast<unsigned>(static_cast<std::uint64_t>(count) * (i + 1) / size);
   return first + random_bits(seed, i) % (next - first);

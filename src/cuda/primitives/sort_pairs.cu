@@ -45,11 +45,11 @@ void bring_home(V* values, cub::DoubleBuffer<V>& buffers, std::int64_t count, cu
 template <class Code, class Sort>
 void sort_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace& workspace, Sort sort) {
   const auto size = static_cast<std::size_t>(count);
-  cub::DoubleBuffer<Code> code_buffers(codes, workspace.take<Code>(size));
-  cub::DoubleBuffer<unsigned> id_buffers(ids, workspace.take<unsigned>(size));
+  cub::DoubleBuffer<Code> code_buffers(codes, workspace.allocate<Code>(size));
+  cub::DoubleBuffer<unsigned> id_buffers(ids, workspace.allocate<unsigned>(size));
   std::size_t bytes = 0;
   check(sort(nullptr, bytes, code_buffers, id_buffers), "cub radix sort (size)");
-  void* storage = workspace.take<unsigned char>(bytes);
+  void* storage = workspace.allocate<unsigned char>(bytes);
   check(sort(storage, bytes, code_buffers, id_buffers), "cub radix sort");
   bring_home(codes, code_buffers, count, workspace.stream());
   bring_home(ids, id_buffers, count, workspace.stream());

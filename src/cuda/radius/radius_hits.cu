@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
 
 namespace kith::KITH_BACKEND::radius {

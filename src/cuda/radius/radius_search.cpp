@@ -127,11 +127,11 @@ class RadiusSearch {
     workspace_.reset();
     const std::int64_t first = tile.first + points.first;
     pairs_ = {limits_of(queries),
-              workspace_.take<unsigned>(as_size(room_)),
-              workspace_.take<unsigned>(as_size(room_)),
+              workspace_.allocate<unsigned>(as_size(room_)),
+              workspace_.allocate<unsigned>(as_size(room_)),
               static_cast<unsigned long long>(room_),
               0,
-              workspace_.take<unsigned long long>(1)};
+              workspace_.allocate<unsigned long long>(1)};
     KITH_CUDA(cudaMemsetAsync(pairs_.count, 0, sizeof(unsigned long long), stream()));
     distance::fused_filter(distance::FilterCall<F, distance::PairList<F>>{
         queries_.working(queries.first, queries.count), tile.store->working(first, points.count), queries_.dims(),
@@ -145,7 +145,8 @@ class RadiusSearch {
 
   const F* limits_of(const Range& queries) {
     const core::ScoreBounds<F> bounds(work_.metric, queries_.dims(), expanded_, work_.integer_range);
-    RadiusLimits<F> what{bounds, radii_ + queries.first, nullptr, nullptr, workspace_.take<F>(as_size(queries.count))};
+    RadiusLimits<F> what{bounds, radii_ + queries.first, nullptr, nullptr,
+                         workspace_.allocate<F>(as_size(queries.count))};
     if (expanded_ || bounds.is_absolute()) {
       what.query_square_norms = queries_.square_norms(queries.first);
       what.max_squared_norm = max_squared_norm_;
@@ -159,15 +160,15 @@ class RadiusSearch {
     FoundPart<F> part;
     part.first_query = queries.first;
     part.counts.resize(as_size(queries.count));
-    auto* counts = workspace_.take<unsigned>(as_size(queries.count));
+    auto* counts = workspace_.allocate<unsigned>(as_size(queries.count));
     KITH_CUDA(cudaMemsetAsync(counts, 0, part.counts.size() * sizeof(unsigned), stream()));
     // As large as the list: the next part finds the same memory.
-    F* keys = workspace_.take<F>(as_size(room_));
+    F* keys = workspace_.allocate<F>(as_size(room_));
     LabeledKey<OrderOf<F>>* hits = nullptr;
     LabeledKey<OrderOf<F>>* other = nullptr;
     if (!work_.count_only) {
-      hits = workspace_.take<LabeledKey<OrderOf<F>>>(as_size(room_));
-      other = workspace_.take<LabeledKey<OrderOf<F>>>(as_size(room_));
+      hits = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(room_));
+      other = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(room_));
     }
     distance::pair_keys(distance::KeyCall<F>{queries_.exact(queries.first, queries.count),
                                              tile.store->exact(tile.first + points.first, points.count),

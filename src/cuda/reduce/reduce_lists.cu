@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kReduceThreads)
 template <class F>
 void reduce_lists(const NeighborLists<F>& lists, const PointRows<F>& base, const NeighborReduction<F>& reduction,
                   cudaStream_t stream) {
-  const Shape shape = {.blocks = ceil_div(lists.count, kReduceWarps), .threads = kReduceThreads};
+  const LaunchShape shape = {.blocks = ceil_div(lists.count, kReduceWarps), .threads = kReduceThreads};
   launch("reduce_lists", reduce_lists_kernel<F>, shape, stream, lists, base, reduction);
 }
 

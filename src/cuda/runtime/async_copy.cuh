@@ -1,6 +1,6 @@
-// async_copy.cuh: copies from global to shared memory that need no registers and do not make their thread wait.
-// A thread starts copies, ends a group of them with commit_copies(), and says wait_for_copies<N>() before it reads:
-// then all groups but the N it committed last have landed. What other threads copied, it sees behind a barrier that
+// async_copy.cuh: cp.async, copies from global to shared memory that need no registers and do not block their thread.
+// A thread starts copies, closes a group of them with commit_copies(), and calls wait_for_copies<N>() before it reads:
+// all groups but the N committed last have then arrived. Copies of other threads are visible after a barrier that
 // follows their waits.
 #pragma once
 
@@ -8,44 +8,44 @@
 
 namespace kith::KITH_BACKEND::inline runtime {
 
-// A place in shared memory that copies go to. Its address is found once: the compiler would rather find it anew for
-// each copy than keep it in a register.
+// The destination of copies in shared memory. The address is converted once, in volatile assembly: the compiler would
+// otherwise convert it again for every copy instead of keeping it in a register.
 template <class T>
-class SharedPlace {
+class SharedAddress {
  public:
 #if defined(KITH_IS_EMULATED)
-  __device__ explicit SharedPlace(T* place) : place_(place) {}
+  __device__ explicit SharedAddress(T* address) : address_(address) {}
 #else
-  __device__ __forceinline__ explicit SharedPlace(T* place) {
-    asm volatile("mov.u32 %0, %1;\n" : "=r"(place_) : "r"(static_cast<unsigned>(__cvta_generic_to_shared(place))));
+  __device__ __forceinline__ explicit SharedAddress(T* address) {
+    asm volatile("mov.u32 %0, %1;\n" : "=r"(address_) : "r"(static_cast<unsigned>(__cvta_generic_to_shared(address))));
   }
 #endif
 
-  // place[offset] = inside ? *from : zero. T has 4, 8 or 16 bytes, to which both addresses are aligned; `from` is not
+  // address[offset] = inside ? *from : zero. T has 4, 8 or 16 bytes, to which both addresses are aligned; `from` is not
   // read, and may point anywhere, where it is not inside.
   __device__ __forceinline__ void copy_async_or_zero(unsigned offset, const T* from, bool inside) const {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
 #if defined(KITH_IS_EMULATED)
     if (inside)
-      ::emulator::async_copy(place_ + offset, from, sizeof(T));
+      ::emulator::async_copy(address_ + offset, from, sizeof(T));
     else
-      place_[offset] = T{};
+      address_[offset] = T{};
 #else
     asm volatile(
         "{\n"
         "  .reg .pred outside;\n"
         "  setp.eq.u32 outside, %3, 0;\n"
         "  cp.async.ca.shared.global [%0], [%1], %2, outside;\n"
-        "}\n" ::"r"(place_ + offset * static_cast<unsigned>(sizeof(T))),
+        "}\n" ::"r"(address_ + offset * static_cast<unsigned>(sizeof(T))),
         "l"(from), "n"(sizeof(T)), "r"(static_cast<unsigned>(inside)));
 #endif
   }
 
  private:
 #if defined(KITH_IS_EMULATED)
-  T* place_;
+  T* address_;
 #else
-  unsigned place_;
+  unsigned address_;
 #endif
 };
 

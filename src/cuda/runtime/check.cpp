@@ -1,3 +1,4 @@
+// check.cpp: the text and the error code of a failed CUDA call.
 #include "cuda/runtime/check.hpp"
 
 #include <string>

@@ -1,4 +1,4 @@
-// check.hpp: CUDA errors become the library's exception, with the call, the device and the size that was asked for.
+// check.hpp: CUDA errors become kith::Error, with the call, the device and the requested bytes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 
 namespace kith::KITH_BACKEND::inline runtime {
 
-// Throws Error(out_of_memory | no_device | internal). `bytes` is what the call asked for, 0 where that means nothing.
+// Throws Error(out_of_memory | no_device | internal). `bytes` is the requested size, 0 for calls without one.
 [[noreturn]] void raise(cudaError_t status, const char* call, std::size_t bytes);
 
 inline void check(cudaError_t status, const char* call, std::size_t bytes = 0) {

@@ -1,5 +1,6 @@
-// host_compiler.hpp: words of device code that headers use outside of templates, for the compiler of files without
-// kernels (.cpp): there nothing calls them. nvcc, which reads every header three times, is kept for the others (.cu).
+// host_compiler.hpp: declarations of device intrinsics for .cpp files, which the host compiler compiles.
+// Shared headers name these outside of templates, so they must be declared; no .cpp file calls them. Only .cu files go
+// through nvcc, which reads every header three times.
 #pragma once
 
 #include <device_launch_parameters.h>

@@ -1,3 +1,4 @@
+// launch.cu: the opt-in to more than 48 KiB of dynamic shared memory, once for each kernel and device.
 #include "cuda/runtime/launch.cuh"
 
 #if !defined(KITH_IS_EMULATED)

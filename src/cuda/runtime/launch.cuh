@@ -1,4 +1,4 @@
-// launch.cuh: the one way kernels are started.
+// launch.cuh: launch(), the one way kernels are started, and programmatic dependent launch.
 //   launch("bits", bits_kernel<float, 8>, {.blocks = rows, .threads = 256, .shared_bytes = n}, stream, args...);
 #pragma once
 
@@ -9,28 +9,28 @@
 #include "cuda/runtime/platform.cuh"
 
 #if !defined(KITH_IS_EMULATED) && !defined(__CUDACC__)
-#error "what starts kernels is compiled by nvcc: call the file .cu"
+#error "a source that launches kernels is compiled by nvcc: call the file .cu"
 #endif
 
 namespace kith::KITH_BACKEND::inline runtime {
 
-struct Shape {
+struct LaunchShape {
   std::int64_t blocks = 1;
   unsigned threads = kWarp;
-  std::size_t shared_bytes = 0;   // dynamic
-  bool dependent_launch = false;  // may start before the kernel before it in the stream has ended; it waits by itself
+  std::size_t shared_bytes = 0;   // of dynamic shared memory
+  bool dependent_launch = false;  // may start before the previous kernel of the stream ends; the kernel itself waits
 };
 
-// One thread for each of so many things; thread_index() numbers them.
-inline Shape thread_each(std::int64_t count) {
+// One thread for each of `count` items; the kernel finds its item with thread_index().
+inline LaunchShape thread_each(std::int64_t count) {
   constexpr unsigned kThreads = 256;
   return {.blocks = ceil_div(count, kThreads), .threads = kThreads};
 }
 
-// Kernels that follow each other at once can hide how long a start takes: one that says trigger_dependent_launch() lets
-// the next, launched with `early`, occupy multiprocessors that fall idle; that one says wait_for_previous_kernel()
-// before it touches anything that the kernels before it write, back to the last that was not started early: what those
-// found done, it finds done too. Devices and builds without that do one after the other.
+// Programmatic dependent launch hides the launch latency of consecutive kernels. A kernel that calls
+// trigger_dependent_launch() lets the next one, launched with dependent_launch, occupy idle multiprocessors; that one
+// calls wait_for_previous_kernel() before it touches anything written since the last kernel that was launched without
+// it. Devices before sm_90, and builds for them, run the kernels one after the other.
 #if defined(__CUDA_ARCH_LIST__)
 constexpr bool supports_dependent_launch() {
   for (const int architecture : {__CUDA_ARCH_LIST__})
@@ -55,13 +55,13 @@ __device__ __forceinline__ void wait_for_previous_kernel() {
 #endif
 }
 
-// Lets a kernel have as much dynamic shared memory as the current device gives; once is enough, and threads may meet
-// here.
+// Raises a kernel's limit of dynamic shared memory to what the current device allows. Thread-safe; later calls for the
+// same kernel and device return at once.
 void allow_dynamic_shared(const void* kernel, const char* name);
 
-// Blocks are numbered along x, which has room for 2^31 − 1 of them. No blocks: nothing to do, which is no error.
+// Launches on a grid along x, of at most 2^31 − 1 blocks. No blocks: nothing to do, which is no error.
 template <class... Parameters, class... Arguments>
-void launch(const char* name, void (*kernel)(Parameters...), const Shape& shape, cudaStream_t stream,
+void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             Arguments&&... arguments) {
   if (shape.blocks == 0) return;
   if (shape.blocks > 0x7FFFFFFF) raise(cudaErrorInvalidConfiguration, name, 0);
@@ -73,9 +73,9 @@ void launch(const char* name, void (*kernel)(Parameters...), const Shape& shape,
             shape.shared_bytes, stream),
         name, shape.shared_bytes);
 #else
-  // A kernel gets 48 KiB without asking, of which some may be static.
-  constexpr std::size_t kWithoutAsking = 16 << 10;
-  if (shape.shared_bytes > kWithoutAsking) allow_dynamic_shared(reinterpret_cast<const void*>(kernel), name);
+  // 48 KiB need no attribute, but static shared memory counts among them.
+  constexpr std::size_t kNeedsNoAttribute = 16 << 10;
+  if (shape.shared_bytes > kNeedsNoAttribute) allow_dynamic_shared(reinterpret_cast<const void*>(kernel), name);
   std::tuple<std::decay_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
   std::apply(
       [&](auto&... value) {

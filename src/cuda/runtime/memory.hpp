@@ -1,4 +1,4 @@
-// memory.hpp: memory of the device and pinned memory of the host, owned.
+// memory.hpp: owners of device memory and of page-locked host memory.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@ constexpr std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
-// A block of device memory that belongs to a stream: given back in the stream's order, without waiting for it.
+// Device memory of a stream: allocated and freed in the stream's order, without waiting for it.
 template <class T>
 class DeviceBuffer {
  public:
@@ -50,7 +50,7 @@ class DeviceBuffer {
   cudaStream_t stream_ = nullptr;
 };
 
-// Page-locked host memory, which asynchronous copies need.
+// Page-locked host memory, without which asynchronous copies are synchronous.
 template <class T>
 class PinnedBuffer {
  public:

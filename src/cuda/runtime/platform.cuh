@@ -1,6 +1,6 @@
-// platform.cuh: what every device source starts from.
+// platform.cuh: the backend's name, warp constants and thread numbers, which every device source includes.
 // The sources of src/cuda/ are compiled twice: by nvcc into namespace kith::cuda, and by the host compiler against
-// emulator/ into kith::emulated. KITH_BACKEND is that name; KITH_IS_EMULATED tells the few places that differ.
+// emulator/ into kith::emulated. KITH_BACKEND is that name; KITH_IS_EMULATED marks the few lines that differ.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -41,8 +41,7 @@ __device__ __forceinline__ std::int64_t thread_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Makes the compiler load again what it has loaded, and compute again what follows from it, instead of keeping it in
-// registers.
+// A compiler barrier: values loaded before are loaded and computed again after it, instead of occupying registers.
 __device__ __forceinline__ void discard_cached_loads() {
 #if !defined(KITH_IS_EMULATED)
   asm volatile("" ::: "memory");

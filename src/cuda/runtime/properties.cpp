@@ -1,3 +1,4 @@
+// properties.cpp: hardware properties, as the driver reports them.
 #include "cuda/runtime/properties.hpp"
 
 #include <array>
@@ -22,11 +23,11 @@ std::vector<DeviceProperties> devices() {
     device.name = found.name;
     device.major = found.major;
     device.minor = found.minor;
-    device.processors = static_cast<unsigned>(found.multiProcessorCount);
+    device.multiprocessors = static_cast<unsigned>(found.multiProcessorCount);
     device.l2_bytes = static_cast<std::size_t>(found.l2CacheSize);
     device.shared_bytes = found.sharedMemPerBlockOptin;
     device.memory = found.totalGlobalMem;
-    // A device that another process has to itself says nothing of its memory.
+    // A device in exclusive use by another process does not report its memory.
     if (cudaSetDevice(id) != cudaSuccess || cudaMemGetInfo(&device.free_memory, &device.memory) != cudaSuccess)
       cudaGetLastError();
     KITH_CUDA(cudaSetDevice(current));
@@ -35,16 +36,16 @@ std::vector<DeviceProperties> devices() {
   return all;
 }
 
-unsigned processor_count() {
-  constexpr int kRemembered = 64;
-  static std::array<std::atomic<unsigned>, kRemembered> counts{};
+unsigned multiprocessor_count() {
+  constexpr int kMaxCached = 64;
+  static std::array<std::atomic<unsigned>, kMaxCached> counts{};
   int device = 0;
   KITH_CUDA(cudaGetDevice(&device));
-  if (device < kRemembered && counts[static_cast<std::size_t>(device)] > 0)
+  if (device < kMaxCached && counts[static_cast<std::size_t>(device)] > 0)
     return counts[static_cast<std::size_t>(device)];
   int count = 0;
   KITH_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  if (device < kRemembered) counts[static_cast<std::size_t>(device)] = static_cast<unsigned>(count);
+  if (device < kMaxCached) counts[static_cast<std::size_t>(device)] = static_cast<unsigned>(count);
   return static_cast<unsigned>(count);
 }
 

@@ -1,4 +1,4 @@
-// properties.hpp: what the current device is and has.
+// properties.hpp: the devices of this machine and their hardware properties.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@ struct DeviceProperties {
   std::string name;
   int major = 0;  // compute capability
   int minor = 0;
-  unsigned processors = 0;  // multiprocessors
-  std::size_t memory = 0;   // bytes in all
+  unsigned multiprocessors = 0;
+  std::size_t memory = 0;  // bytes
   std::size_t free_memory = 0;
   std::size_t l2_bytes = 0;
-  std::size_t shared_bytes = 0;  // a block may ask for
+  std::size_t shared_bytes = 0;  // dynamic shared memory that a block may request
 };
 
-// The devices there are; empty where there is none or no driver.
+// All devices; empty if there is none or no driver.
 std::vector<DeviceProperties> devices();
 
-// Multiprocessors of the current device; asked once a device.
-unsigned processor_count();
+// Multiprocessors of the current device. The driver is asked once per device.
+unsigned multiprocessor_count();
 
-// Of the current device.
+// The current device's name.
 std::string device_name();
 
 }  // namespace kith::KITH_BACKEND::inline runtime

@@ -1,4 +1,5 @@
-// shared.cuh: how kernels get shared memory, so that the emulator can hand out blocks of their exact size.
+// shared.cuh: declarations of shared memory, through which the emulator allocates blocks of exact sizes and checks
+// them.
 //   KITH_SHARED(unsigned, counts, 256);        a static array of 256 unsigned
 //   auto* keys = dynamic_shared<Key>();         the block's dynamic shared memory, from its start
 #pragma once
@@ -7,7 +8,7 @@
 
 #if defined(KITH_IS_EMULATED)
 
-// An array belongs to one instance of a template, which __PRETTY_FUNCTION__ names.
+// Each instance of a template has its own array; __PRETTY_FUNCTION__ identifies the instance.
 #define KITH_SHARED(type, name, count)                                                                             \
   type* const name = ::emulator::shared_array<type>(static_cast<std::size_t>(count), __FILE__ ":" #name, __LINE__, \
                                                     __PRETTY_FUNCTION__)

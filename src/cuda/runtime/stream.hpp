@@ -1,4 +1,4 @@
-// stream.hpp: streams and events, owned.
+// stream.hpp: owners of CUDA streams and events.
 #pragma once
 
 #include <utility>
@@ -21,7 +21,7 @@ class Stream {
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
 
-  operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor): it is one
+  operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor)
   void synchronize() const { KITH_CUDA(cudaStreamSynchronize(stream_)); }
 
  private:
@@ -45,7 +45,7 @@ class Event {
   void record(cudaStream_t stream) { KITH_CUDA(cudaEventRecord(event_, stream)); }
   void wait_on(cudaStream_t stream) const { KITH_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
   void synchronize() const { KITH_CUDA(cudaEventSynchronize(event_)); }
-  // For destructors: an error comes back with the next call.
+  // For destructors: does not throw; the next call reports the error.
   void synchronize_quietly() const noexcept { cudaEventSynchronize(event_); }
   // Milliseconds from `before` to this event, once both have happened.
   float since(const Event& before) const {

@@ -1,5 +1,6 @@
-// stream_pair.hpp: two streams that tiles of queries take in turn, so that the best of one are selected, which is
-// reading, while the scores of the next are computed.
+// stream_pair.hpp: two streams with a workspace each, on which tiles of queries are enqueued alternately.
+// The selection of one tile, which is bound by memory, overlaps with the distances of the next, which are bound by
+// arithmetic. At most two tiles are in flight.
 #pragma once
 
 #include <array>
@@ -11,50 +12,50 @@ namespace kith::KITH_BACKEND::inline runtime {
 
 class StreamPair {
  public:
-  // Each lane may use half of the budget.
-  explicit StreamPair(std::size_t budget) : streams_{Lane(budget / 2), Lane(budget / 2)} {}
+  // Each stream may use half of the budget.
+  explicit StreamPair(std::size_t budget) : workers_{Worker(budget / 2), Worker(budget / 2)} {}
   StreamPair(const StreamPair&) = delete;
   StreamPair& operator=(const StreamPair&) = delete;
-  // What the lanes work on may go when they do.
+  // Buffers that the streams use may be freed after this object, so it waits for both.
   ~StreamPair() { wait(); }
 
   void wait() noexcept {
-    for (Lane& lane : streams_) cudaStreamSynchronize(lane.stream);
+    for (Worker& worker : workers_) cudaStreamSynchronize(worker.stream);
   }
-  // Gives all their memory back.
+  // Frees the memory of both workspaces.
   void clear() {
-    for (Lane& lane : streams_) lane.workspace.clear();
+    for (Worker& worker : workers_) worker.workspace.clear();
   }
 
-  // Both start when the stream comes to this.
-  void follow(cudaStream_t stream) {
-    begun_.record(stream);
-    for (Lane& lane : streams_) begun_.wait_on(lane.stream);
+  // Makes both streams wait for the work enqueued on `stream` so far.
+  void start_after(cudaStream_t stream) {
+    start_.record(stream);
+    for (Worker& worker : workers_) start_.wait_on(worker.stream);
   }
-  // The other lane, once its last tile is done: two tiles are on their way, no more.
+  // Returns the workspace of the other stream, after waiting for its last tile.
   Workspace& next() {
     turn_ = 1 - turn_;
-    streams_[turn_].done.synchronize();
-    return streams_[turn_].workspace;
+    workers_[turn_].done.synchronize();
+    return workers_[turn_].workspace;
   }
-  void tile_is_enqueued() { streams_[turn_].done.record(streams_[turn_].stream); }
-  // The stream goes on when both are done.
-  void lead(cudaStream_t stream) {
-    for (Lane& lane : streams_) lane.done.wait_on(stream);
+  void tile_is_enqueued() { workers_[turn_].done.record(workers_[turn_].stream); }
+  // Makes `stream` wait for the last tiles of both streams.
+  void finish_before(cudaStream_t stream) {
+    for (Worker& worker : workers_) worker.done.wait_on(stream);
   }
 
  private:
-  struct Lane {
-    explicit Lane(std::size_t budget) : workspace(stream, budget) {}
+  struct Worker {
+    explicit Worker(std::size_t budget) : workspace(stream, budget) {}
 
     Stream stream;
     Workspace workspace;
     Event done;
   };
 
-  std::array<Lane, 2> streams_;
+  std::array<Worker, 2> workers_;
   std::size_t turn_ = 0;
-  Event begun_;
+  Event start_;
 };
 
 }  // namespace kith::KITH_BACKEND::inline runtime

@@ -1,14 +1,14 @@
-// tensor_core.cuh: the matrix product of a warp on its tensor core: 16 × 8 sums over 16 coordinates of fp16.
-// Fragments lie as the hardware has them. With g = lane / 4 and t = lane % 4, and two fp16 in each register of 4
-// bytes:
+// tensor_core.cuh: mma.m16n8k16, a warp's product of fp16 fragments: 16 × 8 float sums over 16 coordinates.
+// Fragments have the layout of the PTX manual. With g = lane / 4 and t = lane % 4, and two fp16 in each 4-byte
+// register:
 //   left   16 rows × 16 coordinates: rows g and g + 8 (registers 0, 1), coordinates 2t and 2t + 1; then the coordinates
 //          8 further (registers 2, 3)
 //   right  8 rows × 16 coordinates: row g, coordinates 2t and 2t + 1; then 8 further
 //   sums   row g, columns 2t and 2t + 1; then row g + 8
-// All lanes of the warp call. The emulator does the same with shuffles.
+// Must be called by all lanes of the warp. The emulator computes the same with shuffles.
 #pragma once
 
-#include "cuda/primitives/matrix_multiply.hpp"
+#include "cuda/runtime/fp16.cuh"
 
 namespace kith::KITH_BACKEND::inline runtime {
 

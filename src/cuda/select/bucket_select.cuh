@@ -26,7 +26,7 @@ struct Cut {
 
 // The keys of a row, or of the auxiliary array when `keys` is set.
 template <class T>
-struct KeySource {
+struct RowKeySource {
   const Rows<T>* rows;
   std::int64_t row;
   const KeyOf<T>* keys;
@@ -215,7 +215,7 @@ class BucketSelect {
     for (unsigned i = 0; i < kEach; ++i) use(threadIdx.x * kEach + i, items[i]);
   }
 
-  KeySource<T> source_;
+  RowKeySource<T> source_;
   Key* aux_;
   unsigned aux_size_;
   Scratch& scratch_;

@@ -21,7 +21,7 @@ struct BucketShape {
 template <class K>
 __device__ bool threshold_held(const ThresholdPlan& plan, const ThresholdState<K>& state, std::int64_t row,
                                unsigned k) {
-  return state.filtered[row] >= k && state.filtered[row] <= plan.room;
+  return state.filtered[row] >= k && state.filtered[row] <= plan.capacity;
 }
 
 // Exclusive sums of a row's histogram, in shared memory.
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   unsigned* counts = offsets + plan.buckets;
   unsigned* places = counts + plan.buckets;
 
-  const auto tiles = static_cast<unsigned>(ceil_div(plan.room, BucketShape::kTile));
+  const auto tiles = static_cast<unsigned>(ceil_div(plan.capacity, BucketShape::kTile));
   const std::int64_t row = blockIdx.x / tiles;
   const unsigned first = blockIdx.x % tiles * BucketShape::kTile;
   if (!threshold_held(plan, state, row, k) || first >= state.filtered[row]) return;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   KITH_UNROLL
   for (unsigned i = 0; i < kItems; ++i) {
     const unsigned at = i * kThreads + threadIdx.x;
-    keys[i] = at < count ? state.candidates[row * plan.room + first + at] : last_key<K>();
+    keys[i] = at < count ? state.candidates[row * plan.capacity + first + at] : last_key<K>();
   }
   KITH_UNROLL
   for (unsigned i = 0; i < kItems; ++i) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   __syncthreads();
   KITH_UNROLL
   for (unsigned i = 0; i < kItems; ++i)
-    if (bucket[i] < plan.buckets) bucketed[row * plan.room + places[bucket[i]] + rank[i]] = keys[i];
+    if (bucket[i] < plan.buckets) bucketed[row * plan.capacity + places[bucket[i]] + rank[i]] = keys[i];
 }
 
 template <class T, unsigned kItems>
@@ -130,14 +130,14 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   const unsigned offset = before[0];
   const unsigned size = histogram[bucket];
   if (offset >= output.k || size == 0) return;
-  K* keys = bucketed + row * plan.room + offset;
+  K* keys = bucketed + row * plan.capacity + offset;
   if (size <= kThreads * kItems / 2) {
     sort_bucket<T, kItems / 2>(keys, size, shared, row, offset, output);
   } else if (size <= kThreads * kItems) {
     sort_bucket<T, kItems>(keys, size, shared, row, offset, output);
   } else {
     // The list that the candidates came in has been read and is free.
-    K* spare = state.candidates + row * plan.room + offset;
+    K* spare = state.candidates + row * plan.capacity + offset;
     const K* sorted = block_merge_sort<K, kThreads, kItems>(keys, spare, size, shared);
     for (unsigned i = threadIdx.x; i < size && offset + i < output.k; i += kThreads)
       output.put(row, offset + i, sorted[i]);
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   if (threadIdx.x == 0) found[0] = 0;
   const auto source = [&](unsigned i) { return rows.key(row, i); };
   const K bound = kth_key_bound<kThreads, K>(source, rows.length, output.k, scratch[0]);
-  K* keys = bucketed + row * plan.room;
+  K* keys = bucketed + row * plan.capacity;
   for (unsigned first = 0; first < rows.length; first += kThreads) {
     const unsigned i = first + threadIdx.x;
     const K key = i < rows.length ? source(i) : last_key<K>();
@@ -170,7 +170,8 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
     if (wanted) keys[at] = key;
   }
   __syncthreads();
-  const K* sorted = block_merge_sort<K, kThreads, kItems>(keys, state.candidates + row * plan.room, output.k, shared);
+  const K* sorted =
+      block_merge_sort<K, kThreads, kItems>(keys, state.candidates + row * plan.capacity, output.k, shared);
   for (unsigned i = threadIdx.x; i < output.k; i += kThreads) output.put(row, i, sorted[i]);
 }
 

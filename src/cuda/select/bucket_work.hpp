@@ -31,11 +31,11 @@ BucketWork<T> take_work(const SelectCall<T>& call) {
   const std::int64_t rows = call.rows.rows;
   BucketWork<T> work{};
   work.short_rows = call.rows.length < kBucketTuning.short_row;
-  work.out = call.workspace.template take<Key>(static_cast<std::size_t>(rows) * call.k());
+  work.out = call.workspace.template allocate<Key>(static_cast<std::size_t>(rows) * call.k());
   // An even number of keys, so that every block's share starts at a multiple of 16 bytes.
   work.aux_size = (call.rows.length / kBucketTuning.aux_part / 2 + 1) * 2;
   work.blocks = resident_groups(call.workspace, rows, work.aux_size * sizeof(Key));
-  work.aux = call.workspace.template take<Key>(static_cast<std::size_t>(work.blocks) * work.aux_size);
+  work.aux = call.workspace.template allocate<Key>(static_cast<std::size_t>(work.blocks) * work.aux_size);
   return work;
 }
 

@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   wait_for_previous_kernel();
   const Threshold<T> threshold(state.thresholds[row], rows.largest);
   if (plan.rank > 0 && threshold.key == last_key<K>()) return;  // the sample found none: the row is searched whole
-  K* candidates = state.candidates + row * plan.room;
+  K* candidates = state.candidates + row * plan.capacity;
 
   const auto empty_stage = [&] {
     __syncthreads();
@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
     if (threadIdx.x == 0 && count > 0) staged[1] = atomicAdd(&state.filtered[row], count);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < count; i += kThreads) {
-      if (staged[1] + i < plan.room) candidates[staged[1] + i] = stage[i];
+      if (staged[1] + i < plan.capacity) candidates[staged[1] + i] = stage[i];
       if constexpr (kBuckets) atomicAdd(&histogram[bucket_of(stage[i], splitters, plan.buckets)], 1U);
     }
     __syncthreads();
@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
       stage[place] = key;
     } else {
       const unsigned direct = atomicAdd(&state.filtered[row], 1U);
-      if (direct < plan.room) candidates[direct] = key;
+      if (direct < plan.capacity) candidates[direct] = key;
     }
   };
   const auto after = [&](unsigned place) {

@@ -50,10 +50,10 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   const K threshold = sampled_threshold<T, kThreads, true, kKept>(rows, row, plan, keys);
   unsigned count = collect_row(rows, row, threshold, plan.staged, staged, keys);
   const auto failed = [&] { return count < output.k || count > plan.staged; };
-  if (failed() && plan.again_rank > 0) {
-    plan.stretch = plan.stretch * RowVectors<T>::kWidth / plan.together;
-    plan.together = RowVectors<T>::kWidth;
-    plan.rank = plan.again_rank;
+  if (failed() && plan.second_rank > 0) {
+    plan.sample_interval = plan.sample_interval * RowVectors<T>::kWidth / plan.samples_per_load;
+    plan.samples_per_load = RowVectors<T>::kWidth;
+    plan.rank = plan.second_rank;
     const K other = sampled_threshold<T, kThreads, false, kKeptAgain>(rows, row, plan, keys);
     count = collect_row(rows, row, other, plan.staged, staged + 1, keys);
   }

@@ -7,7 +7,7 @@
 
 #include "cuda/primitives/bitonic.cuh"
 #include "cuda/primitives/device_sort.hpp"
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 

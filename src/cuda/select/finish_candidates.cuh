@@ -23,8 +23,8 @@ struct CandidateList {
       : keys(nullptr), count(length), whole_row(true) {
     if (plan.samples == 0) return;
     const unsigned found = state.filtered[row];
-    if (found < k || found > plan.room) return;
-    keys = state.candidates + row * plan.room;
+    if (found < k || found > plan.capacity) return;
+    keys = state.candidates + row * plan.capacity;
     count = found;
     whole_row = false;
   }

@@ -26,13 +26,13 @@ class RadixBuckets {
   };
 
   template <class Scratch>
-  __device__ RadixBuckets(const KeySource<T>& source, const Cut<Key>& cut, unsigned round, Scratch& scratch)
+  __device__ RadixBuckets(const RowKeySource<T>& source, const Cut<Key>& cut, unsigned round, Scratch& scratch)
       : order_(order_of(cut.low)), by_id_(order_of(cut.low) == order_of(cut.end)) {
     first_ = coordinate(cut.low);
     last_ = by_id_ ? id_of(cut.end) - 1 : order_of(cut.end);
     if (source.count == cut.count) {
       const unsigned seed = random_bits(static_cast<unsigned>(source.row), round);
-      find_range(coordinate(source.key(sample_place(source.count, kThreads, threadIdx.x, seed))), scratch.buckets);
+      find_range(coordinate(source.key(sample_position(source.count, kThreads, threadIdx.x, seed))), scratch.buckets);
     }
     const unsigned bits = bit_width(last_ - first_);
     shift_ = bits > kDigitBits ? bits - kDigitBits : 0;

@@ -61,9 +61,10 @@ __device__ __forceinline__ void keep(K (&kept)[kKept], K key) {
 template <class T>
 __device__ __forceinline__ unsigned sampled_vector(const Rows<T>& rows, std::int64_t row, unsigned part,
                                                    const ThresholdPlan& plan, unsigned n) {
-  const unsigned vectors = plan.together / RowVectors<T>::kWidth;
+  const unsigned vectors = plan.samples_per_load / RowVectors<T>::kWidth;
   const unsigned stretch = n / vectors * plan.parts + part;
-  return sampled_column(rows.row(row), stretch, plan.stretch, plan.together, static_cast<unsigned>(row)) +
+  return sampled_column(rows.row(row), stretch, plan.sample_interval, plan.samples_per_load,
+                        static_cast<unsigned>(row)) +
          n % vectors * RowVectors<T>::kWidth;
 }
 

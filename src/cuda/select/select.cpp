@@ -59,7 +59,7 @@ std::vector<std::string> select_method_names() {
 template <class T>
 void select_rows(const SelectCall<T>& call, std::string_view method) {
   if (method == kAutomatic)
-    method = choose_method(call.rows.rows, call.rows.length, call.k(), call.output.form, processor_count());
+    method = choose_method(call.rows.rows, call.rows.length, call.k(), call.output.form, multiprocessor_count());
   for (const auto& candidate : kMethods<T>)
     if (candidate.name == method) return candidate.run(call);
   throw Error(ErrorCode::invalid_argument, "there is no selection method '" + std::string(method) + "'");

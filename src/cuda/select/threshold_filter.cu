@@ -25,17 +25,17 @@ template <class K>
 ThresholdState<K> make_state(std::int64_t rows, const ThresholdPlan& plan, Workspace& workspace) {
   const auto count = static_cast<std::size_t>(rows);
   ThresholdState<K> state{};
-  state.thresholds = workspace.take<K>(count);
-  state.filtered = workspace.take<unsigned>(count);
-  state.candidates = workspace.take<K>(count * plan.room);
+  state.thresholds = workspace.allocate<K>(count);
+  state.filtered = workspace.allocate<unsigned>(count);
+  state.candidates = workspace.allocate<K>(count * plan.capacity);
   if (plan.buckets > 1) {
-    state.splitters = workspace.take<K>(count * (plan.buckets - 1));
-    state.histogram = workspace.take<unsigned>(count * plan.buckets);
-    state.cursors = workspace.take<unsigned>(count * plan.buckets);
+    state.splitters = workspace.allocate<K>(count * (plan.buckets - 1));
+    state.histogram = workspace.allocate<unsigned>(count * plan.buckets);
+    state.cursors = workspace.allocate<unsigned>(count * plan.buckets);
   }
   if (plan.parts > 1) {
-    state.partial = workspace.take<K>(count * plan.parts * PartShape::kHandedOn);
-    state.arrived = workspace.take<unsigned>(count);
+    state.partial = workspace.allocate<K>(count * plan.parts * PartShape::kHandedOn);
+    state.arrived = workspace.allocate<unsigned>(count);
     KITH_CUDA(cudaMemsetAsync(state.arrived, 0, count * sizeof(unsigned), workspace.stream()));
   }
   return state;
@@ -50,11 +50,12 @@ void check_plan(const SelectCall<T>& call, const ThresholdPlan& plan) {
   constexpr unsigned kWidth = RowVectors<T>::kWidth;
   require(call.k() <= kLargestSmallK || plan.buckets > 1, "one bucket for k = ", call.k());
   require(plan.buckets == 1 || plan.parts == 1, "buckets and parts: ", plan.parts);
-  require(call.k() <= plan.room && plan.room <= call.rows.length, "room = ", plan.room);
-  require(plan.staged <= plan.room, "staged = ", plan.staged);
+  require(call.k() <= plan.capacity && plan.capacity <= call.rows.length, "room = ", plan.capacity);
+  require(plan.staged <= plan.capacity, "staged = ", plan.staged);
   if (plan.samples == 0) return;
-  require(plan.together % kWidth == 0 && (plan.together & (plan.together - 1)) == 0, "together = ", plan.together);
-  require(plan.samples % (plan.parts * plan.together) == 0, "samples = ", plan.samples);
+  require(plan.samples_per_load % kWidth == 0 && (plan.samples_per_load & (plan.samples_per_load - 1)) == 0,
+          "together = ", plan.samples_per_load);
+  require(plan.samples % (plan.parts * plan.samples_per_load) == 0, "samples = ", plan.samples);
   require(plan.minima || plan.buckets > 1, "no minima for k = ", call.k());
   require(plan.rank < plan.counted(kWidth) && (plan.rank > 0 || !plan.minima), "rank = ", plan.rank);
   require(plan.parts == 1 || plan.rank <= plan.parts * PartShape::kHandedOn, "rank beyond its parts, ", plan.rank);
@@ -85,7 +86,7 @@ struct SmallSelection {
 
   const SelectCall<T>& call;
   const ThresholdPlan& plan;
-  bool few_rows = call.rows.rows < 4 * static_cast<std::int64_t>(processor_count());
+  bool few_rows = call.rows.rows < 4 * static_cast<std::int64_t>(multiprocessor_count());
 
   ThresholdState<KeyOf<T>> sampled() const {
     if (plan.samples == 0) return {};
@@ -139,7 +140,7 @@ struct SmallSelection {
   }
 
   void finish_by_ranks(const ThresholdState<KeyOf<T>>& state) const {
-    const unsigned shares = std::max(1U, processor_count() / static_cast<unsigned>(call.rows.rows));
+    const unsigned shares = std::max(1U, multiprocessor_count() / static_cast<unsigned>(call.rows.rows));
     const unsigned keys = std::max(plan.staged, 2 * finished_keys(call.k()));
     launch("finish_candidates", rank_finish_kernel<T>,
            {.blocks = call.rows.rows * shares,
@@ -191,10 +192,10 @@ void select_large(const SelectCall<T>& call, const ThresholdPlan& plan) {
   } else {
     sample(sample_splitters_kernel<T, 1024, kItems, true>, kItems);
   }
-  K* bucketed = call.workspace.template take<K>(static_cast<std::size_t>(rows) * plan.room);
+  K* bucketed = call.workspace.template allocate<K>(static_cast<std::size_t>(rows) * plan.capacity);
   filter<T, true>(call, plan, state);
   launch("distribute", distribute_kernel<K>,
-         {.blocks = rows * ceil_div(plan.room, BucketShape::kTile),
+         {.blocks = rows * ceil_div(plan.capacity, BucketShape::kTile),
           .threads = BucketShape::kThreads,
           .shared_bytes = plan.buckets * (sizeof(K) + 3 * sizeof(unsigned))},
          call.stream(), plan, state, bucketed, call.k());
@@ -224,7 +225,8 @@ namespace methods {
 
 template <class T>
 void threshold_filter(const SelectCall<T>& call) {
-  select_by_threshold(call, plan_threshold(call.rows.rows, call.rows.length, call.k(), sizeof(T), processor_count()));
+  select_by_threshold(call,
+                      plan_threshold(call.rows.rows, call.rows.length, call.k(), sizeof(T), multiprocessor_count()));
 }
 
 template void threshold_filter(const SelectCall<float>&);

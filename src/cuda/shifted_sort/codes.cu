@@ -113,7 +113,7 @@ void gather_points(const PointRows<F>& rows, int dims, const unsigned* ids, F* p
 template <class F>
 void find_positions(const CurveOrders<F>& orders, const F* queries, std::int64_t count, unsigned* positions,
                     cudaStream_t stream) {
-  Shape shape = thread_each(count);
+  LaunchShape shape = thread_each(count);
   const auto blocks = static_cast<unsigned>(shape.blocks);
   shape.blocks *= orders.shifts;
   with_codes(orders.dims, [&](auto code, auto fixed) {

@@ -21,7 +21,7 @@ CurveBase<F>::CurveBase(const PointRows<F>& rows, int dims, const core::CurveShi
   if (sorting == Sorting::with_queries) return;
   for (int shift = 0; shift < shifts.count; ++shift) {
     workspace.reset();
-    auto* ids = workspace.take<unsigned>(as_size(rows.count));
+    auto* ids = workspace.allocate<unsigned>(as_size(rows.count));
     order_points(rows, frame_.data(), dims, shift, codes_.data() + shift * rows.count * core::code_shape(dims).words,
                  ids, workspace);
     gather_points(rows, dims, ids, points_.data() + shift * rows.count * curve_width(dims), workspace.stream());

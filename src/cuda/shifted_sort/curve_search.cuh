@@ -132,9 +132,9 @@ __global__ void __launch_bounds__(kCurveThreads) curve_search_kernel(CurveSearch
 
 template <class F, class Sink>
 void curve_search(const CurveSearch<F>& search, const Sink& sink, cudaStream_t stream) {
-  const Shape shape = {.blocks = ceil_div(search.count, kCurveWarps),
-                       .threads = kCurveThreads,
-                       .shared_bytes = sizeof(KeyOf<F>) * kCurveWarps * NearList<KeyOf<F>>::capacity(search.k)};
+  const LaunchShape shape = {.blocks = ceil_div(search.count, kCurveWarps),
+                             .threads = kCurveThreads,
+                             .shared_bytes = sizeof(KeyOf<F>) * kCurveWarps * NearList<KeyOf<F>>::capacity(search.k)};
   with_curve_width(search.orders.dims, [&](auto width) {
     launch("curve_search", curve_search_kernel<F, decltype(width)::value, Sink>, shape, stream, search, sink);
   });

@@ -79,7 +79,7 @@ __global__ void frame_kernel(const CurveBox<F>* box, int dims, core::CurveShifts
 template <class F>
 void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
                       core::CurveFrame* frame, Workspace& workspace) {
-  auto* box = workspace.take<CurveBox<F>>(1);
+  auto* box = workspace.allocate<CurveBox<F>>(1);
   const std::int64_t blocks = ceil_div(rows.count, kFrameThreads / static_cast<unsigned>(dims));
   launch("empty_box", empty_box_kernel<F>, {.blocks = 1, .threads = kWarp}, workspace.stream(), box);
   launch("box", bounding_box_kernel<F>, {.blocks = std::min(blocks, kMaxBlocks), .threads = kFrameThreads},

@@ -17,9 +17,9 @@ namespace {
 template <class F>
 const F* ordered_queries(const PointRows<F>& rows, const CurveOrders<F>& orders, Workspace& workspace) {
   const int words = core::code_shape(orders.dims).words;
-  auto* codes = workspace.take<std::uint64_t>(as_size(rows.count * words));
-  auto* ids = workspace.take<unsigned>(as_size(rows.count));
-  auto* points = workspace.take<F>(as_size(rows.count * curve_width(orders.dims)));
+  auto* codes = workspace.allocate<std::uint64_t>(as_size(rows.count * words));
+  auto* ids = workspace.allocate<unsigned>(as_size(rows.count));
+  auto* points = workspace.allocate<F>(as_size(rows.count * curve_width(orders.dims)));
   order_points(rows, orders.frame, orders.dims, 0, codes, ids, workspace);
   gather_points(rows, orders.dims, ids, points, workspace.stream());
   return points;
@@ -48,9 +48,9 @@ void for_each_batch(const ShiftedSortWork& work, const ShiftedSortSets<F>& sets,
       const PointRows<F> batch{sets.queries.data + first * sets.queries.stride, search.count, sets.queries.stride};
       search.queries = ordered_queries(batch, sets.orders, workspace);
     }
-    auto* positions = workspace.take<unsigned>(as_size(search.count * sets.orders.shifts));
+    auto* positions = workspace.allocate<unsigned>(as_size(search.count * sets.orders.shifts));
     if (joint) {
-      auto* points = workspace.take<F>(as_size(sets.base.count * width * sets.orders.shifts));
+      auto* points = workspace.allocate<F>(as_size(sets.base.count * width * sets.orders.shifts));
       sort_jointly(sets.orders, sets.base, search.queries, search.count, points, positions, workspace);
       search.orders.points = points;
     } else {

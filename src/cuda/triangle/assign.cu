@@ -121,7 +121,7 @@ void assign_by_scores(const Space<F>& space, const PointRows<F>& points, const F
   for (std::int64_t first = 0; first < points.count; first += tile) {
     scratch.reset();
     const std::int64_t rows = std::min(tile, points.count - first);
-    F* scores = scratch.take<F>(static_cast<std::size_t>(tile * stride));
+    F* scores = scratch.allocate<F>(static_cast<std::size_t>(tile * stride));
     distance::register_tiled_scores(distance::ScoreCall<F>{{points.data + first * points.stride, rows, points.stride},
                                                            {centers, count, space.width},
                                                            space.dims,

@@ -209,10 +209,10 @@ CandidateClusters find_candidate_clusters(const Space<F>& space, const ClusterVi
   out.first = first;
   out.count = count;
   out.stride = base.count;
-  out.center_distances = workspace.take<double>(static_cast<std::size_t>(pairs));
-  out.clusters = workspace.take<unsigned>(static_cast<std::size_t>(pairs));
-  out.counts = workspace.take<unsigned>(count);
-  out.search_bounds = workspace.take<double>(count);
+  out.center_distances = workspace.allocate<double>(static_cast<std::size_t>(pairs));
+  out.clusters = workspace.allocate<unsigned>(static_cast<std::size_t>(pairs));
+  out.counts = workspace.allocate<unsigned>(count);
+  out.search_bounds = workspace.allocate<double>(count);
   pair_distances(space, queries.centers + static_cast<std::int64_t>(first) * space.width, count, base.centers,
                  base.count, out.center_distances, workspace.stream());
   launch("find_candidate_clusters", candidate_clusters_kernel<F>,

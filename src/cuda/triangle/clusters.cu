@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cuda/primitives/device_sort.hpp"
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/triangle/assign.hpp"
 #include "cuda/triangle/landmarks.hpp"
@@ -92,8 +92,8 @@ Clusters<F>::Clusters(const Space<F>& space, const PointRows<F>& points, std::in
   if (mark) mark("landmarks");
   assign_points(space, points, centers_.data(), landmarks, clusters_.data(), budget, scratch);
   scratch.reset();
-  auto* distances = scratch.take<double>(as_size(n));
-  auto* keys = scratch.take<WideKey>(as_size(n));
+  auto* distances = scratch.allocate<double>(as_size(n));
+  auto* keys = scratch.allocate<WideKey>(as_size(n));
   with_space(space, [&](auto squared, auto team) {
     launch("member_distances", member_distances_kernel<F, squared.value, team.value>,
            {.blocks = ceil_div(n, kClusterThreads / team.value), .threads = kClusterThreads}, stream, space, points,

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/primitives/random.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
@@ -28,7 +28,7 @@ struct LandmarkTuning {
 // The id of the i-th of `compared` points of a draw of `count`.
 __device__ unsigned compared_point(unsigned points, unsigned count, unsigned compared, unsigned draw, unsigned i) {
   const auto landmark = static_cast<unsigned>(static_cast<std::uint64_t>(i) * count / compared);
-  return sample_place(points, count, landmark, draw + 1);
+  return sample_position(points, count, landmark, draw + 1);
 }
 
 __global__ void __launch_bounds__(LandmarkTuning::kThreads)
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kWarp) best_draw_kernel(const double* sums, un
 __global__ void __launch_bounds__(LandmarkTuning::kThreads)
     landmarks_kernel(unsigned points, unsigned count, const unsigned* best, unsigned* out) {
   const std::int64_t i = thread_index();
-  if (i < count) out[i] = sample_place(points, count, static_cast<unsigned>(i), *best + 1);
+  if (i < count) out[i] = sample_position(points, count, static_cast<unsigned>(i), *best + 1);
 }
 
 template <class F>
@@ -127,11 +127,11 @@ void choose_landmarks(const Space<F>& space, const PointRows<F>& points, std::in
   const unsigned affordable = std::max(LandmarkTuning::kMinCompared, elements / LandmarkTuning::kDraws / space.width);
   const unsigned compared = std::min({drawn, affordable, LandmarkTuning::kMaxCompared});
   const std::int64_t candidates = static_cast<std::int64_t>(LandmarkTuning::kDraws) * compared;
-  auto* ids = workspace.take<unsigned>(static_cast<std::size_t>(candidates));
-  F* rows = workspace.take<F>(static_cast<std::size_t>(candidates * space.width));
+  auto* ids = workspace.allocate<unsigned>(static_cast<std::size_t>(candidates));
+  F* rows = workspace.allocate<F>(static_cast<std::size_t>(candidates * space.width));
   const auto blocks = static_cast<unsigned>(ceil_div(compared, LandmarkTuning::kBlockRows));
-  auto* sums = workspace.take<double>(LandmarkTuning::kDraws * blocks);
-  auto* best = workspace.take<unsigned>(1);
+  auto* sums = workspace.allocate<double>(LandmarkTuning::kDraws * blocks);
+  auto* best = workspace.allocate<unsigned>(1);
   launch("compared_points", compared_points_kernel, thread_each(candidates), stream, all, drawn, compared, ids);
   pad_rows(space, points, ids, candidates, rows, stream);
   with_space(space, [&](auto squared, auto team) {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "core/triangle_sample.hpp"
-#include "cuda/primitives/element.cuh"
 #include "cuda/primitives/kth_key.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/primitives/random.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
@@ -63,16 +63,16 @@ __global__ void __launch_bounds__(FractionTuning::kThreads)
   PointRows<F> from = base;
   unsigned row = 0;
   if (element.row < sample.points) {
-    row = sample_place(all, points, static_cast<unsigned>(element.row), kPointSeed);
+    row = sample_position(all, points, static_cast<unsigned>(element.row), kPointSeed);
   } else if (element.row < sample.columns()) {
-    row = sample_place(all, static_cast<unsigned>(sample.landmarks), static_cast<unsigned>(element.row - sample.points),
-                       kLandmarkSeed);
+    row = sample_position(all, static_cast<unsigned>(sample.landmarks),
+                          static_cast<unsigned>(element.row - sample.points), kLandmarkSeed);
   } else {
     const std::int64_t query = element.row - sample.columns();
     from = queries;
-    row = same ? sample_place(all, points, static_cast<unsigned>(query * sample.points / sample.queries), kPointSeed)
-               : sample_place(static_cast<unsigned>(queries.count), static_cast<unsigned>(sample.queries),
-                              static_cast<unsigned>(query), kQuerySeed);
+    row = same ? sample_position(all, points, static_cast<unsigned>(query * sample.points / sample.queries), kPointSeed)
+               : sample_position(static_cast<unsigned>(queries.count), static_cast<unsigned>(sample.queries),
+                                 static_cast<unsigned>(query), kQuerySeed);
   }
   sample.rows[at] = element.column < dims ? from.data[row * from.stride + element.column] : F{0};
 }
@@ -127,10 +127,10 @@ double surviving_fraction(const Space<F>& space, const PointRows<F>& base, const
   sample.landmarks = std::min({landmarks, base.count, core::kSampleLandmarks, affordable});
   sample.queries = std::min({queries.count, sample.points, core::kSampleQueries});
   const std::int64_t elements = (sample.columns() + sample.queries) * space.width;
-  sample.rows = workspace.take<F>(as_size(elements));
-  sample.distances = workspace.take<double>(as_size(sample.queries * sample.columns()));
-  sample.clusters = workspace.take<unsigned>(as_size(sample.members()));
-  sample.left = workspace.take<unsigned long long>(1);
+  sample.rows = workspace.allocate<F>(as_size(elements));
+  sample.distances = workspace.allocate<double>(as_size(sample.queries * sample.columns()));
+  sample.clusters = workspace.allocate<unsigned>(as_size(sample.members()));
+  sample.left = workspace.allocate<unsigned long long>(1);
   launch("draw", draw_kernel<F>,
          {.blocks = ceil_div(elements, FractionTuning::kThreads), .threads = FractionTuning::kThreads}, stream, base,
          queries, same, space.dims, space.width, sample);
@@ -145,7 +145,7 @@ double surviving_fraction(const Space<F>& space, const PointRows<F>& base, const
   // A query of the base is among the points, at distance 0, but is not its own neighbor.
   const double sampled_fraction = static_cast<double>(sample.points) / static_cast<double>(base.count);
   const auto rank = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(k) * sampled_fraction));
-  auto* search_bounds = workspace.take<double>(as_size(sample.queries));
+  auto* search_bounds = workspace.allocate<double>(as_size(sample.queries));
   launch("search_bound", search_bound_kernel<F>, {.blocks = sample.queries, .threads = FractionTuning::kBoundThreads},
          stream, sample, static_cast<unsigned>(std::min(rank + (same ? 1 : 0), sample.points)), search_bounds);
   with_space(space, [&](auto squared, auto team) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/primitives/move_rows.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/select/select.hpp"
@@ -54,9 +54,9 @@ void select_survivors(const QueryBatch<F>& batch, const Survivors<F>& survivors,
   rows.stride = survivors.capacity;
   rows.id_stride = survivors.capacity;
   const std::int64_t found = batch.count * batch.k;
-  F* keys = workspace.take<F>(as_size(found));
-  auto* wide_ids = workspace.take<std::int64_t>(as_size(found));
-  auto* ids = workspace.take<unsigned>(as_size(found));
+  F* keys = workspace.allocate<F>(as_size(found));
+  auto* wide_ids = workspace.allocate<std::int64_t>(as_size(found));
+  auto* ids = workspace.allocate<unsigned>(as_size(found));
   const SelectTuning tuning;
   select::select_rows(
       select::SelectCall<F>{rows, {keys, wide_ids, batch.k, TopkOutput::sorted, rows}, tuning, workspace}, select);
@@ -87,8 +87,8 @@ void search_survivors(const QueryBatch<F>& batch, const StoreSurvivors<F>& store
     part.count = std::min(tile, batch.count - first);
     // Selection methods differ in the memory they need: where the budget does not suffice, fewer queries are tried.
     try {
-      Survivors<F> survivors{all.counts + first, workspace.take<F>(as_size(part.count * capacity)),
-                             workspace.take<unsigned>(as_size(part.count * capacity)), capacity};
+      Survivors<F> survivors{all.counts + first, workspace.allocate<F>(as_size(part.count * capacity)),
+                             workspace.allocate<unsigned>(as_size(part.count * capacity)), capacity};
       store(part, survivors);
       launch("pad_survivors", pad_survivors_kernel<F>, thread_each(part.count * capacity), stream, survivors,
              part.count);

@@ -163,7 +163,7 @@ TEST_F(Fp16Filter, ManyDimensions) {
 
 // A block that runs through several base tiles, some more than its buffer is kept for.
 TEST_F(Fp16Filter, BlocksRunThroughSeveralTiles) {
-  const std::int64_t at_once = 2 * device::processor_count();
+  const std::int64_t at_once = 2 * device::multiprocessor_count();
   check(2, (2 * at_once - 1) * 128 - 5, 9);
   if (!small_problems()) check(2, 11 * at_once * 128 - 5, 16);
 }

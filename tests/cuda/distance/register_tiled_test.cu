@@ -216,7 +216,7 @@ TEST_F(RegisterTiled, ScoresInDouble) {
 template <class F>
 std::int64_t many_points() {
   using Shape = device::distance::TileShape<F>;
-  const std::int64_t blocks = std::int64_t{Shape::kBlocks} * device::processor_count();
+  const std::int64_t blocks = std::int64_t{Shape::kBlocks} * device::multiprocessor_count();
   const std::int64_t points = (2 * blocks - 1) * Shape::kPoints - 5;
   EXPECT_EQ(device::distance::plan_tiles<F>({nullptr, 5, 0}, {nullptr, points, 0}, 17, nullptr).tiles_each, 2U);
   return points;

@@ -68,7 +68,7 @@ TEST(RuntimeAnywhere, NamesItsDevices) {
     EXPECT_EQ(devices[i].id, static_cast<int>(i));
     EXPECT_FALSE(devices[i].name.empty());
     EXPECT_GT(devices[i].major, 0);
-    EXPECT_GT(devices[i].processors, 0U);
+    EXPECT_GT(devices[i].multiprocessors, 0U);
     EXPECT_GT(devices[i].memory, 0U);
     EXPECT_LE(devices[i].free_memory, devices[i].memory);
     EXPECT_GT(devices[i].l2_bytes, 0U);
@@ -79,7 +79,7 @@ TEST(RuntimeAnywhere, NamesItsDevices) {
 TEST_F(Runtime, CountsTheProcessorsOfTheCurrentDevice) {
   for (const auto& one : device::devices()) {
     KITH_CUDA(cudaSetDevice(one.id));
-    EXPECT_EQ(device::processor_count(), one.processors);
+    EXPECT_EQ(device::multiprocessor_count(), one.multiprocessors);
   }
   KITH_CUDA(cudaSetDevice(0));
 }
@@ -215,7 +215,7 @@ TEST_F(Runtime, LaunchesNothingForNoBlocks) {
 TEST_F(Runtime, NamesTheKernelThatCannotStart) {
   const Stream stream;
   DeviceArray<int> values(numbers(64, 0), stream);
-  const auto start = [&](const device::Shape& shape) {
+  const auto start = [&](const device::LaunchShape& shape) {
     launch("my fill", fill_kernel, shape, stream, values.data(), 64, 0);
   };
   expect_words(error_of([&] { start({.blocks = 1, .threads = 4096}); }), ErrorCode::internal, {"my fill"});
@@ -251,7 +251,7 @@ struct Piece {
 std::vector<Piece> take_pieces(Workspace& workspace) {
   std::vector<Piece> pieces;
   for (const std::size_t count : {100U, 1U, 100U, 4096U, 7U, 0U, 100U}) {
-    int* const address = workspace.take<int>(count);
+    int* const address = workspace.allocate<int>(count);
     pieces.push_back({reinterpret_cast<unsigned char*>(address), count * sizeof(int)});
   }
   return pieces;
@@ -293,8 +293,8 @@ TEST_F(Runtime, WorkspaceChangesSizes) {
   for (std::size_t round = 1; round < 6; ++round) {
     workspace.reset();
     std::set<void*> taken;
-    for (std::size_t i = 0; i < round; ++i) taken.insert(workspace.take<double>(round * 100));
-    taken.insert(workspace.take<double>(1));
+    for (std::size_t i = 0; i < round; ++i) taken.insert(workspace.allocate<double>(round * 100));
+    taken.insert(workspace.allocate<double>(1));
     EXPECT_EQ(taken.size(), round + 1);
     EXPECT_EQ(workspace.used(), (round * round * 100 + 1) * sizeof(double));
   }
@@ -304,14 +304,14 @@ TEST_F(Runtime, WorkspaceHoldsNoMoreThanItsBudget) {
   Stream stream;
   Workspace workspace(stream, 1000);
   for (const std::size_t bytes : {900, 800, 950, 10}) {
-    workspace.take<char>(bytes);
+    workspace.allocate<char>(bytes);
     EXPECT_LE(workspace.held(), workspace.budget());
     workspace.reset();
   }
-  workspace.take<char>(600);
+  workspace.allocate<char>(600);
   workspace.clear();
   EXPECT_EQ(workspace.held(), 0U);
-  workspace.take<char>(900);
+  workspace.allocate<char>(900);
   EXPECT_EQ(workspace.held(), 900U);
 }
 
@@ -319,14 +319,14 @@ TEST_F(Runtime, WorkspaceNamesNeedAndBudget) {
   const Stream stream;
   Workspace workspace(stream, 1000);
   EXPECT_EQ(workspace.budget(), 1000U);
-  (void)workspace.take<char>(600);
-  expect_words(error_of([&] { workspace.take<int>(150); }), ErrorCode::out_of_memory, {"1200", "1000"});
+  (void)workspace.allocate<char>(600);
+  expect_words(error_of([&] { workspace.allocate<int>(150); }), ErrorCode::out_of_memory, {"1200", "1000"});
   // What was refused was not counted.
-  EXPECT_NE(workspace.take<char>(400), nullptr);
+  EXPECT_NE(workspace.allocate<char>(400), nullptr);
   EXPECT_EQ(workspace.used(), 1000U);
-  expect_words(error_of([&] { workspace.take<char>(1); }), ErrorCode::out_of_memory, {"1001", "1000"});
+  expect_words(error_of([&] { workspace.allocate<char>(1); }), ErrorCode::out_of_memory, {"1001", "1000"});
   workspace.reset();
-  EXPECT_NE(workspace.take<char>(1000), nullptr);
+  EXPECT_NE(workspace.allocate<char>(1000), nullptr);
 }
 
 #if defined(KITH_IS_EMULATED)

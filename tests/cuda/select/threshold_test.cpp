@@ -31,7 +31,7 @@ const std::vector<Spoiler>& spoilers() {
        [](ThresholdPlan& plan, unsigned) { plan.rank = std::max(1U, plan.rank / 2); }},
       {"four times the rank: too many candidates",
        [](ThresholdPlan& plan, unsigned) { plan.rank = std::min(plan.counted(4) - 1, 4 * plan.rank); }},
-      {"room for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.room = plan.staged = k; }},
+      {"room for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.capacity = plan.staged = k; }},
       {"nothing staged: candidates are finished where they lie",
        [](ThresholdPlan& plan, unsigned) { plan.staged = 0; }},
       {"two buckets", [](ThresholdPlan& plan, unsigned) { plan.buckets = fewer_buckets(plan.buckets, 1000); }},
@@ -64,7 +64,7 @@ struct Task {
 
 template <class T>
 void check_spoilers(const Task& task) {
-  const unsigned processors = task.processors == 0 ? device::processor_count() : task.processors;
+  const unsigned processors = task.processors == 0 ? device::multiprocessor_count() : task.processors;
   const ThresholdPlan planned = plan_threshold(task.rows, task.length, task.k, sizeof(T), processors);
   if (planned.rank == 0) return;
   const auto problem = make_problem<T>(task.kind, task.rows, task.length, task.largest, Ids::column, {1, 3}, task.k);
@@ -119,7 +119,7 @@ TEST_F(Threshold, EqualValuesThatBreakThePlanAreStillRight) {
 
 // Many rows are sampled and finished by smaller groups.
 TEST_F(Threshold, ManyRowsThatBreakThePlanAreStillRight) {
-  const std::int64_t rows = 4 * static_cast<std::int64_t>(device::processor_count()) + 1;
+  const std::int64_t rows = 4 * static_cast<std::int64_t>(device::multiprocessor_count()) + 1;
   for (const unsigned k : {1U, 20U, 100U, 200U})
     check_spoilers<float>({Values::random, rows, small_problems() ? 5003U : 20011U, k, TopkOutput::sorted, k == 20});
   check_spoilers<double>({Values::few_distinct, rows, small_problems() ? 5003U : 20011U, 100});
@@ -138,7 +138,7 @@ TEST_F(Threshold, WholeRowsThatBreakThePlanAreStillRight) {
 TEST_F(Threshold, ManyBucketsAreFilled) {
   const auto problem = make_problem<float>(Values::random, 1, 9999, false, Ids::column, {}, 8);
   DeviceProblem<float> on_device(problem);
-  ThresholdPlan plan = plan_threshold(1, 9999, 2500, sizeof(float), device::processor_count());
+  ThresholdPlan plan = plan_threshold(1, 9999, 2500, sizeof(float), device::multiprocessor_count());
   plan.buckets = 300;
   for_each_schedule([&] { check_plan<float>(on_device, {2500}, plan); });
 }
@@ -151,10 +151,10 @@ TEST_F(Threshold, PartsOfARowAgree) {
     DeviceProblem<float> on_device(problem);
     for_each_schedule([&] {
       for (const unsigned k : {1U, 20U, 100U}) {
-        ThresholdPlan plan = plan_threshold(2, kLength, k, sizeof(float), device::processor_count());
+        ThresholdPlan plan = plan_threshold(2, kLength, k, sizeof(float), device::multiprocessor_count());
         plan.parts = 4;
         plan.samples = 1216;
-        plan.stretch = (std::uint64_t{kLength} << 16U) / (plan.samples / plan.together);
+        plan.sample_interval = (std::uint64_t{kLength} << 16U) / (plan.samples / plan.samples_per_load);
         plan.rank = std::min(plan.rank, 30U);
         SCOPED_TRACE(testing::Message() << to_string(kind) << ", k = " << k);
         check_plan<float>(on_device, {k}, plan);
@@ -166,7 +166,7 @@ TEST_F(Threshold, PartsOfARowAgree) {
 #if !defined(KITH_IS_EMULATED)
 TEST_F(Threshold, AVeryLongRowIsSampledInParts) {
   const unsigned length = under_sanitizer() ? 9000001 : 70000001;
-  ASSERT_GT(plan_threshold(1, length, 100, 4, device::processor_count()).parts, 1U);
+  ASSERT_GT(plan_threshold(1, length, 100, 4, device::multiprocessor_count()).parts, 1U);
   const auto problem = make_problem<float>(Values::random, 1, length, false, Ids::column, {}, 7);
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {1U, 100U, 2048U, 50000U})
@@ -182,7 +182,7 @@ TEST_F(Threshold, WinnersInOnePlaceAreFound) {
     for (const unsigned k : {10U, 1000U, 2500U}) {
       SCOPED_TRACE(testing::Message() << "winners from " << first << ", k = " << k);
       DeviceProblem<float> on_device(problem);
-      check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::processor_count()));
+      check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::multiprocessor_count()));
     }
   }
 }
@@ -195,7 +195,7 @@ TEST_F(Threshold, SmoothRowsAreRight) {
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {1U, 10U, 300U, 2048U, 3000U}) {
     SCOPED_TRACE(testing::Message() << "k = " << k);
-    check_plan<float>(on_device, {k}, plan_threshold(6, 20011, k, 4, device::processor_count()));
+    check_plan<float>(on_device, {k}, plan_threshold(6, 20011, k, 4, device::multiprocessor_count()));
   }
 }
 
@@ -206,7 +206,7 @@ TEST_F(Threshold, RowsOfLittleButNanAreRight) {
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {1U, 10U, 40U, 2048U, 3000U}) {
     SCOPED_TRACE(testing::Message() << "k = " << k);
-    check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::processor_count()));
+    check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::multiprocessor_count()));
   }
 }
 
@@ -246,26 +246,26 @@ TEST(ThresholdPlanning, KeepsItsPromises) {
             const ThresholdPlan plan = plan_threshold(rows, length, k, bytes, processors);
             ASSERT_GE(plan.buckets, 1U);
             ASSERT_GE(plan.parts, 1U);
-            ASSERT_LE(plan.room, length);
-            ASSERT_GE(plan.room, k);
-            ASSERT_LE(plan.staged, plan.room);
+            ASSERT_LE(plan.capacity, length);
+            ASSERT_GE(plan.capacity, k);
+            ASSERT_LE(plan.staged, plan.capacity);
             ASSERT_TRUE(plan.buckets > 1 || plan.staged <= 16384U) << "shared memory";
             ASSERT_TRUE(k > device::select::kLargestSmallK ? plan.buckets > 1
                                                            : length > device::select::kShortRow || plan.rank == 0);
             if (plan.rank == 0) {
-              ASSERT_EQ(plan.room, length) << "every key is a candidate";
+              ASSERT_EQ(plan.capacity, length) << "every key is a candidate";
               continue;
             }
             ASSERT_GT(plan.chunk, 0U);
             ASSERT_EQ(plan.chunk % 4, 0U) << "chunks are whole vectors of 16 bytes";
             ASSERT_LT(plan.rank, plan.counted(16 / bytes));
             ASSERT_LE(plan.samples, length);
-            ASSERT_LE(plan.stretch >> 16U, length);
+            ASSERT_LE(plan.sample_interval >> 16U, length);
             // So many candidates are expected: more than k, and fewer than there is room for.
             const double share = static_cast<double>(plan.rank) / plan.counted(16 / bytes);
             const double candidates = (plan.minima ? 1 - std::pow(1 - share, bytes / 16.0) : share) * length;
             ASSERT_GT(candidates, k);
-            ASSERT_LT(candidates, plan.room);
+            ASSERT_LT(candidates, plan.capacity);
           }
         }
       }

@@ -166,10 +166,10 @@ void bits_global(const SelectCall<T>& call) {
   const unsigned k = call.k();
   // Two chunks at least, and as many newcomers as the list has keys: then a merge costs each of them no more than that.
   const auto capacity = static_cast<unsigned>(ceil_div(std::max(k, 2 * kTile), kTile) * kTile);
-  const std::int64_t resident = static_cast<std::int64_t>(processor_count()) * kBlocksAProcessor;
+  const std::int64_t resident = static_cast<std::int64_t>(multiprocessor_count()) * kBlocksAProcessor;
   const std::int64_t blocks = std::min(call.rows.rows, resident);
   auto* memory =
-      call.workspace.template take<Key>(static_cast<std::size_t>(blocks * BlockMemory<Key>::keys(k, capacity)));
+      call.workspace.template allocate<Key>(static_cast<std::size_t>(blocks * BlockMemory<Key>::keys(k, capacity)));
   launch("bits_global", bits_global_kernel<T>, {.blocks = blocks, .threads = kThreads}, call.stream(), call.rows,
          call.output, memory, capacity);
 }

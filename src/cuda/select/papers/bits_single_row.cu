@@ -57,7 +57,7 @@ unsigned parts_of(const SelectCall<T>& call, unsigned threads) {
   const Rows<T>& rows = call.rows;
   if (call.tuning.partitions > 0) return std::min(static_cast<unsigned>(call.tuning.partitions), rows.length);
   const std::int64_t blocks =
-      ceil_div(static_cast<std::int64_t>(processor_count()) * kTuning.threads_a_processor, threads);
+      ceil_div(static_cast<std::int64_t>(multiprocessor_count()) * kTuning.threads_a_processor, threads);
   const std::int64_t wanted = ceil_div(blocks, std::max<std::int64_t>(rows.rows, 1));
   const std::int64_t sensible = rows.length / std::max(kTuning.shortest_part, 4 * call.k());
   return static_cast<unsigned>(std::clamp<std::int64_t>(std::min(wanted, sensible), 1, kTuning.most_parts));
@@ -76,7 +76,7 @@ void bits_single_row(const SelectCall<T>& call) {
   with_network<Key, Bitonic>(k, [&]<class Network>(Network) {
     constexpr unsigned kThreads = Network::kGroup;
     const unsigned parts = parts_of(call, kThreads);
-    auto* partial = call.workspace.template take<Key>(static_cast<std::size_t>(call.rows.rows) * parts * k);
+    auto* partial = call.workspace.template allocate<Key>(static_cast<std::size_t>(call.rows.rows) * parts * k);
     launch("bits_part", bits_part_kernel<T, Network>, {.blocks = call.rows.rows * parts, .threads = kThreads},
            call.stream(), call.rows, k, parts, partial);
     launch("bits_merge", bits_merge_kernel<T, Network>, {.blocks = call.rows.rows, .threads = kThreads}, call.stream(),

@@ -123,8 +123,8 @@ void merge_path(const SelectCall<T>& call) {
   const auto row_bytes = static_cast<std::size_t>(keys[0] + keys[1]) * sizeof(Key);
   const std::size_t fitting = std::max<std::size_t>(1, allowed_bytes(call) / std::max<std::size_t>(1, row_bytes));
   const std::int64_t batch = std::min(call.rows.rows, static_cast<std::int64_t>(fitting));
-  const std::array<Key*, 2> buffers{call.workspace.template take<Key>(static_cast<std::size_t>(batch * keys[0])),
-                                    call.workspace.template take<Key>(static_cast<std::size_t>(batch * keys[1]))};
+  const std::array<Key*, 2> buffers{call.workspace.template allocate<Key>(static_cast<std::size_t>(batch * keys[0])),
+                                    call.workspace.template allocate<Key>(static_cast<std::size_t>(batch * keys[1]))};
   for (std::int64_t first = 0; first < call.rows.rows; first += batch)
     merge_batch(call, first, std::min(batch, call.rows.rows - first), buffers);
 }

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/select/finish.hpp"
@@ -212,20 +212,20 @@ QueueSearch<T> plan_search(const Rows<T>& rows, unsigned k, const QueueTuning& t
   call.threads = ceil_div(workers, kQueueSearch.threads) * kQueueSearch.threads;
   call.longest = tuning.warp ? lane_share(rows.length, tuning.group_bits, 0) : rows.length;
   call.slots_a_thread = Queue<KeyOf<T>, CountNothing>::slots_for(std::min(k, call.longest));
-  call.slots = workspace.take<KeyOf<T>>(static_cast<std::size_t>(call.threads * call.slots_a_thread));
+  call.slots = workspace.allocate<KeyOf<T>>(static_cast<std::size_t>(call.threads * call.slots_a_thread));
   if (!tuning.warp) call.transposed = transpose(rows, tuning.group_bits, workspace);
 
   call.levels = Hierarchy<T>::plan(call.longest, tuning.group_bits, call.slots_a_thread);
   if (call.levels.top > 0) {
     call.levels.pitch = workers;
-    call.levels.values = workspace.take<T>(static_cast<std::size_t>(call.levels.values_a_thread * workers));
-    call.levels.positions = workspace.take<unsigned>(static_cast<std::size_t>(call.threads * call.slots_a_thread));
+    call.levels.values = workspace.allocate<T>(static_cast<std::size_t>(call.levels.values_a_thread * workers));
+    call.levels.positions = workspace.allocate<unsigned>(static_cast<std::size_t>(call.threads * call.slots_a_thread));
   }
   return call;
 }
 
 template <class T>
-Shape search_shape(const QueueSearch<T>& call) {
+LaunchShape search_shape(const QueueSearch<T>& call) {
   return {.blocks = call.threads / kQueueSearch.threads,
           .threads = kQueueSearch.threads,
           .shared_bytes = std::size_t{kQueueSearch.threads} * call.buffer.size * sizeof(KeyOf<T>)};
@@ -243,7 +243,7 @@ void select_with_queue(const char* method, const SelectCall<T>& call) {
   }
   KeyOf<T>* keys = nullptr;
   if constexpr (!Kind::kSortsFast)
-    keys = call.workspace.template take<KeyOf<T>>(static_cast<std::size_t>(call.rows.rows * call.k()));
+    keys = call.workspace.template allocate<KeyOf<T>>(static_cast<std::size_t>(call.rows.rows * call.k()));
   launch(method, thread_search_kernel<T, Kind>, search_shape(search), call.stream(), search, call.output, keys);
   if constexpr (!Kind::kSortsFast) finish_rows(keys, call);
 }

@@ -106,7 +106,7 @@ class QuickMultiSelect {
   // Leaves in scratch a key that is neither the smallest of the set nor beyond its largest.
   __device__ void choose_pivot(const Part& set, unsigned rank, unsigned round) {
     const unsigned seed = random_bits(static_cast<unsigned>(row_), round);
-    Key sample[1] = {key(set, sample_place(set.count, kThreads, thread(), seed))};
+    Key sample[1] = {key(set, sample_position(set.count, kThreads, thread(), seed))};
     Bitonic<Key, kThreads, 1>::sort(sample, scratch_.keys);
     const float quantile = static_cast<float>(rank) / static_cast<float>(set.count);
     const float expected = quantile * kThreads;
@@ -233,7 +233,7 @@ void run(const SelectCall<T>& call, KeyOf<T>* out) {
   const Rows<T>& rows = call.rows;
   const std::size_t keys_each = std::size_t{2} * rows.length;
   const std::int64_t groups = resident_groups(call.workspace, rows.rows, keys_each * sizeof(Key), kResident);
-  auto* arrays = call.workspace.template take<Key>(static_cast<std::size_t>(groups) * keys_each);
+  auto* arrays = call.workspace.template allocate<Key>(static_cast<std::size_t>(groups) * keys_each);
   launch("quick-multi-select", quick_multi_select_kernel<T, kThreads>,
          {.blocks = ceil_div(groups, kGroups<kThreads>), .threads = kThreads * kGroups<kThreads>}, call.stream(), rows,
          call.k(), groups, arrays, out);
@@ -252,7 +252,7 @@ void quick_multi_select(const SelectCall<T>& call) {
     throw Error(ErrorCode::invalid_argument, "quick-multi-select gives a row to a warp or a block, not to a thread");
   if (group == Group::automatic)
     group = rows.rows >= kTuning.many_rows && rows.length <= kTuning.short_row ? Group::warp : Group::block;
-  auto* out = call.workspace.template take<KeyOf<T>>(static_cast<std::size_t>(rows.rows) * call.k());
+  auto* out = call.workspace.template allocate<KeyOf<T>>(static_cast<std::size_t>(rows.rows) * call.k());
   if (group == Group::warp)
     run<T, kWarp>(call, out);
   else

@@ -37,13 +37,13 @@ class SampleBuckets {
   };
 
   template <class Scratch>
-  __device__ SampleBuckets(const KeySource<T>& source, const Cut<Key>& /*cut*/, unsigned round, Scratch& scratch)
+  __device__ SampleBuckets(const RowKeySource<T>& source, const Cut<Key>& /*cut*/, unsigned round, Scratch& scratch)
       : shared_(scratch.buckets) {
     const unsigned seed = random_bits(static_cast<unsigned>(source.row), round);
     Key sample[kItems];
     KITH_UNROLL
     for (unsigned i = 0; i < kItems; ++i)
-      sample[i] = source.key(sample_place(source.count, kSample, threadIdx.x * kItems + i, seed));
+      sample[i] = source.key(sample_position(source.count, kSample, threadIdx.x * kItems + i, seed));
     Bitonic<Key, kThreads, kItems>::sort(sample, scratch.keys);
     KITH_UNROLL
     for (unsigned i = 0; i < kItems; ++i) {

@@ -2,7 +2,7 @@
 // Hanák, 5.5. Cost: rows × length keys built and sorted by CUB's radix sort (the emulator: std::sort). Any k.
 // Workspace: two keys a value.
 #include "cuda/primitives/device_sort.hpp"
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/select/finish.hpp"
 
@@ -28,7 +28,7 @@ template <class T>
 void sort(const SelectCall<T>& call) {
   const Rows<T>& rows = call.rows;
   const std::int64_t count = rows.rows * rows.length;
-  auto* keys = call.workspace.template take<KeyOf<T>>(static_cast<std::size_t>(count));
+  auto* keys = call.workspace.template allocate<KeyOf<T>>(static_cast<std::size_t>(count));
   launch("sort: build keys", build_keys_kernel<T>, {.blocks = ceil_div(count, kThreads), .threads = kThreads},
          call.stream(), rows, keys);
   const IdOrder ids = rows.ids == nullptr ? IdOrder::ascending : IdOrder::any;

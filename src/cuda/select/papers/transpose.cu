@@ -44,7 +44,7 @@ Transposed<T> transpose(const Rows<T>& rows, unsigned group_bits, Workspace& wor
   // Whole sectors a warp, unless that would multiply a matrix of few rows.
   const std::int64_t pitch = rows.rows < kWarp ? rows.rows : ceil_div(rows.rows, kWarp) * kWarp;
   const std::int64_t columns = ceil_div(rows.length, std::int64_t{1} << group_bits) << group_bits;
-  T* const values = workspace.take<T>(static_cast<std::size_t>(columns * pitch));
+  T* const values = workspace.allocate<T>(static_cast<std::size_t>(columns * pitch));
   const std::int64_t tiles = ceil_div(rows.length, kTile) * ceil_div(rows.rows, kTile);
   launch("transpose", transpose_kernel<T>, {.blocks = tiles, .threads = kThreads}, workspace.stream(), rows, values,
          pitch, group_bits);

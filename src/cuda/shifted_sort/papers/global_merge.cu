@@ -139,13 +139,13 @@ unsigned whole_warps(unsigned threads) {
 template <class F>
 void global_merge_search(const CurveSearch<F>& search, F* keys, std::int64_t* ids, Workspace& workspace) {
   const unsigned k = search.k;
-  GlobalMergeCall<F> call{search, workspace.take<KeyOf<F>>(static_cast<std::size_t>(search.count) * k), 0, 0};
+  GlobalMergeCall<F> call{search, workspace.allocate<KeyOf<F>>(static_cast<std::size_t>(search.count) * k), 0, 0};
   const auto shape = [&](unsigned threads, std::size_t bytes) {
-    return Shape{.blocks = search.count, .threads = whole_warps(threads), .shared_bytes = bytes};
+    return LaunchShape{.blocks = search.count, .threads = whole_warps(threads), .shared_bytes = bytes};
   };
   const unsigned sorted = std::bit_ceil(k);
-  const Shape for_lists = shape(std::max(sorted / 2, 1U), sizeof(KeyOf<F>) * sorted);
-  const Shape for_merges = shape(2 * k, sizeof(KeyOf<F>) * k + sizeof(unsigned) * 2 * k);
+  const LaunchShape for_lists = shape(std::max(sorted / 2, 1U), sizeof(KeyOf<F>) * sorted);
+  const LaunchShape for_merges = shape(2 * k, sizeof(KeyOf<F>) * k + sizeof(unsigned) * 2 * k);
   with_curve_width(search.orders.dims, [&](auto width) {
     constexpr unsigned kWidth = decltype(width)::value;
     call.padded = std::bit_ceil(2 * k);

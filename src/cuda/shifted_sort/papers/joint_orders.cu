@@ -42,18 +42,18 @@ void sort_jointly(const CurveOrders<F>& orders, const PointRows<F>& base, const 
   const std::int64_t all = count + base.count;
   const auto size = static_cast<std::size_t>(all);
   const auto first = static_cast<unsigned>(count);
-  const Shape shape = {.blocks = ceil_div(all, kJointThreads), .threads = kJointThreads};
+  const LaunchShape shape = {.blocks = ceil_div(all, kJointThreads), .threads = kJointThreads};
   // Scratch comes from the same budget; every shift reuses it.
-  workspace.drop_untaken();
+  workspace.free_unused();
   Workspace scratch(workspace.stream(), workspace.budget() > 0 ? workspace.budget() - workspace.used() : 0);
   with_curve_width(orders.dims, [&](auto width) {
     constexpr unsigned kWidth = decltype(width)::value;
     const PointRows<F> query_rows{queries, count, kWidth};
     for (int shift = 0; shift < orders.shifts; ++shift) {
       scratch.reset();
-      auto* codes = scratch.take<std::uint64_t>(size * static_cast<std::size_t>(words));
-      auto* ids = scratch.take<unsigned>(size);
-      auto* before = scratch.take<unsigned>(size);
+      auto* codes = scratch.allocate<std::uint64_t>(size * static_cast<std::size_t>(words));
+      auto* ids = scratch.allocate<unsigned>(size);
+      auto* before = scratch.allocate<unsigned>(size);
       curve_codes(query_rows, orders.frame, orders.dims, shift, 0, codes, ids, scratch.stream());
       curve_codes(base, orders.frame, orders.dims, shift, first, codes + count * words, ids + count, scratch.stream());
       sort_codes(codes, ids, all, orders.dims, scratch);

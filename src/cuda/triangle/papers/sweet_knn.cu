@@ -5,7 +5,7 @@
 
 #include "core/limit.hpp"
 #include "core/triangle_limits.hpp"
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/triangle/papers/sweet_knn_call.hpp"
 
@@ -65,8 +65,8 @@ class SweetKnnLaunch {
     if (call_.options.threads == 1) return run_sweet_knn(call_, threads, stream_);
     Workspace workspace(stream_, budget);
     call_.survivors.capacity = static_cast<std::int64_t>(call_.options.threads) * call_.batch.k;
-    call_.survivors.keys = workspace.take<F>(as_size(call_.batch.count * call_.survivors.capacity));
-    call_.survivors.ids = workspace.take<unsigned>(as_size(call_.batch.count * call_.survivors.capacity));
+    call_.survivors.keys = workspace.allocate<F>(as_size(call_.batch.count * call_.survivors.capacity));
+    call_.survivors.ids = workspace.allocate<unsigned>(as_size(call_.batch.count * call_.survivors.capacity));
     run_sweet_knn(call_, threads, stream_);
     select_survivors(call_.batch, call_.survivors, select, workspace);
   }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/triangle_limits.hpp"
-#include "cuda/primitives/element.cuh"
+#include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/triangle/exact_key.cuh"
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(kSweetKnnThreads)
 }
 
 template <class F, class List>
-void launch_sweet_knn(const SweetKnnCall<F>& call, const Shape& shape, cudaStream_t stream) {
+void launch_sweet_knn(const SweetKnnCall<F>& call, const LaunchShape& shape, cudaStream_t stream) {
   if (call.batch.space.is_plain()) return launch("sweet_knn", sweet_knn_kernel<F, List, true>, shape, stream, call);
   launch("sweet_knn", sweet_knn_kernel<F, List, false>, shape, stream, call);
 }
@@ -238,7 +238,7 @@ template <class F>
 void run_sweet_knn(const SweetKnnCall<F>& call, unsigned threads, cudaStream_t stream) {
   using Key = KeyOf<F>;
   const unsigned k = call.batch.k;
-  Shape shape{.blocks = ceil_div(call.batch.count * call.options.threads, threads), .threads = threads};
+  LaunchShape shape{.blocks = ceil_div(call.batch.count * call.options.threads, threads), .threads = threads};
   if (call.options.partial) {
     if (call.batch.space.is_plain())
       return launch("store_sweet_knn", store_sweet_knn_kernel<F, true>, shape, stream, call);
