@@ -32,6 +32,7 @@ void build(CLI::App& app, Context& context) {
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.require_subcommand(1);
   add_search(app, context);
+  add_radius(app, context);
   add_graph(app, context);
   add_reduce(app, context);
   add_topk(app, context);

@@ -6,6 +6,7 @@
 namespace kith::cli {
 
 void add_search(CLI::App& app, Context& context);
+void add_radius(CLI::App& app, Context& context);
 void add_graph(CLI::App& app, Context& context);
 void add_reduce(CLI::App& app, Context& context);
 void add_topk(CLI::App& app, Context& context);

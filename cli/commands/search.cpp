@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "cli/commands.hpp"
 #include "cli/message.hpp"
 #include "cli/options.hpp"
@@ -63,12 +65,15 @@ std::vector<io::Output> outputs_of(const SearchArguments& settings, const Neighb
   return outputs;
 }
 
+// Without queries, of each base point, itself left out.
 template <Element T>
-Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, Options options) {
+Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, const std::optional<MatrixView<T>>& queries, std::int64_t k,
+                                    Options options) {
   const InterruptScope scope;
   ProgressBar bar("searching", "distances");
   options.progress = bar.callback();
-  Neighbors<DistanceOf<T>> neighbors = search(base, queries, k, options);
+  Neighbors<DistanceOf<T>> neighbors =
+      queries ? search(base, *queries, k, options) : Index<T>(base, options).search_self(k);
   throw_if_interrupted();
   return neighbors;
 }
@@ -97,14 +102,20 @@ void run(const SearchArguments& settings, const Context& context) {
   options.statistics = settings.report.stats;
   check_outputs(settings, context);
   io::Array base = settings.input.load_base();
-  io::Array queries = settings.input.load_queries();
-  match_queries(base, queries);
+  io::Array queries = base;
+  const bool self = settings.input.queries.empty();
+  if (!self) {
+    queries = settings.input.load_queries();
+    match_queries(base, queries);
+  }
   io::visit_points(base, [&](auto base_view) {
     using T = typename decltype(base_view)::value_type;
     if (settings.report.explain && !context.json) {
       print_plan(explain({base.rows(), queries.rows(), base.cols(), settings.k, dtype_of<T>()}, options));
     }
-    deliver_neighbors(settings, context, run_search(base_view, queries.view<T>(), settings.k, options));
+    std::optional<MatrixView<T>> asked;
+    if (!self) asked = queries.view<T>();
+    deliver_neighbors(settings, context, run_search(base_view, asked, settings.k, options));
   });
 }
 
@@ -114,6 +125,9 @@ void add_search(CLI::App& app, Context& context) {
   auto [command, settings] =
       add_command<SearchArguments>(app, context, "search", "The k nearest base points of each query", run);
   add_search_input(*command, context, settings->input);
+  command->get_option("--queries")
+      ->required(false)
+      ->description("The points to find neighbors of; - reads stdin; default: each base point, itself left out");
   add_k(*command, settings->k, "Neighbors of each query, from 1 to the number of base points");
   add_search_options(*command, context, settings->search);
   add_output_options(*command, context, settings->output, "npz, h5, csv, json with arrays ids and distances");

@@ -24,7 +24,7 @@ class Failures(KithTest):
         self.fails(USAGE, "serch", says=["unknown command 'serch'", "'search'"])
         self.fails(USAGE, "search", "--bse", "x", says=["unknown option '--bse'", "'--base'", "kith search --help"])
         self.fails(USAGE, "search", "--bse=x", says="'--base'")
-        self.fails(USAGE, "search", "--base", "base.npy", says="--queries is required")
+        self.fails(USAGE, "search", "--base", "base.npy", says="-k is required")
         self.search_fails(USAGE, "extra", says="unexpected argument 'extra'")
         self.search_fails(USAGE, "--metric", "euclidian", says=["euclidian", "did you mean 'euclidean'?"])
         self.search_fails(USAGE, "--method", "brut", says="did you mean 'brute'?")

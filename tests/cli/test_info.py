@@ -8,7 +8,7 @@ import numpy as np
 
 from harness import BAD_DATA, KithTest, NO_DEVICE, USAGE
 
-COMMANDS = ["search", "graph", "reduce", "topk", "explain", "tune", "info", "gen", "eval", "convert", "demo", "completion"]
+COMMANDS = ["search", "radius", "graph", "reduce", "topk", "explain", "tune", "info", "gen", "eval", "convert", "demo", "completion"]
 METRICS = ["sqeuclidean", "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation",
            "inner_product", "hamming"]
 

@@ -163,6 +163,15 @@ class Search(KithTest):
         out = self.load("out.npz")
         self.assert_answer(out["ids"], out["distances"])
 
+    def test_the_base_itself(self):
+        self.run_kith("search", "--base", "base.npy", "-k", 7, "-o", "out.npz")
+        distances = pairwise(self.base, self.base)
+        np.fill_diagonal(distances, np.inf)
+        ids, expected = nearest(distances, 7)
+        out = self.load("out.npz")
+        np.testing.assert_array_equal(out["ids"], ids)
+        np.testing.assert_array_equal(out["distances"], expected.astype(np.float32))
+
     def test_a_single_query_vector(self):
         self.save("q.npy", self.queries[5])
         self.search("-o", "out.npz")
