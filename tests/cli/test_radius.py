@@ -4,7 +4,7 @@ import numpy as np
 
 from harness import BAD_DATA, KithTest, USAGE, exact_points, pairwise
 
-RADIUS = 1.5
+RADIUS = 5.0
 
 
 class Radius(KithTest):
@@ -35,7 +35,7 @@ class Radius(KithTest):
         self.check(self.load("out.npz"), self.distances, self.within)
 
     def test_a_radius_for_each_query(self):
-        radii = np.linspace(0, 3, 20).astype(np.float32)
+        radii = np.linspace(0, 6, 20).astype(np.float32)
         self.save("radii.npy", radii)
         self.radius("--queries", "queries.npy", "--radii", "radii.npy", "-o", "out.npz")
         self.check(self.load("out.npz"), self.distances, self.distances <= radii[:, None])
