@@ -5,7 +5,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-unformatted=$(scripts/sources.sh | xargs clang-format-14 --dry-run -Werror 2>&1 | sed -n 's/:[0-9:]* error:.*//p' | sort -u)
+# clang-format 14 takes offense at the end of an inline namespace and would change nothing: the files are asked again.
+suspects=$(scripts/sources.sh | xargs clang-format-14 --dry-run -Werror 2>&1 | sed -n 's/:[0-9:]* error:.*//p' | sort -u)
+unformatted=$(for file in $suspects; do clang-format-14 "$file" | cmp -s - "$file" || echo "$file"; done)
 if [ -n "$unformatted" ]; then
   echo "not formatted ('make format' does it):" $unformatted
   exit 1
@@ -14,8 +16,7 @@ fi
 scripts/include_graph.py --quiet || echo "(these includes do not fail this check yet)"
 
 cmake --preset lint -DCMAKE_UNITY_BUILD=ON >/dev/null
-# Device sources are compiled through wrappers, of which clang-tidy has nothing to say.
-run-clang-tidy-14 -quiet -p build/lint -j "$(nproc)" '^(?!.*/(emulated|src/cuda)/)' >build/lint/tidy.log 2>&1 || {
+run-clang-tidy-14 -quiet -p build/lint -j "$(nproc)" >build/lint/tidy.log 2>&1 || {
   sed 's/\x1b\[[0-9;]*m//g' build/lint/tidy.log | grep -E '(warning|error): .*\[' | sort -u
   exit 1
 }

@@ -11,7 +11,7 @@
 #                          scores that are there, and right, that nobody wrote them
 # racecheck looks at the project's own kernels: following every access of CUB's sorts takes it minutes each.
 set -u
-program=${1:-build/release/tests/test_cuda}
+program=${1:-build/cuda/tests/test_cuda}
 tools=${KITH_SANITIZE_TOOLS:-memcheck racecheck synccheck initcheck}
 shards=${KITH_SANITIZE_SHARDS:-4}
 limit=${KITH_SANITIZE_LIMIT:-1800}

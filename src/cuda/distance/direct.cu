@@ -253,15 +253,11 @@ template <class F>
 void direct_scores(const ScoreCall<F>& call) {
   if (call.queries.count == 0 || call.base.count == 0) return;
   with_form<F>(call.form, call.expanded(), call.p, [&]<class Form>(const Form& form) {
-    if constexpr (kIsPower<Form>) {
-      run<1>(call, form);
-    } else if (call.queries.count == 1) {
-      run<1>(call, form);
-    } else if (call.queries.count == 2) {
-      run<2>(call, form);
-    } else {
-      run<4>(call, form);
+    if constexpr (!kIsPower<Form>) {
+      if (call.queries.count == 2) return run<2>(call, form);
+      if (call.queries.count > 2) return run<4>(call, form);
     }
+    run<1>(call, form);
   });
 }
 

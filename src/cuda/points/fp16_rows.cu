@@ -22,13 +22,12 @@ constexpr std::int64_t kMostChunks = 512;      // of rows that are summed apart
 constexpr std::int64_t kMostRowBlocks = 4096;  // of rows whose largest is found apart
 
 __device__ __forceinline__ double warp_sum(double value) {
-  for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2) value += __shfl_xor_sync(kFullMask, value, lanes);
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) value += __shfl_xor_sync(kFullMask, value, lanes);
   return value;
 }
 
 __device__ __forceinline__ float warp_max(float value) {
-  for (unsigned lanes = kWarp / 2; lanes > 0; lanes /= 2)
-    value = fmaxf(value, __shfl_xor_sync(kFullMask, value, lanes));
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) value = fmaxf(value, __shfl_xor_sync(kFullMask, value, lanes));
   return value;
 }
 

@@ -19,7 +19,7 @@ __device__ __forceinline__ void load_fragments(const Fp16* row, unsigned (&regis
   for (unsigned i = 0; i < 4; ++i) {
     const auto address =
         __shfl_sync(kFullMask, reinterpret_cast<std::uintptr_t>(row), static_cast<int>(8 * i + lane_id() / 4));
-    registers[i] = reinterpret_cast<const unsigned*>(address)[lane_id() % 4];
+    registers[i] = reinterpret_cast<const unsigned*>(address)[lane_id() % 4];  // NOLINT(performance-no-int-to-ptr)
   }
   __syncwarp();
 #else

@@ -6,6 +6,8 @@
 // to the higher place, those that touch the padding are left out.
 #pragma once
 
+#include <algorithm>
+
 #include "cuda/primitives/bitonic.cuh"
 
 #if defined(KITH_IS_EMULATED)
@@ -54,7 +56,7 @@ class StridedBitonic {
   template <unsigned kOthers>
   __device__ static void keep_smallest(K (&items)[kItems], const K (&others)[kOthers], K* shared) {
     static_assert((kItems & (kItems - 1)) == 0);
-    constexpr unsigned kPairs = kOthers < kItems ? kOthers : kItems;
+    constexpr unsigned kPairs = std::min(kOthers, kItems);
     K mirrored[kPairs];
     KITH_UNROLL
     for (unsigned i = 0; i < kPairs; ++i) mirrored[i] = others[i];
