@@ -10,9 +10,9 @@ namespace kith::core {
 
 struct SamplePlan {
   std::int64_t samples = 0;
-  std::int64_t step = 1;  // from one sample to the next
-  std::int64_t rank = 0;  // of the sample that is the limit; 0: everything passes
-  std::int64_t room = 0;  // for what passes
+  std::int64_t step = 1;      // from one sample to the next
+  std::int64_t rank = 0;      // of the sample that is the limit; 0: everything passes
+  std::int64_t capacity = 0;  // for what passes
 };
 
 // The least r such that a number of rare events, `expected` on average (Poisson's distribution), reaches r with a
@@ -44,12 +44,12 @@ inline SamplePlan plan_sample(std::int64_t count, std::int64_t width) {
   const double share = static_cast<double>(plan.samples) / static_cast<double>(count);
   const std::int64_t rank = rarely_reached(static_cast<double>(width) * share);
   const double most = static_cast<double>(rank) + 6 * (std::sqrt(static_cast<double>(rank)) + 2);
-  const double room = std::ceil(most / share);
-  if (plan.step >= 2 && rank < plan.samples && room < static_cast<double>(count)) {
+  const double capacity = std::ceil(most / share);
+  if (plan.step >= 2 && rank < plan.samples && capacity < static_cast<double>(count)) {
     plan.rank = rank;
-    plan.room = static_cast<std::int64_t>(room);
+    plan.capacity = static_cast<std::int64_t>(capacity);
   } else {
-    plan.room = count;
+    plan.capacity = count;
   }
   return plan;
 }

@@ -44,7 +44,7 @@ class Model {
         form_(form),
         expanded_(form == core::Form::squared && problem.dims >= kExpandFromOnDevice),
         finalists_(q_ * static_cast<double>(candidates) * costs.finalist),
-        room_(static_cast<double>(core::plan_sample(problem.base_rows, candidates).room)) {}
+        room_(static_cast<double>(core::plan_sample(problem.base_rows, candidates).capacity)) {}
 
   double two_stage(const std::string& stage) const {
     const double scores = pairs() * costs_.score;

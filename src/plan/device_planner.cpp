@@ -81,7 +81,7 @@ std::int64_t pair_bytes(const Problem& problem) {
 std::int64_t score_bytes(const Plan& plan) {
   if (plan.method != Method::fused) return plan.base_tile * pair_bytes(plan.problem);
   const core::SamplePlan sample = core::plan_sample(plan.base_tile, plan.candidates);
-  return sample.samples * pair_bytes(plan.problem) + sample.room * (pair_bytes(plan.problem) + 4);
+  return sample.samples * pair_bytes(plan.problem) + sample.capacity * (pair_bytes(plan.problem) + 4);
 }
 
 // Of a query beside its scores: candidates, their keys and ids, joined with the list it has.

@@ -1,3 +1,4 @@
+// brute_search.cpp: the fallback chain: all queries take the first pass, those without a certificate the next.
 #include "cuda/brute/brute_search.hpp"
 
 #include "cuda/brute/fallback_search.hpp"
@@ -5,8 +6,8 @@
 namespace kith::KITH_BACKEND::brute {
 namespace {
 
-// So few queries go to the last pass at once: keys of all points then take no longer than any other scores.
-constexpr std::int64_t kFew = 16;
+// So few queries skip to the last pass: exact keys of all points then take no longer than scores.
+constexpr std::int64_t kExactAtOnce = 16;
 
 }  // namespace
 
@@ -14,31 +15,31 @@ template <class F>
 std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
                                      unsigned* ids, Workspace& workspace, const std::function<void()>& on_tile_done) {
   cudaStream_t stream = workspace.stream();
-  FallbackSearch<F> climb(work, base, workspace, on_tile_done);
+  FallbackSearch<F> search(work, base, workspace, on_tile_done);
   std::vector<PassReport> reports(work.passes.size());
-  std::size_t pass = climb.first_not_failed(0);
-  if (work.tries) pass = climb.first_that_suffices(pass, queries, reports);
-  reports[pass] = climb.run(work.passes[pass], queries, keys, ids);
+  std::size_t pass = search.first_not_failed(0);
+  if (work.tries) pass = search.first_that_suffices(pass, queries, reports);
+  reports[pass] = search.run(work.passes[pass], queries, keys, ids);
 
-  // Who failed goes on alone: `chosen` says where its answer belongs.
+  // Only the queries that failed go on: chosen[i] is the row of the answer of the i-th of them.
   std::optional<PointStore<F>> rest;
   DeviceBuffer<unsigned> chosen;
-  for (++pass; pass < work.passes.size() && climb.failed() > 0; ++pass) {
-    const std::int64_t count = climb.failed();
-    if (count <= kFew) pass = work.passes.size() - 1;
+  for (++pass; pass < work.passes.size() && search.failed() > 0; ++pass) {
+    const std::int64_t count = search.failed();
+    if (count <= kExactAtOnce) pass = work.passes.size() - 1;
     DeviceBuffer<unsigned> failed(as_size(count), stream);
     if (rest) {
-      gather_rows(chosen.data(), climb.failed_queries(), count, 1, failed.data(), stream);
+      gather_rows(chosen.data(), search.failed_queries(), count, 1, failed.data(), stream);
     } else {
-      KITH_CUDA(cudaMemcpyAsync(failed.data(), climb.failed_queries(), as_size(count) * sizeof(unsigned),
+      KITH_CUDA(cudaMemcpyAsync(failed.data(), search.failed_queries(), as_size(count) * sizeof(unsigned),
                                 cudaMemcpyDeviceToDevice, stream));
     }
     chosen = std::move(failed);
-    rest.emplace(some_of(queries, chosen.data(), count, work.metric, stream));
-    pass = climb.first_that_suffices(climb.first_not_failed(pass), *rest, reports);
+    rest.emplace(gather_queries(queries, chosen.data(), count, work.metric, stream));
+    pass = search.first_that_suffices(search.first_not_failed(pass), *rest, reports);
     DeviceBuffer<F> rest_keys(as_size(count * work.k), stream);
     DeviceBuffer<unsigned> rest_ids(as_size(count * work.k), stream);
-    reports[pass] = climb.run(work.passes[pass], *rest, rest_keys.data(), rest_ids.data());
+    reports[pass] = search.run(work.passes[pass], *rest, rest_keys.data(), rest_ids.data());
     scatter_rows(rest_keys.data(), chosen.data(), count, work.k, keys, stream);
     scatter_rows(rest_ids.data(), chosen.data(), count, work.k, ids, stream);
   }
@@ -52,7 +53,7 @@ bool first_pass_suffices(const BruteWork& work, const PointStore<F>& queries, Ba
   FallbackSearch<F> search(work, base, workspace, nothing);
   if (search.has_failed(work.passes.front())) return false;
   PassReport trial;
-  return search.holds(work.passes.front(), queries, trial);
+  return search.suffices(work.passes.front(), queries, trial);
 }
 
 #define KITH_INSTANTIATE(F)                                                                                            \

@@ -1,3 +1,4 @@
+// candidates.cu: one thread an element, or a query.
 #include "cuda/brute/candidates.hpp"
 
 #include <limits>
@@ -21,7 +22,7 @@ __global__ void join_lists_kernel(RunningLists<F> lists, TileCandidates<F> candi
   } else {
     const std::int64_t from = query * candidates.count + at - lists.count;
     keys[i] = candidates.keys[from];
-    ids[i] = candidates.first_id + static_cast<unsigned>(candidates.places[from]);
+    ids[i] = candidates.first_id + static_cast<unsigned>(candidates.columns[from]);
   }
 }
 

@@ -1,4 +1,5 @@
-// fallback_search.hpp: passes are run, or tried on some queries first, and give the queries that have no certificate.
+// fallback_search.hpp: runs a pass, or tries it on some queries first, and collects the queries without a certificate,
+// which go on to the next pass of the fallback chain.
 #pragma once
 
 #include "cuda/brute/fp16_certificate.hpp"
@@ -7,15 +8,15 @@
 namespace kith::KITH_BACKEND::brute {
 
 template <class F>
-PointStore<F> some_of(const PointStore<F>& queries, const unsigned* chosen, std::int64_t count, const Metric& metric,
-                      cudaStream_t stream) {
-  PointStore<F> some(count, queries.dims(), metric, queries.bias(0) != nullptr, stream);
-  gather_rows(queries.exact(0, queries.count()).rows.data, chosen, count, queries.dims(), some.rows(), stream);
-  some.prepare(count);
-  return some;
+PointStore<F> gather_queries(const PointStore<F>& queries, const unsigned* chosen, std::int64_t count,
+                             const Metric& metric, cudaStream_t stream) {
+  PointStore<F> sample(count, queries.dims(), metric, queries.bias(0) != nullptr, stream);
+  gather_rows(queries.exact(0, queries.count()).rows.data, chosen, count, queries.dims(), sample.rows(), stream);
+  sample.prepare(count);
+  return sample;
 }
 
-// Runs a pass and gives the queries that have no certificate; none after the last pass.
+// After run(), failed_queries() are those without a certificate; none after the last pass, whose keys are exact.
 template <class F>
 class FallbackSearch {
  public:
@@ -25,35 +26,35 @@ class FallbackSearch {
 
   PassReport run(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids) {
     const PassReport report = run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
-      base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, on_tile_done_); });
+      base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, on_tile_done_); });
     });
-    if (queries.count() >= kTelling && 2 * failed() > queries.count()) note_failed(pass);
+    if (queries.count() >= kMinJudged && 2 * failed() > queries.count()) note_failed(pass);
     return report;
   }
 
-  // The first pass from `pass` on that queries did not fail before.
+  // The first pass from `pass` on that earlier searches did not fail.
   std::size_t first_not_failed(std::size_t pass) const {
     while (work_.remembers && pass + 1 < work_.passes.size() && has_failed(work_.passes[pass])) ++pass;
     return pass;
   }
 
-  // The first pass from `pass` on that some of the queries, spread over all, can be expected to pass.
+  // The first pass from `pass` on that a sample of the queries, spread over all, passes.
   std::size_t first_that_suffices(std::size_t pass, const PointStore<F>& queries, std::vector<PassReport>& reports) {
-    const std::int64_t tried = tried_queries(queries.count());
+    const std::int64_t tried = trial_queries(queries.count());
     if (tried == 0 || !may_fail(work_.passes[pass], queries.dims())) return pass;
-    const DeviceBuffer<unsigned> numbers = spread_numbers(tried, queries.count(), workspace_.stream());
-    const PointStore<F> some = some_of(queries, numbers.data(), tried, work_.metric, workspace_.stream());
+    const DeviceBuffer<unsigned> indices = spread_indices(tried, queries.count(), workspace_.stream());
+    const PointStore<F> sample = gather_queries(queries, indices.data(), tried, work_.metric, workspace_.stream());
     for (; may_fail(work_.passes[pass], queries.dims()); ++pass) {
       PassReport trial;
-      if (holds(work_.passes[pass], some, trial)) break;
+      if (suffices(work_.passes[pass], sample, trial)) break;
       reports[pass] = trial;
     }
     return pass;
   }
 
-  // Whether most queries pass, with the first tile alone; what they find is forgotten.
-  bool holds(const Pass& pass, const PointStore<F>& queries, PassReport& trial) {
-    trial = try_out(pass, queries);
+  // Whether most of these queries get a certificate from the first tile of the base; their neighbors are discarded.
+  bool suffices(const Pass& pass, const PointStore<F>& queries, PassReport& trial) {
+    trial = run_trial(pass, queries);
     const bool most_fail = 2 * failed() > queries.count();
     if (most_fail) note_failed(pass);
     return !most_fail;
@@ -69,49 +70,49 @@ class FallbackSearch {
     if (work_.history != nullptr) work_.history->note_failed(pass);
   }
 
-  // Of so many queries more than half failing says something of the points.
-  static constexpr std::int64_t kTelling = 32;
+  // From so many queries on, more than half failing is evidence against the pass.
+  static constexpr std::int64_t kMinJudged = 32;
 
-  // What is tried before all queries take a pass.
+  // Sizes of the sample that tries a pass before all queries do.
   struct Trial {
-    static constexpr std::int64_t kLeastQueries = 256;  // fewer are their own trial
-    static constexpr std::int64_t kShare = 16;
-    static constexpr std::int64_t kMostTried = 64;
+    static constexpr std::int64_t kMinQueries = 256;  // fewer are their own trial
+    static constexpr std::int64_t kTriedFraction = 16;
+    static constexpr std::int64_t kMaxTried = 64;
   };
 
-  // How many queries try a pass: some, where the first tile leaves points out.
-  std::int64_t tried_queries(std::int64_t queries) const {
-    if (queries < Trial::kLeastQueries || work_.base_tile <= work_.candidates) return 0;
-    return std::min(queries / Trial::kShare, Trial::kMostTried);
+  // How many queries try a pass; none where the first tile leaves no point out, as then nothing can fail.
+  std::int64_t trial_queries(std::int64_t queries) const {
+    if (queries < Trial::kMinQueries || work_.base_tile <= work_.candidates) return 0;
+    return std::min(queries / Trial::kTriedFraction, Trial::kMaxTried);
   }
 
-  // Products may, of fp16 or not.
+  // Products may cancel; differences and exact integers do not.
   bool may_fail(const Pass& pass, std::int64_t dims) const {
     return uses_fp16(pass.stage) ||
            (pass.expanded && !core::ScoreBounds<F>(work_.metric, dims, true, work_.integer_range).is_exact());
   }
 
-  // Numbers 0 … all − 1, `count` of them, evenly apart.
-  static DeviceBuffer<unsigned> spread_numbers(std::int64_t count, std::int64_t all, cudaStream_t stream) {
-    std::vector<unsigned> numbers(as_size(count));
-    for (std::int64_t i = 0; i < count; ++i) numbers[as_size(i)] = static_cast<unsigned>(i * all / count);
-    DeviceBuffer<unsigned> there(numbers.size(), stream);
-    KITH_CUDA(cudaMemcpyAsync(there.data(), numbers.data(), numbers.size() * sizeof(unsigned), cudaMemcpyHostToDevice,
-                              stream));
+  // `count` of the indices 0 … all − 1, evenly apart, on the device.
+  static DeviceBuffer<unsigned> spread_indices(std::int64_t count, std::int64_t all, cudaStream_t stream) {
+    std::vector<unsigned> indices(as_size(count));
+    for (std::int64_t i = 0; i < count; ++i) indices[as_size(i)] = static_cast<unsigned>(i * all / count);
+    DeviceBuffer<unsigned> uploaded(indices.size(), stream);
+    KITH_CUDA(cudaMemcpyAsync(uploaded.data(), indices.data(), indices.size() * sizeof(unsigned),
+                              cudaMemcpyHostToDevice, stream));
     KITH_CUDA(cudaStreamSynchronize(stream));
-    return there;
+    return uploaded;
   }
 
-  PassReport try_out(const Pass& pass, const PointStore<F>& queries) {
+  PassReport run_trial(const Pass& pass, const PointStore<F>& queries) {
     DeviceBuffer<F> keys(as_size(queries.count() * work_.k), workspace_.stream());
     DeviceBuffer<unsigned> ids(as_size(queries.count() * work_.k), workspace_.stream());
     return run_on(pass, queries, keys.data(), ids.data(), [&](PassSearch<F>& search) {
-      base_.for_first_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.take(tile, [] {}); });
+      base_.for_first_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, [] {}); });
     });
   }
 
-  template <class TakeTiles>
-  PassReport run_on(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids, TakeTiles take_tiles) {
+  template <class SearchTiles>
+  PassReport run_on(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids, SearchTiles search_tiles) {
     cudaStream_t stream = workspace_.stream();
     const std::int64_t count = queries.count();
     if (pass.stage != DistanceStage::exact) {
@@ -126,21 +127,21 @@ class FallbackSearch {
     }
     PassSearch<F> search(work_, pass, {queries, {keys, ids, work_.k, 0}, left_out_.data(), fp16_ ? &*fp16_ : nullptr},
                          workspace_, streams_);
-    take_tiles(search);
+    search_tiles(search);
     failed_count_ = 0;
-    if (pass.stage != DistanceStage::exact) look_for_failures(pass, queries, keys);
+    if (pass.stage != DistanceStage::exact) find_failures(pass, queries, keys);
     return {count, search.keys()};
   }
 
-  void look_for_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
+  void find_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
     cudaStream_t stream = workspace_.stream();
     failed_ = DeviceBuffer<unsigned>(as_size(queries.count() + 1), stream);
     unsigned* counter = failed_.data() + queries.count();
     KITH_CUDA(cudaMemsetAsync(counter, 0, sizeof(unsigned), stream));
     if (fp16_) {
-      look_at_fp16(pass, queries, keys, counter);
+      certify_fp16_scores(pass, queries, keys, counter);
     } else {
-      look_at_scores(pass, queries, keys, counter);
+      certify_scores(pass, queries, keys, counter);
     }
     unsigned failures = 0;
     KITH_CUDA(cudaMemcpyAsync(&failures, counter, sizeof(failures), cudaMemcpyDeviceToHost, stream));
@@ -148,7 +149,7 @@ class FallbackSearch {
     failed_count_ = failures;
   }
 
-  void look_at_fp16(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
+  void certify_fp16_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
     if constexpr (std::is_same_v<F, float>)
       certify_fp16({core::ScoreBounds<F>(work_.metric, queries.dims(), pass.expanded, false),
                     core::Fp16Bounds(fp16_stride(queries.dims()), pass.expanded), keys, work_.k, left_out_.data(),
@@ -156,7 +157,7 @@ class FallbackSearch {
                    failed_.data(), counter, workspace_.stream());
   }
 
-  void look_at_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
+  void certify_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
     const core::ScoreBounds<F> bounds(work_.metric, queries.dims(), pass.expanded, work_.integer_range);
     Certificate<F> certificate{bounds, keys, work_.k, left_out_.data(), nullptr, nullptr};
     if (pass.expanded || bounds.is_absolute()) {
@@ -171,7 +172,7 @@ class FallbackSearch {
   Workspace& workspace_;
   const std::function<void()>& on_tile_done_;
   DeviceBuffer<F> left_out_;
-  std::optional<Fp16Store> fp16_;  // of the pass's queries
+  std::optional<Fp16Store> fp16_;  // the queries of the pass, where it needs fp16
   DeviceBuffer<unsigned> failed_;
   std::int64_t failed_count_ = 0;
   std::optional<StreamPair> streams_;

@@ -1,4 +1,5 @@
-// fp16_certificate.hpp: the proof of candidates.hpp for scores of points rounded to half, whose error was measured.
+// fp16_certificate.hpp: certificates of queries (candidates.hpp) for scores of points in fp16, whose rounding errors
+// were measured.
 #pragma once
 
 #include "core/score_bounds.hpp"
@@ -6,15 +7,14 @@
 
 namespace kith::KITH_BACKEND::brute {
 
-// Every point that was left out must be provably farther than the k-th neighbor.
 struct Fp16Certificate {
-  core::ScoreBounds<float> bounds;  // from keys to true scores; errors are those of `fp16`
+  core::ScoreBounds<float> bounds;  // from keys to true scores; `fp16` has the errors
   core::Fp16Bounds fp16;
-  const float* keys = nullptr;  // of the lists, k a query, sorted
+  const float* keys = nullptr;  // the lists, sorted rows of k
   std::int64_t k = 0;
   const float* left_out = nullptr;
   Fp16Rows queries;
-  const Fp16MaxNorms* max_squared_norm = nullptr;  // of the base
+  const Fp16MaxNorms* max_norms = nullptr;  // of the base
 };
 
 // Appends to `failed` the queries whose lists may be wrong; *failed_count starts at 0.

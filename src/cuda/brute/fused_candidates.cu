@@ -1,3 +1,4 @@
+// fused_candidates.cu: limits from a sample, the fused pass, padding, selection.
 #include "cuda/brute/fused_candidates.hpp"
 
 #include <limits>
@@ -10,38 +11,38 @@
 namespace kith::KITH_BACKEND::brute {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kFusedThreads = 256;
 
 template <class F>
-__global__ void sample_addends_kernel(const F* bias, std::int64_t step, std::int64_t count, F* out) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+__global__ void sample_bias_kernel(const F* bias, std::int64_t step, std::int64_t count, F* out) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kFusedThreads + threadIdx.x;
   if (i < count) out[i] = bias[i * step];
 }
 
 template <class F>
 __global__ void no_limits_kernel(F* limits, std::int64_t count) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kFusedThreads + threadIdx.x;
   if (i < count) limits[i] = std::numeric_limits<F>::infinity();
 }
 
-// Places behind a query's candidates get scores that lose and ids that are no others'; of a query that failed, all of
-// them, and ids that exist.
+// Slots behind a query's candidates get infinite scores and ids that no point has. All slots of a query that failed get
+// infinite scores and ids that exist, since keys will be computed for them.
 template <class F>
 __global__ void pad_candidates_kernel(F* scores, unsigned* ids, const unsigned* counts, std::int64_t queries,
-                                      std::int64_t room, unsigned width, unsigned base_count, F* left_out) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= queries * room) return;
-  const std::int64_t query = i / room;
-  const auto place = static_cast<unsigned>(i % room);
+                                      std::int64_t capacity, unsigned width, unsigned base_count, F* left_out) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kFusedThreads + threadIdx.x;
+  if (i >= queries * capacity) return;
+  const std::int64_t query = i / capacity;
+  const auto slot = static_cast<unsigned>(i % capacity);
   const unsigned count = counts[query];
-  const bool failed = count < width || count > room;
-  if (!failed && place < count) return;
+  const bool failed = count < width || count > capacity;
+  if (!failed && slot < count) return;
   scores[i] = std::numeric_limits<F>::infinity();
-  ids[i] = failed ? place : base_count + place;
-  if (failed && place == 0) left_out[query] = -std::numeric_limits<F>::infinity();
+  ids[i] = failed ? slot : base_count + slot;
+  if (failed && slot == 0) left_out[query] = -std::numeric_limits<F>::infinity();
 }
 
-// The two kinds of points, each with the same steps: scores of a sample, and the fused pass.
+// PointPass and Fp16Pass have the same interface: scores of a sample, and the fused pass.
 template <class F>
 class PointPass {
  public:
@@ -93,7 +94,7 @@ class Fp16Pass {
   const distance::Fp16ScoreCall& call_;
 };
 
-// One limit a query.
+// Returns one limit a query.
 template <class Pass, class F = typename Pass::Value>
 F* find_limits(const Pass& pass, const core::SamplePlan& plan, std::string_view select) {
   Workspace& workspace = pass.workspace();
@@ -106,7 +107,7 @@ F* find_limits(const Pass& pass, const core::SamplePlan& plan, std::string_view 
   F* bias = nullptr;
   if (pass.bias() != nullptr) {
     bias = workspace.allocate<F>(as_size(plan.samples));
-    launch("sample_addends", sample_addends_kernel<F>, thread_each(plan.samples), stream, pass.bias(), plan.step,
+    launch("sample_bias", sample_bias_kernel<F>, thread_each(plan.samples), stream, pass.bias(), plan.step,
            plan.samples, bias);
   }
   const std::int64_t stride = ceil_div(plan.samples, distance::kRowAlignment) * distance::kRowAlignment;
@@ -130,25 +131,25 @@ FusedBest<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left
   const core::SamplePlan plan = core::plan_sample(pass.base(), wanted.width);
   distance::CandidateLists<F> lists;
   lists.limits = find_limits(pass, plan, wanted.select);
-  lists.room = static_cast<unsigned>(plan.room);
-  lists.scores = workspace.allocate<F>(as_size(queries * plan.room));
-  lists.ids = workspace.allocate<unsigned>(as_size(queries * plan.room));
+  lists.capacity = static_cast<unsigned>(plan.capacity);
+  lists.scores = workspace.allocate<F>(as_size(queries * plan.capacity));
+  lists.ids = workspace.allocate<unsigned>(as_size(queries * plan.capacity));
   lists.counts = workspace.allocate<unsigned>(as_size(queries));
   KITH_CUDA(cudaMemsetAsync(lists.counts, 0, as_size(queries) * sizeof(unsigned), workspace.stream()));
   pass.filter(lists);
-  launch("pad_candidates", pad_candidates_kernel<F>, thread_each(queries * plan.room), workspace.stream(), lists.scores,
-         lists.ids, lists.counts, queries, plan.room, static_cast<unsigned>(wanted.width),
+  launch("pad_candidates", pad_candidates_kernel<F>, thread_each(queries * plan.capacity), workspace.stream(),
+         lists.scores, lists.ids, lists.counts, queries, plan.capacity, static_cast<unsigned>(wanted.width),
          static_cast<unsigned>(pass.base()), left_out);
 
   select::Rows<F> rows;
   rows.values = lists.scores;
   rows.ids = lists.ids;
   rows.rows = queries;
-  rows.length = lists.room;
-  rows.stride = rows.id_stride = plan.room;
+  rows.length = lists.capacity;
+  rows.stride = rows.id_stride = plan.capacity;
   FusedBest<F> best{workspace.allocate<F>(as_size(queries * wanted.width)),
                     workspace.allocate<std::int64_t>(as_size(queries * wanted.width))};
-  const select::Output<F> output{best.scores, best.places, static_cast<unsigned>(wanted.width), TopkOutput::sorted,
+  const select::Output<F> output{best.scores, best.columns, static_cast<unsigned>(wanted.width), TopkOutput::sorted,
                                  rows};
   const SelectTuning tuning;
   select::select_rows(select::SelectCall<F>{rows, output, tuning, workspace}, wanted.select);

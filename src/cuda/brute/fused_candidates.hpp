@@ -1,7 +1,8 @@
-// fused_candidates.hpp: the best scores of each query without a matrix of scores.
-// Every so-many-th base point is a sample. The scores of the queries to it give each of them a limit that a little more
-// than `width` points of the tile should not pass; one fused pass over the tile collects those, and the best of them
-// are selected. Cost beside the pass: the sample's share of it, and candidates written and read once.
+// fused_candidates.hpp: the best scores of each query in a tile, without a matrix of scores.
+// Idea    scores to a sample, every step-th base point, give each query a limit that slightly more than `width` points
+//         of the tile do not exceed; one fused pass over the tile (distance/fused_filter.hpp) collects these, and the
+//         best of them are selected.
+// Cost    the pass, the scores of the sample, and candidates written and read once.
 #pragma once
 
 #include <string_view>
@@ -11,21 +12,21 @@
 
 namespace kith::KITH_BACKEND::brute {
 
-// `width` scores and places in the tile a query, sorted by (score, place). Taken from the workspace.
+// Rows of `width` scores and columns of the tile, sorted by (score, column); memory of the workspace.
 template <class F>
 struct FusedBest {
   F* scores = nullptr;
-  std::int64_t* places = nullptr;
+  std::int64_t* columns = nullptr;
 };
 
-// How many are wanted, and how they are selected.
+// How many candidates a query gets, and the method that selects them.
 struct FusedWidth {
   std::int64_t width = 1;
   std::string_view select;
 };
 
-// `call` says what would be computed; its matrix is not used. A query whose limit let too few or too many pass gets
-// left_out[q] = −infinity, which no certificate survives, and candidates that mean nothing.
+// `call` describes the scores; its matrix is not used. A query whose limit let too few or too many points pass gets
+// meaningless candidates and left_out[q] = −infinity, with which no certificate holds.
 template <class F>
 FusedBest<F> fused_candidates(const distance::ScoreCall<F>& call, const FusedWidth& wanted, F* left_out);
 FusedBest<float> fused_candidates(const distance::Fp16ScoreCall& call, const FusedWidth& wanted, float* left_out);

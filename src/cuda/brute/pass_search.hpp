@@ -1,6 +1,6 @@
-// pass_search.hpp: all queries of a pass against tiles of the base, one after the other or in turns on two streams.
-// A tile gives each query candidates by their scores, with the least score that was left out, which a certificate needs
-// later; candidates get keys, and keys join the query's list.
+// pass_search.hpp: one pass: all queries against tiles of the base, one after the other or alternating on two streams.
+// A tile gives each query candidates by their scores, and the least score that was left out, for the certificate;
+// candidates get exact keys, and keys join the query's list.
 #pragma once
 
 #include <algorithm>
@@ -32,61 +32,61 @@ void compute_scores(DistanceStage stage, const distance::ScoreCall<F>& call) {
   throw Error(ErrorCode::internal, "a stage without a matrix of scores in working precision");
 }
 
-// The queries of one pass and what they have found.
+// The queries of one pass and their lists.
 template <class F>
 struct PassState {
   const PointStore<F>& queries;
   RunningLists<F> lists;
   F* left_out;
-  const Fp16Store* fp16;  // of the queries; null but for half
+  const Fp16Store* fp16;  // the queries in fp16; null where the stage needs none
 };
 
 template <class F>
 class PassSearch {
  public:
-  // Tiles that are worth it take turns on `lanes`, which are made for the first of them.
-  PassSearch(const BruteWork& work, const Pass& pass, const PassState<F>& ladder, Workspace& workspace,
-             std::optional<StreamPair>& lanes)
+  // Large tiles alternate on `streams`, which the first of them creates.
+  PassSearch(const BruteWork& work, const Pass& pass, const PassState<F>& state, Workspace& workspace,
+             std::optional<StreamPair>& streams)
       : work_(work),
-        rung_(pass),
-        ladder_(ladder),
+        pass_(pass),
+        state_(state),
         workspace_(&workspace),
-        streams_(lanes),
+        streams_(streams),
         query_tile_(work.query_tile) {}
 
-  // All queries against one tile of the base.
-  void take(const BaseTile<F>& base, const std::function<void()>& on_tile_done) {
-    if (ladder_.queries.count() <= query_tile_ || query_tile_ * base.count < work_.overlap_pairs) {
-      if (streams_) streams_->clear();  // the budget is for both
-      take_tiles(base, on_tile_done);
+  // Searches one tile of the base for all queries.
+  void search_tile(const BaseTile<F>& base, const std::function<void()>& on_tile_done) {
+    if (state_.queries.count() <= query_tile_ || query_tile_ * base.count < work_.overlap_pairs) {
+      if (streams_) streams_->clear();  // both share the budget
+      search_query_tiles(base, on_tile_done);
     } else {
-      take_turns(base, on_tile_done);
+      search_on_two_streams(base, on_tile_done);
     }
-    ladder_.lists.count = joined(width_of(base));
+    state_.lists.count = joined(width_of(base));
   }
 
   std::int64_t keys() const { return keys_; }
 
  private:
-  struct Best {
+  struct Selected {
     F* values;
-    std::int64_t* places;
+    std::int64_t* columns;
   };
 
-  void take_turns(const BaseTile<F>& base, const std::function<void()>& on_tile_done) {
+  void search_on_two_streams(const BaseTile<F>& base, const std::function<void()>& on_tile_done) {
     Workspace& own = *workspace_;
     if (!streams_) streams_.emplace(own.budget());
     own.clear();
     streams_->start_after(own.stream());
     workspace_ = &streams_->next();
     try {
-      take_tiles(base, [&] {
+      search_query_tiles(base, [&] {
         streams_->tile_is_enqueued();
         on_tile_done();
         workspace_ = &streams_->next();
       });
     } catch (...) {
-      streams_->wait();  // what they write to may be gone once this is left
+      streams_->wait();  // the caller may free what they write to
       workspace_ = &own;
       throw;
     }
@@ -94,13 +94,13 @@ class PassSearch {
     workspace_ = &own;
   }
 
-  // tile_done() follows each.
-  void take_tiles(const BaseTile<F>& base, const std::function<void()>& tile_done) {
-    for (std::int64_t first = 0; first < ladder_.queries.count();) {
-      const std::int64_t count = std::min(query_tile_, ladder_.queries.count() - first);
+  // Calls tile_done() after each tile of queries; tiles shrink where memory does not suffice.
+  void search_query_tiles(const BaseTile<F>& base, const std::function<void()>& tile_done) {
+    for (std::int64_t first = 0; first < state_.queries.count();) {
+      const std::int64_t count = std::min(query_tile_, state_.queries.count() - first);
       workspace_->reset();
       try {
-        take_tile(base, first, count);
+        search_query_tile(base, first, count);
       } catch (const Error& error) {
         if (error.code() != ErrorCode::out_of_memory || count == 1) throw;
         query_tile_ = count / 2;
@@ -112,24 +112,26 @@ class PassSearch {
     }
   }
 
-  bool exact() const { return rung_.stage == DistanceStage::exact; }
+  bool exact() const { return pass_.stage == DistanceStage::exact; }
   std::int64_t width_of(const BaseTile<F>& base) const {
     return std::min(exact() ? work_.k : work_.candidates, base.count);
   }
-  std::int64_t joined(std::int64_t width) const { return std::min(work_.k, ladder_.lists.count + width); }
+  std::int64_t joined(std::int64_t width) const { return std::min(work_.k, state_.lists.count + width); }
 
-  Best select(const select::Rows<F>& rows, std::int64_t k) {
-    Best best{workspace_->allocate<F>(as_size(rows.rows * k)),
-              workspace_->allocate<std::int64_t>(as_size(rows.rows * k))};
-    const select::Output<F> output{best.values, best.places, static_cast<unsigned>(k), TopkOutput::sorted, rows};
+  Selected select(const select::Rows<F>& rows, std::int64_t k) {
+    Selected selected{workspace_->allocate<F>(as_size(rows.rows * k)),
+                      workspace_->allocate<std::int64_t>(as_size(rows.rows * k))};
+    const select::Output<F> output{selected.values, selected.columns, static_cast<unsigned>(k), TopkOutput::sorted,
+                                   rows};
     select::select_rows(select::SelectCall<F>{rows, output, tuning_, *workspace_}, work_.select);
-    return best;
+    return selected;
   }
 
-  // Queries first … first + count − 1 against the tile; their lists are touched last of all.
-  void take_tile(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
+  // Searches the tile for queries first … first + count − 1. Lists are written last, so that running out of memory
+  // before leaves them as they were.
+  void search_query_tile(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
     const std::int64_t width = width_of(base);
-    const distance::KeyCall<F> keys{ladder_.queries.exact(first, count), base.store->exact(base.first, base.count),
+    const distance::KeyCall<F> keys{state_.queries.exact(first, count), base.store->exact(base.first, base.count),
                                     base.store->dims(), work_.metric, workspace_->stream()};
     TileCandidates<F> candidates;
     candidates.count = width;
@@ -137,23 +139,25 @@ class PassSearch {
     if (exact()) {
       F* matrix = workspace_->allocate<F>(as_size(count * stride_of(base)));
       distance::all_keys(keys, matrix, stride_of(base));
-      const Best best = select(rows_of(matrix, count, base.count, stride_of(base)), width);
-      if (ladder_.lists.count == 0 && base.first_id == 0) {  // they are the lists
+      const Selected selected = select(rows_of(matrix, count, base.count, stride_of(base)), width);
+      if (state_.lists.count == 0 && base.first_id == 0) {  // they become the lists
         keys_ += count * base.count;
-        return keep(best, first, count, width);
+        return store_lists(selected, first, count, width);
       }
-      candidates.keys = best.values;
-      candidates.places = best.places;
+      candidates.keys = selected.values;
+      candidates.columns = selected.columns;
       keys_ += count * base.count;
     } else {
-      const Best best = uses_fp16(rung_.stage) ? best_fp16_scores(base, first, count) : best_scores(base, first, count);
-      if (width < base.count) note_left_out(best.values, width, count, ladder_.left_out + first, workspace_->stream());
-      unsigned* places = workspace_->allocate<unsigned>(as_size(count * width));
+      const Selected selected =
+          uses_fp16(pass_.stage) ? best_fp16_scores(base, first, count) : best_scores(base, first, count);
+      if (width < base.count)
+        note_left_out(selected.values, width, count, state_.left_out + first, workspace_->stream());
+      unsigned* columns = workspace_->allocate<unsigned>(as_size(count * width));
       F* found = workspace_->allocate<F>(as_size(count * width));
-      narrow_ids(best.places, count * width, places, workspace_->stream());
-      distance::candidate_keys(keys, places, width, found);
+      narrow_ids(selected.columns, count * width, columns, workspace_->stream());
+      distance::candidate_keys(keys, columns, width, found);
       candidates.keys = found;
-      candidates.places = best.places;
+      candidates.columns = selected.columns;
       keys_ += count * width;
     }
     join(candidates, first, count);
@@ -168,65 +172,64 @@ class PassSearch {
     return all;
   }
 
-  // From one row of scores to the next.
   static std::int64_t stride_of(const BaseTile<F>& base) {
     return ceil_div(base.count, distance::kRowAlignment) * distance::kRowAlignment;
   }
 
-  // As many as get a key: from a matrix of scores, or from those that pass a limit.
-  Best best_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
+  // The candidates that get keys: from a matrix of scores, or from the scores that pass a limit.
+  Selected best_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
     const std::int64_t width = width_of(base);
-    distance::ScoreCall<F> call{ladder_.queries.working(first, count),
+    distance::ScoreCall<F> call{state_.queries.working(first, count),
                                 base.store->working(base.first, base.count),
                                 base.store->dims(),
                                 core::form_of(work_.metric),
                                 work_.metric.p,
-                                rung_.expanded ? base.store->bias(base.first) : nullptr,
+                                pass_.expanded ? base.store->bias(base.first) : nullptr,
                                 nullptr,
                                 stride_of(base),
                                 *workspace_};
-    if (rung_.stage == DistanceStage::fused) {
-      const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
-      return {best.scores, best.places};
+    if (pass_.stage == DistanceStage::fused) {
+      const FusedBest<F> selected = fused_candidates(call, {width, work_.select}, state_.left_out + first);
+      return {selected.scores, selected.columns};
     }
     call.scores = workspace_->allocate<F>(as_size(count * stride_of(base)));
-    compute_scores(rung_.stage, call);
+    compute_scores(pass_.stage, call);
     return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
   }
 
-  // The same for points rounded to half.
-  Best best_fp16_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
+  // best_scores() for points rounded to fp16.
+  Selected best_fp16_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
     if constexpr (std::is_same_v<F, float>) {
       const std::int64_t width = width_of(base);
-      distance::Fp16ScoreCall call{ladder_.fp16->rows(first, count),
+      distance::Fp16ScoreCall call{state_.fp16->rows(first, count),
                                    base.fp16->rows(base.first, base.count),
                                    base.fp16->bias(base.first),
                                    nullptr,
                                    stride_of(base),
                                    *workspace_};
-      if (rung_.stage == DistanceStage::fused_fp16) {
-        const FusedBest<F> best = fused_candidates(call, {width, work_.select}, ladder_.left_out + first);
-        return {best.scores, best.places};
+      if (pass_.stage == DistanceStage::fused_fp16) {
+        const FusedBest<F> selected = fused_candidates(call, {width, work_.select}, state_.left_out + first);
+        return {selected.scores, selected.columns};
       }
       call.scores = workspace_->allocate<F>(as_size(count * stride_of(base)));
       distance::fp16_gemm_scores(call);
       return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
     } else {
-      throw Error(ErrorCode::internal, "doubles are not rounded to half");
+      throw Error(ErrorCode::internal, "doubles are not rounded to fp16");
     }
   }
 
   RunningLists<F> lists_from(std::int64_t first) const {
-    RunningLists<F> lists = ladder_.lists;
+    RunningLists<F> lists = state_.lists;
     lists.keys += first * lists.k;
     lists.ids += first * lists.k;
     return lists;
   }
 
-  void keep(const Best& best, std::int64_t first, std::int64_t count, std::int64_t width) {
+  void store_lists(const Selected& selected, std::int64_t first, std::int64_t count, std::int64_t width) {
     RunningLists<F> lists = lists_from(first);
     lists.count = width;
-    keep_lists(best.values, best.places, count, lists, workspace_->stream());
+    keep_lists(selected.values, selected.columns, count, lists, workspace_->stream());
   }
 
   void join(const TileCandidates<F>& candidates, std::int64_t first, std::int64_t count) {
@@ -239,13 +242,13 @@ class PassSearch {
     rows.ids = ids;
     rows.id_stride = width;
     const std::int64_t kept = joined(candidates.count);
-    keep(select(rows, kept), first, count, kept);
+    store_lists(select(rows, kept), first, count, kept);
   }
 
   const BruteWork& work_;
-  Pass rung_;
-  PassState<F> ladder_;
-  Workspace* workspace_;  // of the tile at hand
+  Pass pass_;
+  PassState<F> state_;
+  Workspace* workspace_;  // of the current tile
   std::optional<StreamPair>& streams_;
   SelectTuning tuning_;
   std::int64_t query_tile_;

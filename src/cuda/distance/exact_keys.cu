@@ -1,9 +1,10 @@
-// Eight lanes share a pair, lane j taking the coordinates c with c % 8 = j: that is the order of core/key.hpp, whose
-// tree of additions a butterfly of shuffles repeats (addition commutes, so all eight get the same bits), and eight
-// neighboring floats are one sector of memory.
-// Cost of a pair: dims loads of the base point, from memory where candidates are scattered; three double operations and
-// a conversion a coordinate. Where all pairs of one query are wanted, that fits into the time it takes to read the
-// base.
+// exact_keys.cu: exact keys of listed pairs, or of all pairs.
+// Idea    a group of eight lanes shares a pair (key_lanes.cuh). A butterfly of shuffles repeats the tree of additions
+// of
+//         core/key.hpp (addition commutes, so all eight lanes get the same bits), and eight neighboring floats are one
+//         sector of memory.
+// Cost    a pair: dims loads of the base point, from memory where candidates are scattered; three double operations and
+//         a conversion a coordinate. All pairs of one query take no longer than reading the base.
 #include "cuda/distance/exact_keys.hpp"
 
 #include "cuda/points/key_lanes.cuh"
@@ -14,7 +15,7 @@
 namespace kith::KITH_BACKEND::distance {
 namespace {
 
-// Functions of their own: with all powers and metrics they are long, and would stand in many kernels many times.
+// Not inlined: with all powers and metrics they are long, and used in many kernels.
 KITH_NOINLINE __device__ double finish_key(const Metric& metric, double raw, const core::RowFacts& x,
                                            const core::RowFacts& y, std::int64_t dims) {
   return core::finish(metric, raw, x, y, dims);
@@ -29,7 +30,7 @@ __device__ core::RowFacts facts_of(const ExactSet<F>& set, std::int64_t row) {
   return {set.means == nullptr ? 0.0 : set.means[row], set.square_norms == nullptr ? 0.0 : set.square_norms[row]};
 }
 
-// Which pairs get keys: base point ids[i] with query queries[i], or, where that is null, with query i / width.
+// Pairs that get keys: base point ids[i] with query queries[i], or, where that is null, with query i / width.
 struct KeyPairs {
   const unsigned* queries;
   const unsigned* ids;
@@ -39,13 +40,13 @@ struct KeyPairs {
   __device__ std::int64_t query(std::int64_t i) const { return queries == nullptr ? i / width : queries[i]; }
 };
 
-// Group a pair.
+// A group of lanes takes a pair.
 template <class F>
-__global__ void __launch_bounds__(KeyShape::kThreads)
+__global__ void __launch_bounds__(KeyLanes::kThreads)
     candidate_keys_kernel(KeyCall<F> call, core::Form form, KeyPairs wanted, F* keys) {
   const std::int64_t pairs = wanted.count;
-  const std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * KeyShape::kGroups + threadIdx.x / core::kLanes;
-  const std::int64_t mine = pair < pairs ? pair : pairs - 1;  // the last groups of a warp may have nothing of their own
+  const std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * KeyLanes::kGroups + threadIdx.x / core::kLanes;
+  const std::int64_t mine = pair < pairs ? pair : pairs - 1;  // the last groups of a warp may repeat a pair
   const std::int64_t query = wanted.query(mine);
   const std::int64_t point = wanted.ids[mine];
   const core::RowFacts x_facts = facts_of(call.queries, query);
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(KeyShape::kThreads)
     keys[pair] = static_cast<F>(finish_key(call.metric, raw, x_facts, y_facts, call.dims));
 }
 
-// Which terms a sum has: known to the compiler for the common metrics, which have no means either.
+// The terms of a sum. The form is known to the compiler for the common metrics, which have no means either.
 template <core::Form kForm>
 struct FixedTerms {
   __device__ explicit FixedTerms(const Metric& /*metric*/) {}
@@ -84,27 +85,27 @@ struct AnyTerms {
   __device__ core::Form form() const { return core::form_of(metric); }
 };
 
-// All pairs. A warp has kSets × kRows base points and brings them to shared memory, kRows of them and kDepth
-// coordinates at a time, while it works on those before: whole lines of memory, although lanes then want every eighth
-// coordinate. The query's coordinates are converted once for all points. Blocks are numbered queries first, so that
-// they meet in the cache.
+// Shape of all_keys_kernel. A warp takes kSets × kRows base points and copies them to shared memory, kRows rows and
+// kDepth coordinates at a time, while it works on the previous ones: in whole lines of memory, although lanes need
+// every eighth coordinate. The query's coordinates are converted once for all points. Neighboring blocks have the same
+// points and other queries, which share the cache.
 template <class F>
 struct KeyStages {
   static constexpr unsigned kRows = 8;
   static constexpr unsigned kSets = 4;
   static constexpr unsigned kDepth = 128;
   static constexpr unsigned kEach = kDepth / core::kLanes;                // coordinates of a lane
-  static constexpr unsigned kGroupRows = kRows / (kWarp / core::kLanes);  // of a group of lanes, at a time
+  static constexpr unsigned kGroupRows = kRows / (kWarp / core::kLanes);  // rows of a group of lanes, at a time
   // Rows that the four groups read at once lie in different banks.
   static constexpr unsigned kPitch = kDepth + 8;
   static constexpr unsigned kStage = kRows * kPitch;
-  static constexpr unsigned kPoints = KeyShape::kThreads / kWarp * kSets * kRows;  // of a block
+  static constexpr unsigned kPoints = KeyLanes::kThreads / kWarp * kSets * kRows;  // of a block
 
-  // Row r of a set is that of group r % 4.
+  // The r-th row of a group: row i of a set belongs to group i % 4.
   __device__ static unsigned row(unsigned group, unsigned r) { return r * (kWarp / core::kLanes) + group; }
 
-  // Starts to copy kDepth coordinates, from `c` on, of rows first … first + kRows − 1; zeros for what does not exist,
-  // and nothing behind the last coordinate.
+  // Starts to copy kDepth coordinates, from `c` on, of rows first … first + kRows − 1. Missing rows and coordinates
+  // become zeros; nothing is copied where c ≥ dims.
   __device__ static void copy(const PointRows<F>& rows, std::int64_t dims, std::int64_t first, std::int64_t c, F* to) {
     if (c < dims) {
       KITH_UNROLL
@@ -121,7 +122,7 @@ struct KeyStages {
 };
 
 template <class Terms, class F>
-__global__ void __launch_bounds__(KeyShape::kThreads) all_keys_kernel(KeyCall<F> call, F* keys, std::int64_t stride) {
+__global__ void __launch_bounds__(KeyLanes::kThreads) all_keys_kernel(KeyCall<F> call, F* keys, std::int64_t stride) {
   using Stages = KeyStages<F>;
   constexpr unsigned kGroupRows = Stages::kGroupRows;
   const Terms terms(call.metric);
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(KeyShape::kThreads) all_keys_kernel(KeyCall<F>
             sums[set][r] =
                 terms.add(sums[set][r], of[i], terms.less_mean(static_cast<double>(y[i * core::kLanes]), mean));
       }
-      __syncwarp();  // the stage is the next to be filled
+      __syncwarp();  // the next copy overwrites this stage
       stage = 1 - stage;
     }
   }
@@ -177,20 +178,20 @@ __global__ void __launch_bounds__(KeyShape::kThreads) all_keys_kernel(KeyCall<F>
 }
 
 template <class F>
-void run(const KeyCall<F>& call, const KeyPairs& wanted, F* keys) {
+void launch_candidate_keys(const KeyCall<F>& call, const KeyPairs& wanted, F* keys) {
   launch("candidate_keys", candidate_keys_kernel<F>,
-         {.blocks = ceil_div(wanted.count, KeyShape::kGroups), .threads = KeyShape::kThreads}, call.stream, call,
+         {.blocks = ceil_div(wanted.count, KeyLanes::kGroups), .threads = KeyLanes::kThreads}, call.stream, call,
          core::form_of(call.metric), wanted, keys);
 }
 
 template <class Terms, class F>
-void run(const KeyCall<F>& call, F* keys, std::int64_t stride) {
+void launch_all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
   using Stages = KeyStages<F>;
   const std::int64_t blocks = ceil_div(call.base.rows.count, Stages::kPoints);
   launch("all_keys", all_keys_kernel<Terms, F>,
          {.blocks = call.queries.rows.count * blocks,
-          .threads = KeyShape::kThreads,
-          .shared_bytes = sizeof(F) * (KeyShape::kThreads / kWarp) * 2 * Stages::kStage},
+          .threads = KeyLanes::kThreads,
+          .shared_bytes = sizeof(F) * (KeyLanes::kThreads / kWarp) * 2 * Stages::kStage},
          call.stream, call, keys, stride);
 }
 
@@ -198,22 +199,22 @@ void run(const KeyCall<F>& call, F* keys, std::int64_t stride) {
 
 template <class F>
 void candidate_keys(const KeyCall<F>& call, const unsigned* ids, std::int64_t count, F* keys) {
-  run(call, {nullptr, ids, count, call.queries.rows.count * count}, keys);
+  launch_candidate_keys(call, {nullptr, ids, count, call.queries.rows.count * count}, keys);
 }
 
 template <class F>
 void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* ids, std::int64_t count, F* keys) {
-  run(call, {queries, ids, 1, count}, keys);
+  launch_candidate_keys(call, {queries, ids, 1, count}, keys);
 }
 
 template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
-  if (call.base.means != nullptr) return run<AnyTerms>(call, keys, stride);
+  if (call.base.means != nullptr) return launch_all_keys<AnyTerms>(call, keys, stride);
   switch (core::form_of(call.metric)) {
-    case core::Form::squared: return run<FixedTerms<core::Form::squared>>(call, keys, stride);
-    case core::Form::absolute: return run<FixedTerms<core::Form::absolute>>(call, keys, stride);
-    case core::Form::dot: return run<FixedTerms<core::Form::dot>>(call, keys, stride);
-    default: return run<AnyTerms>(call, keys, stride);
+    case core::Form::squared: return launch_all_keys<FixedTerms<core::Form::squared>>(call, keys, stride);
+    case core::Form::absolute: return launch_all_keys<FixedTerms<core::Form::absolute>>(call, keys, stride);
+    case core::Form::dot: return launch_all_keys<FixedTerms<core::Form::dot>>(call, keys, stride);
+    default: return launch_all_keys<AnyTerms>(call, keys, stride);
   }
 }
 

@@ -1,6 +1,6 @@
-// exact_keys.hpp: the distances that are returned and that order neighbors, by the direct formula in double and in the
-// fixed order of core/key.hpp, so that every backend gets the same bits (but for minkowski, whose powers are the
-// device's own).
+// exact_keys.hpp: exact keys: the distances that are returned and that order neighbors, by the direct formula in double
+// and in the fixed order of core/key.hpp, so that every backend gets the same bits (except Minkowski's, whose powers
+// are the device's own).
 #pragma once
 
 #include "core/key.hpp"
@@ -17,15 +17,15 @@ struct KeyCall {
   cudaStream_t stream = nullptr;
 };
 
-// keys[q · count + i] is that of query q and base point ids[q · count + i].
+// keys[q · count + i] becomes the key of query q and base point ids[q · count + i].
 template <class F>
 void candidate_keys(const KeyCall<F>& call, const unsigned* ids, std::int64_t count, F* keys);
 
-// keys[i] is that of query queries[i] and base point ids[i].
+// keys[i] becomes the key of query queries[i] and base point ids[i].
 template <class F>
 void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* ids, std::int64_t count, F* keys);
 
-// All queries × all base points; rows of keys are `stride` apart.
+// Computes the keys of all queries × all base points; rows of keys are `stride` apart.
 template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride);
 

@@ -1,7 +1,7 @@
-// forms.cuh: the operators of a score (Hanák, 3.3: a matrix product with ⊗ and ⊕ of its own). scores.hpp has the table.
-//   combine(sum, x, y)   one more coordinate
-//   join(a, b)           two sums over different coordinates
-//   finish(sum, bias)  the score; bias is read by products only
+// forms.cuh: the operators of a score (Hanák, 3.3: a matrix product with other operators). scores.hpp has the table.
+//   combine(sum, x, y)  adds a coordinate
+//   join(a, b)          adds two sums over different coordinates
+//   finish(sum, bias)   returns the score; only products read the bias
 // Coordinates that are zero in both points add nothing to any form, so sums may be padded with them. NaN makes a score
 // NaN or counts as a mismatch; a maximum skips it.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace kith::KITH_BACKEND::distance {
 
-// Two operations a coordinate.
+// Costs two operations a coordinate.
 template <class F>
 struct SquaredForm {
-  static constexpr bool kHasAddend = false;
+  static constexpr bool kHasBias = false;
   __device__ __forceinline__ F combine(F sum, F x, F y) const {
     const F difference = x - y;
     return fma(difference, difference, sum);
@@ -23,10 +23,10 @@ struct SquaredForm {
   __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
-// Inner products, scale −1, and expanded squares, scale −2: one operation a coordinate.
+// Inner products, scale −1, and expanded squares, scale −2. Costs one operation a coordinate.
 template <class F>
 struct ProductForm {
-  static constexpr bool kHasAddend = true;
+  static constexpr bool kHasBias = true;
   F scale;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return fma(x, y, sum); }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
@@ -35,7 +35,7 @@ struct ProductForm {
 
 template <class F>
 struct AbsoluteForm {
-  static constexpr bool kHasAddend = false;
+  static constexpr bool kHasBias = false;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return sum + fabs(x - y); }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
   __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
@@ -43,7 +43,7 @@ struct AbsoluteForm {
 
 template <class F>
 struct MaximumForm {
-  static constexpr bool kHasAddend = false;
+  static constexpr bool kHasBias = false;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return fmax(sum, fabs(x - y)); }
   __device__ __forceinline__ F join(F a, F b) const { return fmax(a, b); }
   __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
@@ -51,30 +51,30 @@ struct MaximumForm {
 
 template <class F>
 struct MismatchForm {
-  static constexpr bool kHasAddend = false;
+  static constexpr bool kHasBias = false;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return x != y ? sum + F{1} : sum; }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
   __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
-// As exp2(p·log2|x−y|), much shorter than pow(); zero becomes log2(0) = −∞ and zero again. The error is that which
-// ScoreBounds allows: a few roundings for each unit of the exponent.
+// Computes exp2(p·log2|x−y|), much shorter than pow(); zero becomes log2(0) = −∞ and zero again. ScoreBounds covers the
+// error: a few roundings for each unit of the exponent.
 template <class F>
 struct PowerForm {
-  static constexpr bool kHasAddend = false;
+  static constexpr bool kHasBias = false;
   F p;
   __device__ __forceinline__ F combine(F sum, F x, F y) const { return sum + exp2(p * log2(fabs(x - y))); }
   __device__ __forceinline__ F join(F a, F b) const { return a + b; }
   __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
-// A power is some dozens of instructions: loops around it are not worth unrolling.
+// Loops around a power, which takes dozens of instructions, are not unrolled.
 template <class Form>
 constexpr bool kIsPower = false;
 template <class F>
 constexpr bool kIsPower<PowerForm<F>> = true;
 
-// body(form) with the operators of `form`; `expanded` turns squares into products with bias.
+// Calls body(form) with the operators of `form`; `expanded` turns squares into products with bias.
 template <class F, class Body>
 void with_form(core::Form form, bool expanded, double p, Body body) {
   switch (form) {

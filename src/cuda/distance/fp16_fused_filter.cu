@@ -1,8 +1,9 @@
-// fp16_fused_filter.cu: scores of fp16 that are not above their query's limit, and no others (fp16_tiled.cuh computes
-// them, and filter_tile.cuh looks at them). Cost    fp16_tiled.cuh's, and for each of a thread's 64 scores a
-// comparison: no matrix of scores, whose way to memory
-//         and back takes three times as long as the products at d = 128.
-// Limits  room and ids below 2^32.
+// fp16_fused_filter.cu: the fused filter (fused_filter.hpp) for points in fp16: fp16_tiled.cuh computes scores, and
+// fused_filter_tile.cuh tests them.
+// Cost    that of fp16_tiled.cuh, and a comparison for each of a thread's 64 scores. A matrix of scores would take
+// three
+//         times as long as the products on its way to memory and back at d = 128.
+// Limits  capacity and ids below 2^32.
 #include "cuda/distance/fp16_tiled.cuh"
 #include "cuda/distance/fused_filter.hpp"
 #include "cuda/distance/fused_filter_tile.cuh"
@@ -16,13 +17,13 @@ __global__ void __launch_bounds__(Fp16TileShape::kThreads, Fp16TileShape::kBlock
     fp16_filter_kernel(Fp16TileWork work, CandidateLists<float> lists) {
   using Filter = FilterTile<float, Fp16TileShape, CandidateLists<float>>;
   KITH_SHARED(float, limits, Fp16TileShape::kPoints);
-  KITH_SHARED(Passed<float>, buffer, Filter::kRoom);
+  KITH_SHARED(PassedPair<float>, buffer, Filter::kCapacity);
   KITH_SHARED(unsigned, buffered, 1);
   const Filter filter{
       lists, {work.first_query(), work.first_point(), work.query_count, work.base_count}, limits, buffer, buffered};
   filter.begin();
   compute_fp16_tiles(work, filter);
-  filter.empty();
+  filter.flush();
 }
 
 }  // namespace

@@ -1,17 +1,16 @@
-// fp16_tiled.cuh: products of many fp16 with many on tensor cores, tile by tile, for kernels that look at the scores
-// where they are made.
-// Idea    as register_tiled.cuh: a block of 256 threads has 128 queries × 128 base points and runs through base tiles,
-//         chunks of 128 coordinates at a time, which asynchronous copies bring to shared memory while the chunks before
-//         are multiplied. Queries of one chunk are copied once and stay. With few dimensions a chunk holds several base
-//         tiles, one after the other in its coordinates, so that threads wait for each other less often. A warp has
-//         64 × 32 pairs, of which a thread has 8 × 8.
-// Layout  a row of a chunk has 256 bytes in 16 vectors, vector v at place v ^ (row % 8), so that eight rows are read
+// fp16_tiled.cuh: products of many queries with many base points in fp16 on tensor cores, tile by tile, for kernels
+// that use the scores in registers. Idea    as register_tiled.cuh: a block of 256 threads has 128 queries × 128 base
+// points and runs through base tiles,
+//         chunks of 128 coordinates at a time, which asynchronous copies bring to shared memory while the previous
+//         chunks are multiplied. Queries of up to 128 coordinates are copied once and stay. With few dimensions a chunk
+//         holds several base tiles, one after the other in its coordinates, so that there are fewer barriers. A warp
+//         has 64 × 32 pairs, of which a thread has 8 × 8.
+// Layout  a row of a chunk has 256 bytes in 16 vectors, vector v at index v ^ (row % 8), so that eight rows are read
 //         from different banks.
-// Cost    for a block and a tile: 16384 products a coordinate, for which a chunk's 32 KiB come from the second-level
-//         cache, and a finish and whatever the kernel does for each of a thread's 64 scores. An H200 does 440 products
-//         a clock and multiprocessor at d = 128, a third of what its tensor cores could with these instructions:
-//         threads wait at barriers for those whose tile took longer. Below 32 dimensions looking at the scores is most
-//         of it.
+// Cost    for a block and a tile: 16384 products a coordinate, for which a chunk's 32 KiB come from the L2 cache; a
+//         finish and the kernel's own work for each of a thread's 64 scores. An H200 does 440 products a clock and
+//         multiprocessor at d = 128, a third of what its tensor cores could with these instructions: threads wait at
+//         barriers. Below 32 dimensions the work on the scores is most of it.
 // Limits  rows as Fp16Rows has them.
 #pragma once
 
@@ -23,20 +22,20 @@ namespace kith::KITH_BACKEND::distance {
 
 struct Fp16TileShape {
   static constexpr unsigned kThreads = 256;
-  static constexpr unsigned kBlocks = 2;  // that a multiprocessor runs at once
-  static constexpr unsigned kPoints = 128;
-  static constexpr unsigned kRows = 8;  // a thread's points of either set
-  static constexpr unsigned kColumns = 8;
+  static constexpr unsigned kBlocks = 2;                  // blocks of a multiprocessor at once
+  static constexpr unsigned kPoints = 128;                // points of a tile, of either set
+  static constexpr unsigned kRows = 8;                    // a thread's queries
+  static constexpr unsigned kColumns = 8;                 // a thread's base points
   static constexpr unsigned kDepth = 128;                 // coordinates of a chunk
-  static constexpr unsigned kStep = 16;                   // that are multiplied at a time
-  static constexpr unsigned kVector = 8;                  // fp16 of 16 bytes
-  static constexpr unsigned kVectors = kDepth / kVector;  // of a row
+  static constexpr unsigned kStep = 16;                   // coordinates that are multiplied at a time
+  static constexpr unsigned kVector = 8;                  // coordinates of 16 bytes
+  static constexpr unsigned kVectors = kDepth / kVector;  // vectors of a row
   static constexpr unsigned kStages = 2;
-  static constexpr unsigned kMostTiles = 32;  // that a block runs through
+  static constexpr unsigned kMaxTiles = 32;  // tiles that a block runs through
   static constexpr unsigned kWarpRows = 64;
   static constexpr unsigned kWarpColumns = 32;
 
-  static constexpr unsigned kChunk = kPoints * kDepth;  // fp16
+  static constexpr unsigned kChunk = kPoints * kDepth;  // values of a chunk
 };
 
 struct Fp16TileWork {
@@ -49,14 +48,14 @@ struct Fp16TileWork {
   std::int64_t base_stride;
   const float* bias;  // one a base point, or null
   float scale;        // of products
-  unsigned stride;    // of queries, and coordinates
+  unsigned stride;    // of queries; also the number of coordinates
   unsigned chunks;
-  unsigned packed;       // base tiles that a chunk holds: one, unless there is but one chunk
-  unsigned query_tiles;  // blocks that follow each other have other queries and the same base tiles, for the cache
+  unsigned packed;       // base tiles of a chunk: one, unless there is but one chunk
+  unsigned query_tiles;  // neighboring blocks have other queries and the same base tiles, for the cache
   unsigned base_tiles;
   unsigned tiles_each;
 
-  // Of the block that asks.
+  // The tiles of the calling block.
   __device__ unsigned query_tile() const { return blockIdx.x % query_tiles; }
   __device__ unsigned first_base_tile() const { return blockIdx.x / query_tiles * tiles_each; }
   __device__ std::int64_t first_query() const { return std::int64_t{query_tile()} * Shape::kPoints; }
@@ -68,18 +67,18 @@ struct Fp16TileWork {
            sizeof(float) * Shape::kStages * packed * Shape::kPoints;
   }
 
-  __host__ __device__ bool queries_stay() const { return chunks == 1; }
-  __host__ __device__ unsigned query_stages() const { return queries_stay() ? 1 : Shape::kStages; }
-  // Steps of the multiplication that a chunk takes, of a tile where it holds several.
+  __host__ __device__ bool queries_resident() const { return chunks == 1; }
+  __host__ __device__ unsigned query_stages() const { return queries_resident() ? 1 : Shape::kStages; }
+  // Multiplication steps of a chunk; of one tile, where it holds several.
   __host__ __device__ unsigned steps(unsigned chunk) const {
     const unsigned left = stride - chunk * Shape::kDepth;
     return ((left < Shape::kDepth ? left : Shape::kDepth) + Shape::kStep - 1) / Shape::kStep;
   }
-  // Vectors of a chunk's row that a tile has.
+  // Vectors of a tile in a chunk's row.
   __host__ __device__ unsigned vectors(unsigned chunk) const { return steps(chunk) * (Shape::kStep / Shape::kVector); }
 };
 
-// Needs at least one point of either set.
+// Both sets must have at least one point.
 inline Fp16TileWork plan_fp16_tiles(const Fp16Rows& queries, const Fp16Rows& base, const float* bias) {
   using Shape = Fp16TileShape;
   const std::int64_t query_tiles = ceil_div(queries.count, Shape::kPoints);
@@ -100,12 +99,12 @@ inline Fp16TileWork plan_fp16_tiles(const Fp16Rows& queries, const Fp16Rows& bas
       .query_tiles = static_cast<unsigned>(query_tiles),
       .base_tiles = static_cast<unsigned>(base_tiles),
       .tiles_each = best_tiles_each(query_tiles, base_tiles, std::int64_t{Shape::kBlocks} * multiprocessor_count(),
-                                    Shape::kMostTiles)};
+                                    Shape::kMaxTiles)};
   if (chunks == 1) work.packed = Shape::kVectors / work.vectors(0);
   return work;
 }
 
-// Which pairs of the tile a thread has: rows are queries, columns base points.
+// The pairs of the tile that a thread has: rows are queries, columns base points.
 struct Fp16ThreadPairs {
   using Shape = Fp16TileShape;
   unsigned first_row;
@@ -131,33 +130,33 @@ struct Fp16ThreadPairs {
   }
 };
 
-// Where chunks lie in the block's shared memory.
+// Addresses of chunks in the block's shared memory.
 struct Fp16TileMemory {
   using Shape = Fp16TileShape;
 
   __device__ static Fp16* base(unsigned stage) { return dynamic_shared<Fp16>() + stage * Shape::kChunk; }
   __device__ static Fp16* queries(const Fp16TileWork& work, unsigned chunk, unsigned stage) {
-    return base(Shape::kStages) + (work.queries_stay() ? chunk : stage) * Shape::kChunk;
+    return base(Shape::kStages) + (work.queries_resident() ? chunk : stage) * Shape::kChunk;
   }
-  // Those of the tiles whose last chunk the stage holds.
+  // The bias of the tiles whose last chunk the stage holds.
   __device__ static float* bias(const Fp16TileWork& work, unsigned stage) {
     return reinterpret_cast<float*>(base(Shape::kStages + work.query_stages())) + stage * work.packed * Shape::kPoints;
   }
   __device__ static unsigned after(unsigned stage) { return stage + 1 < Shape::kStages ? stage + 1 : 0; }
   __device__ static unsigned before(unsigned stage) { return stage > 0 ? stage - 1 : Shape::kStages - 1; }
-  // Of vector v of a row, in fp16.
-  __device__ static unsigned place(unsigned row, unsigned vector) {
+  // Offset of a row's vector, in values.
+  __device__ static unsigned offset(unsigned row, unsigned vector) {
     return row * Shape::kDepth + (vector ^ row % 8) * Shape::kVector;
   }
 };
 
-// Copies a chunk of `tiles` tiles of rows, one after the other in its vectors; zeros for what does not exist, and only
-// what will be multiplied.
+// Copies a chunk of `tiles` tiles of rows, one after the other in its vectors: only vectors that will be multiplied,
+// and zeros for missing rows.
 __device__ __forceinline__ void copy_fp16_chunk(const Fp16* rows, std::int64_t first, std::int64_t count,
                                                 std::int64_t stride, const Fp16TileWork& work, unsigned chunk,
                                                 unsigned tiles, Fp16* to) {
   using Shape = Fp16TileShape;
-  constexpr unsigned kRows = Shape::kThreads / Shape::kVectors;  // that are copied at a time
+  constexpr unsigned kRows = Shape::kThreads / Shape::kVectors;  // rows that are copied at a time
   const unsigned vector = threadIdx.x % Shape::kVectors;
   const unsigned row = threadIdx.x / Shape::kVectors;
   const unsigned tile = vector / work.vectors(chunk);
@@ -166,15 +165,15 @@ __device__ __forceinline__ void copy_fp16_chunk(const Fp16* rows, std::int64_t f
   const std::int64_t first_row = first + tile * Shape::kPoints + row;
   const bool there = coordinate < work.stride;
   const auto* from = reinterpret_cast<const float4*>(rows + first_row * stride + coordinate);
-  const SharedAddress<float4> place(reinterpret_cast<float4*>(to + Fp16TileMemory::place(row, vector)));
+  const SharedAddress<float4> target(reinterpret_cast<float4*>(to + Fp16TileMemory::offset(row, vector)));
   KITH_UNROLL
   for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
-    place.copy_async_or_zero(i * Shape::kVectors, from, there && first_row + i < count);
+    target.copy_async_or_zero(i * Shape::kVectors, from, there && first_row + i < count);
     from += kRows * stride / Shape::kVector;
   }
 }
 
-// Brings the block's chunks in the order in which they are multiplied.
+// Copies the block's chunks in the order in which they are multiplied.
 struct Fp16Copies {
   using Shape = Fp16TileShape;
   using Memory = Fp16TileMemory;
@@ -194,17 +193,17 @@ struct Fp16Copies {
       copy_fp16_chunk(work.base, first, work.base_count, work.base_stride, work, chunk, work.packed,
                       Memory::base(stage));
       if (++chunk == work.chunks) {
-        copy_addends(work, first, stage);
+        copy_bias(work, first, stage);
         chunk = 0;
         tile += work.packed;
-        with_queries = !work.queries_stay();
+        with_queries = !work.queries_resident();
       }
     }
     commit_copies();
   }
 
  private:
-  __device__ __forceinline__ static void copy_addends(const Fp16TileWork& work, std::int64_t first, unsigned stage) {
+  __device__ __forceinline__ static void copy_bias(const Fp16TileWork& work, std::int64_t first, unsigned stage) {
     for (unsigned i = threadIdx.x; i < work.packed * Shape::kPoints; i += Shape::kThreads)
       SharedAddress<float>(Memory::bias(work, stage) + i)
           .copy_async_or_zero(0, work.bias + first + i, work.bias != nullptr && first + i < work.base_count);
@@ -214,7 +213,7 @@ struct Fp16Copies {
 // A warp's 64 × 32 sums; the thread's lie as tensor_core.cuh says, [16 rows][8 columns].
 using Fp16Sums = float[4][4][4];
 
-// The base tile's vectors begin with `vector`.
+// Multiplies a chunk of queries with a base tile whose vectors begin at `vector`.
 __device__ __forceinline__ void add_fp16_chunk(const Fp16* queries, const Fp16* base, unsigned vector, unsigned steps,
                                                Fp16Sums& sums) {
   using Shape = Fp16TileShape;
@@ -227,11 +226,11 @@ __device__ __forceinline__ void add_fp16_chunk(const Fp16* queries, const Fp16* 
     unsigned right[2][4];
     KITH_UNROLL
     for (unsigned pair = 0; pair < 2; ++pair)
-      load_fragments(base + Memory::place(base_row + 16 * pair, vector + 2 * step + lane / 8 % 2), right[pair]);
+      load_fragments(base + Memory::offset(base_row + 16 * pair, vector + 2 * step + lane / 8 % 2), right[pair]);
     KITH_UNROLL
     for (unsigned i = 0; i < 4; ++i) {
       unsigned left[4];
-      load_fragments(queries + Memory::place(query_row + 16 * i, 2 * step + lane / 16), left);
+      load_fragments(queries + Memory::offset(query_row + 16 * i, 2 * step + lane / 16), left);
       KITH_UNROLL
       for (unsigned j = 0; j < 4; ++j)
         multiply_fragments(left, right[j / 2][j % 2 * 2], right[j / 2][j % 2 * 2 + 1], sums[i][j]);
@@ -239,9 +238,9 @@ __device__ __forceinline__ void add_fp16_chunk(const Fp16* queries, const Fp16* 
   }
 }
 
-// The body of a kernel of Fp16TileShape's threads and Fp16TileWork's blocks and shared memory. Every thread calls
-//   tile_done(pairs, tile, scores)
-// for each of the block's base tiles, counted from its first, behind a barrier that follows the kernel's beginning.
+// The body of a kernel with the threads of Fp16TileShape and the blocks and shared memory of Fp16TileWork. Every thread
+// calls tile_done(pairs, tile, scores) for each of the block's base tiles, counted from its first; at least one barrier
+// lies between the start of the kernel and the first call.
 template <class TileDone>
 __device__ __forceinline__ void compute_fp16_tiles(const Fp16TileWork& work, const TileDone& tile_done) {
   using Shape = Fp16TileShape;
@@ -254,22 +253,22 @@ __device__ __forceinline__ void compute_fp16_tiles(const Fp16TileWork& work, con
   for (unsigned i = 0; i + 1 < Shape::kStages; ++i) copies.start_next(work, i);
   unsigned stage = 0;
   for (unsigned tile = first_tile; tile < end_tile; ++tile) {
-    const unsigned place = (tile - first_tile) % work.packed;  // in the chunk
-    unsigned held = stage;                                     // the stage of its last chunk
+    const unsigned tile_in_chunk = (tile - first_tile) % work.packed;
+    unsigned last_stage = stage;  // the stage of its last chunk
     Fp16Sums sums = {};
     for (unsigned chunk = 0; chunk < work.chunks; ++chunk) {
-      if (place == 0) {
+      if (tile_in_chunk == 0) {
         wait_for_copies<Shape::kStages - 2>();
-        __syncthreads();  // the chunk has landed, and nobody reads the one before: its stage is the next to be filled
+        __syncthreads();  // the chunk has arrived, and no thread reads the previous one: its stage is filled next
         copies.start_next(work, Memory::before(stage));
       }
-      add_fp16_chunk(Memory::queries(work, chunk, stage), Memory::base(stage), place * work.vectors(chunk),
+      add_fp16_chunk(Memory::queries(work, chunk, stage), Memory::base(stage), tile_in_chunk * work.vectors(chunk),
                      work.steps(chunk), sums);
-      held = stage;
-      if (place + 1 == work.packed) stage = Memory::after(stage);
+      last_stage = stage;
+      if (tile_in_chunk + 1 == work.packed) stage = Memory::after(stage);
     }
     float bias[Shape::kColumns];
-    pairs.load_columns(Memory::bias(work, held) + place * Shape::kPoints, bias);
+    pairs.load_columns(Memory::bias(work, last_stage) + tile_in_chunk * Shape::kPoints, bias);
     float scores[Shape::kRows][Shape::kColumns];
     KITH_UNROLL
     for (unsigned i = 0; i < Shape::kRows; ++i) KITH_UNROLL

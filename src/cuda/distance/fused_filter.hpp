@@ -1,5 +1,5 @@
-// fused_filter.hpp: distances and the first step of the selection in one kernel: pairs whose score is not above the
-// query's limit become candidates, and no other score is stored.
+// fused_filter.hpp: distances and the first step of selection in one kernel: pairs whose score is not above the query's
+// limit become candidates, and no other score is stored.
 #pragma once
 
 #include "cuda/distance/scores.hpp"
@@ -7,27 +7,27 @@
 
 namespace kith::KITH_BACKEND::distance {
 
-// Candidates of a query come in any order.
+// A list of candidates for each query, in any order.
 template <class F>
 struct CandidateLists {
   const F* limits = nullptr;  // one a query; NaN lets nothing pass
-  unsigned room = 0;          // candidates that a query has place for
-  F* scores = nullptr;        // room a query
-  unsigned* ids = nullptr;    // room a query: base rows, counted from first_id
+  unsigned capacity = 0;      // of a list
+  F* scores = nullptr;        // a row of `capacity` a query
+  unsigned* ids = nullptr;    // the same: base rows, counted from first_id
   unsigned first_id = 0;
-  // One a query: candidates so far, also those that found no place; the caller sets it to 0.
+  // One a query: candidates so far, those beyond the capacity included; the caller sets it to 0.
   unsigned* counts = nullptr;
 };
 
-// Candidates of all queries in one list, in any order and without their scores: queries may have any number of them.
+// One list of the candidates of all queries, in any order and without scores: a query may have any number of them.
 template <class F>
 struct PairList {
   const F* limits = nullptr;    // one a query; NaN lets nothing pass
   unsigned* queries = nullptr;  // query rows
   unsigned* ids = nullptr;      // base rows, counted from first_id
-  unsigned long long room = 0;
+  unsigned long long capacity = 0;
   unsigned first_id = 0;
-  // Pairs so far, also those that found no place; the caller sets it to 0.
+  // Pairs so far, those beyond the capacity included; the caller sets it to 0.
   unsigned long long* count = nullptr;
 };
 
@@ -50,12 +50,12 @@ void fused_filter(const FilterCall<F, Lists>& call);
 struct Fp16FilterCall {
   Fp16Rows queries;
   Fp16Rows base;
-  const float* bias = nullptr;  // as Fp16ScoreCall has them
+  const float* bias = nullptr;  // that of Fp16ScoreCall
   CandidateLists<float> lists;
   cudaStream_t stream = nullptr;
 };
 
-// Scores as fp16_gemm_scores has them.
+// fused_filter() with the scores of fp16_gemm_scores().
 void fp16_filter(const Fp16FilterCall& call);
 
 }  // namespace kith::KITH_BACKEND::distance

@@ -1,5 +1,5 @@
-// fused_filter_kernel.cuh: the kernel of filter.hpp and its launch, for either kind of lists. One kernel for both,
-// which asks where a candidate goes, made searches of few dimensions slower by a tenth and more.
+// fused_filter_kernel.cuh: the kernel of fused_filter.hpp and its launch, a template over the kind of lists: one kernel
+// that chose the list at run time made searches of few dimensions slower by a tenth and more.
 #pragma once
 
 #include "cuda/distance/fused_filter_tile.cuh"
@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
   using Vector = typename VectorOf<F>::Type;
   using Filter = FilterTile<F, TileShape<F>, Lists>;
   KITH_SHARED(Vector, limits, TileShape<F>::kPoints / TileShape<F>::kPiece);
-  KITH_SHARED(Passed<F>, buffer, Filter::kRoom);
+  KITH_SHARED(PassedPair<F>, buffer, Filter::kCapacity);
   KITH_SHARED(unsigned, buffered, 1);
   const Filter filter{lists,
                       {work.first_query(), work.first_point(), work.queries.count, work.base.count},
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
                       buffered};
   filter.begin();
   compute_tiles(work, form, filter);
-  filter.empty();
+  filter.flush();
 }
 
 template <class F, class Lists>

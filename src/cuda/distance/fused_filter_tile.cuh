@@ -1,8 +1,9 @@
-// fused_filter_tile.cuh: what a fused kernel does with a tile of scores: those that are not above their query's limit
-// become candidates. A thread looks at all its scores of a tile at once, and only if one of them passes at single
-// queries and pairs. What passes goes to a buffer of the block; every few tiles its threads append the buffer's pairs
-// to the lists of their queries, one each, so that the counters of the lists, in global memory, keep nobody waiting.
-// Pairs that find the buffer full are appended one by one, which is slow and right.
+// fused_filter_tile.cuh: the last step of a fused kernel: scores of a tile that are not above their query's limit
+// become candidates. Idea    a thread tests all its scores of a tile at once, and single queries and pairs only if one
+// of them passes.
+//         Pairs that pass go to a buffer of the block; every few tiles its threads append them to the lists, one pair
+//         each, so that threads seldom wait for the lists' counters in global memory. Pairs that find the buffer full
+//         are appended one by one, which is slow but correct.
 #pragma once
 
 #include <limits>
@@ -16,60 +17,61 @@ namespace kith::KITH_BACKEND::distance {
 struct BlockPairs {
   std::int64_t first_row;
   std::int64_t first_column;
-  std::int64_t rows;  // that exist, as columns do
+  std::int64_t rows;  // of all tiles: rows and columns beyond do not exist
   std::int64_t columns;
 };
 
-// Where a query's list has place, a pair goes there.
+// Appends a pair to its query's list, unless that is full.
 template <class F>
-__device__ void put(const CandidateLists<F>& lists, std::int64_t row, std::int64_t column, F score) {
-  const unsigned place = atomicAdd(lists.counts + row, 1U);
-  if (place >= lists.room) return;
-  lists.scores[row * lists.room + place] = score;
-  lists.ids[row * lists.room + place] = lists.first_id + static_cast<unsigned>(column);
+__device__ void store_pair(const CandidateLists<F>& lists, std::int64_t row, std::int64_t column, F score) {
+  const unsigned slot = atomicAdd(lists.counts + row, 1U);
+  if (slot >= lists.capacity) return;
+  lists.scores[row * lists.capacity + slot] = score;
+  lists.ids[row * lists.capacity + slot] = lists.first_id + static_cast<unsigned>(column);
 }
 
-// One counter for all takes its time; so many pairs take longer on their way to the host.
+// Appends a pair to the list of all queries, unless that is full. All threads share one counter, which takes less time
+// than copying so many pairs to the host.
 template <class F>
-__device__ void put(const PairList<F>& list, std::int64_t row, std::int64_t column, F /*score*/) {
-  const unsigned long long place = atomicAdd(list.count, 1ULL);
-  if (place >= list.room) return;
-  list.queries[place] = static_cast<unsigned>(row);
-  list.ids[place] = list.first_id + static_cast<unsigned>(column);
+__device__ void store_pair(const PairList<F>& list, std::int64_t row, std::int64_t column, F /*score*/) {
+  const unsigned long long slot = atomicAdd(list.count, 1ULL);
+  if (slot >= list.capacity) return;
+  list.queries[slot] = static_cast<unsigned>(row);
+  list.ids[slot] = list.first_id + static_cast<unsigned>(column);
 }
 
-// NaN counts as not above the limit: it may stand for a sum that overflowed on its way. Rows and columns that do not
-// exist, and limits that let nothing pass, are sorted out here.
+// Drops pairs of rows and columns that do not exist, and of limits that let nothing pass. NaN scores pass: they may
+// stand for a sum that overflowed on its way.
 template <class Lists, class F>
-__device__ void append(const Lists& lists, const BlockPairs& block, unsigned row_in_block, unsigned column_in_block,
-                       F score) {
+__device__ void append_pair(const Lists& lists, const BlockPairs& block, unsigned row_in_block,
+                            unsigned column_in_block, F score) {
   const std::int64_t row = block.first_row + row_in_block;
   const std::int64_t column = block.first_column + column_in_block;
   if (row >= block.rows || column >= block.columns) return;
   if (lists.limits[row] != lists.limits[row]) return;
-  put(lists, row, column, score);
+  store_pair(lists, row, column, score);
 }
 
 template <class F>
-struct Passed {
+struct PassedPair {
   F score;
   unsigned pair;  // column · kPoints + row, counted from the block's first
 };
 
-// Shape has kThreads, kPoints (of a tile's side), kRows and kColumns (of a thread's part of it).
+// Shape has kThreads, kPoints (rows and columns of a tile), kRows and kColumns (of a thread).
 template <class F, class Shape, class Lists>
 struct FilterTile {
-  static constexpr unsigned kRoom = 1024;  // of the buffer
-  static constexpr unsigned kTiles = 8;    // before it is emptied
+  static constexpr unsigned kCapacity = 1024;  // of the buffer
+  static constexpr unsigned kTiles = 8;        // between two flushes
 
   const Lists& lists;
   BlockPairs block;
   F* limits;  // of the block's queries, in shared memory as the buffer is
-  Passed<F>* buffer;
+  PassedPair<F>* buffer;
   unsigned* buffered;
 
-  // All threads call; a barrier must follow. Limits that let nothing pass become one that lets almost nothing pass, so
-  // that a comparison is enough to see that there is nothing to do.
+  // Must be called by all threads; a barrier must follow. Limits that let nothing pass become −infinity, so that one
+  // comparison suffices.
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0) *buffered = 0;
     static_assert(Shape::kThreads >= Shape::kPoints);
@@ -88,21 +90,21 @@ struct FilterTile {
     KITH_UNROLL
     for (unsigned i = 0; i < Shape::kRows; ++i) passes |= any_passes(scores[i], limit[i]);
     if (passes) {
-      discard_cached_loads();  // who passes is found out again: that is rare
+      discard_cached_loads();  // the comparisons are repeated, which is rare, rather than kept in registers
       pairs.load_rows(limits, limit);
       KITH_UNROLL
       for (unsigned i = 0; i < Shape::kRows; ++i)
-        if (any_passes(scores[i], limit[i])) put_row(pairs, pairs.row(i), tile, scores[i], limit[i]);
+        if (any_passes(scores[i], limit[i])) buffer_row(pairs, pairs.row(i), tile, scores[i], limit[i]);
     }
-    if ((tile + 1) % kTiles == 0) empty();
+    if ((tile + 1) % kTiles == 0) flush();
   }
 
-  // All threads call.
-  __device__ void empty() const {
+  // Appends the buffer's pairs to the lists. Must be called by all threads; begins and ends with a barrier.
+  __device__ void flush() const {
     __syncthreads();
-    const unsigned count = min(*buffered, kRoom);
+    const unsigned count = min(*buffered, kCapacity);
     for (unsigned i = threadIdx.x; i < count; i += Shape::kThreads)
-      append(lists, block, buffer[i].pair % Shape::kPoints, buffer[i].pair / Shape::kPoints, buffer[i].score);
+      append_pair(lists, block, buffer[i].pair % Shape::kPoints, buffer[i].pair / Shape::kPoints, buffer[i].score);
     __syncthreads();
     if (threadIdx.x == 0) *buffered = 0;
     __syncthreads();
@@ -116,11 +118,11 @@ struct FilterTile {
     return passes;
   }
 
-  // The scores of one query, one of which passes. That is rare: the loop is not unrolled, and its scores wait in local
-  // memory, so that the code stays small and needs no registers.
+  // Buffers the scores of one query that pass, of which there is at least one. That is rare: the loop is not unrolled,
+  // and its scores lie in local memory, so that the code stays small and needs no registers.
   template <class Pairs>
-  __device__ __forceinline__ void put_row(const Pairs& pairs, unsigned row, unsigned tile,
-                                          const F (&scores)[Shape::kColumns], F limit) const {
+  __device__ __forceinline__ void buffer_row(const Pairs& pairs, unsigned row, unsigned tile,
+                                             const F (&scores)[Shape::kColumns], F limit) const {
     F mine[Shape::kColumns];
     KITH_UNROLL
     for (unsigned j = 0; j < Shape::kColumns; ++j) mine[j] = scores[j];
@@ -128,11 +130,11 @@ struct FilterTile {
     for (unsigned j = 0; j < Shape::kColumns; ++j) {
       if (mine[j] > limit) continue;
       const unsigned column = tile * Shape::kPoints + pairs.column(j);
-      const unsigned place = atomicAdd(buffered, 1U);
-      if (place < kRoom)
-        buffer[place] = {mine[j], column * Shape::kPoints + row};
+      const unsigned slot = atomicAdd(buffered, 1U);
+      if (slot < kCapacity)
+        buffer[slot] = {mine[j], column * Shape::kPoints + row};
       else
-        append(lists, block, row, column, mine[j]);
+        append_pair(lists, block, row, column, mine[j]);
     }
   }
 };

@@ -1,4 +1,4 @@
-// fused_pair_filter.cu: filter.cu for candidates of all queries in one list.
+// fused_pair_filter.cu: the fused filter with one list for all queries (fused_filter.cu has cost and limits).
 #include "cuda/distance/fused_filter_kernel.cuh"
 
 namespace kith::KITH_BACKEND::distance {

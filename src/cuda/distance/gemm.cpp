@@ -1,5 +1,6 @@
-// gemm.cpp: scores by one matrix product, −⟨x,y⟩ or bias − 2⟨x,y⟩, in working precision or of fp16.
-// Cost: 2·q·n·d operations at the rate of the library, and one write of the scores. Limits: sizes up to 2^31 − 1.
+// gemm.cpp: scores by one matrix product, −⟨x,y⟩ or bias − 2⟨x,y⟩, in working precision or of points in fp16.
+// Cost    2·q·n·d operations at the rate of the library, and one write of the scores.
+// Limits  sizes up to 2^31 − 1.
 #include <string>
 
 #include "cuda/distance/scores.hpp"
@@ -10,7 +11,7 @@ namespace kith::KITH_BACKEND::distance {
 
 namespace {
 
-const char* name_of(core::Form form) {
+const char* form_name(core::Form form) {
   switch (form) {
     case core::Form::squared: return "squared without bias";
     case core::Form::absolute: return "absolute";
@@ -37,7 +38,7 @@ template <class F>
 void gemm_scores(const ScoreCall<F>& call) {
   const bool expanded = call.form == core::Form::squared && call.expanded();
   if (!expanded && call.form != core::Form::dot)
-    throw Error(ErrorCode::invalid_argument, std::string("scores of form ") + name_of(call.form) +
+    throw Error(ErrorCode::invalid_argument, std::string("scores of form ") + form_name(call.form) +
                                                  " are no matrix product; dot is, and squared with bias");
   multiply(MultiplyCall<F>{.left = matrix_rows(call.queries),
                            .right = matrix_rows(call.base),

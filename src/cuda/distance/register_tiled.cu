@@ -1,6 +1,7 @@
-// register_tiled.cu: all scores of many queries (register_tiled.cuh has the idea, Hanák, 3.3 and 5.2).
-// Cost    register_tiled.cuh estimates the instructions. Below some 30 dimensions storing the scores, 4 bytes a pair in
-//         float, takes longer than computing them.
+// register_tiled.cu: a matrix of scores for many queries (register_tiled.cuh has the idea; Hanák, 3.3 and 5.2).
+// Cost    that of register_tiled.cuh. Below about 30 dimensions storing the scores, 4 bytes a pair in float, takes
+// longer
+//         than computing them.
 // Limits  none; scores of full tiles whose rows lie at multiples of 16 bytes are stored 16 bytes at a time.
 #include "cuda/distance/panels.hpp"
 #include "cuda/runtime/launch.cuh"
@@ -24,7 +25,7 @@ struct ScoreRows {
   bool in_vectors;  // all rows start at multiples of 16 bytes
 };
 
-// What tiles do with their scores.
+// Stores the scores of a tile.
 template <class F>
 struct StoreTile {
   using Shape = TileShape<F>;
@@ -45,7 +46,7 @@ struct StoreTile {
   }
 
  private:
-  // From the thread's first pair on; kFull: all of them exist, and lie at multiples of 16 bytes.
+  // Stores the scores from the thread's first pair on. kFull: all pairs exist, and scores lie at multiples of 16 bytes.
   template <bool kFull>
   __device__ __forceinline__ void store(std::int64_t first_row, std::int64_t first_column,
                                         const TileScores<F>& values) const {

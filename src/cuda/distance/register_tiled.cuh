@@ -1,23 +1,23 @@
-// register_tiled.cuh: the engine of the stages that combine many queries with many base points.
+// register_tiled.cuh: the tiles of kernels that combine many queries with many base points.
 // Idea    a matrix product with other operators (Hanák, 3.3 and 5.2; forms.cuh). A block of 128 threads has a tile of
 //         kPoints queries × kPoints base points, a thread kRows × kColumns pairs of it in registers: 128, 16 and 8 in
-//         float, half of each in double. With 8 × 8 shared memory would be as busy as the arithmetic. The block
-//         runs through several base tiles, chunks of kDepth coordinates at a time, which
-//         asynchronous copies bring to shared memory, turned on their way unless they lie in panels (panels.hpp), while
-//         the chunks before are computed. Up to kResident
-//         chunks, the queries are copied once and stay (as the kernel of Kruliš et al. does; Hanák, 3.3.2). With few
-//         dimensions a chunk holds several base tiles, one after the other in its coordinates, so that threads wait
-//         for each other less often.
+//         float, half of each in double. With 8 × 8, shared memory would be as busy as the arithmetic. The block runs
+//         through several base tiles, chunks of kDepth coordinates at a time, which asynchronous copies bring to shared
+//         memory while the previous chunks are computed; rows are transposed on the way, panels (panels.hpp) already
+//         are. Queries of up to kResident chunks are copied once and stay (as in the kernel of Kruliš et al.; Hanák,
+//         3.3.2). With few dimensions a chunk holds several base tiles, one after the other in its coordinates, so that
+//         there are fewer barriers.
 // Layout  warps lie 2 × 2 in a tile and lanes 4 × 8 in a warp; a thread's points are pieces of 16 bytes, four of
 // queries
-//         and two of base points, so that a warp reads 64 bytes of the former or 128 of the latter, without conflicts,
-//         and lanes that follow each other hold scores that do.
+//         and two of base points, so that a warp reads 64 bytes of the former or 128 of the latter without bank
+//         conflicts, and neighboring lanes hold neighboring scores.
 // Cost    estimated, in float, for a thread and a chunk of 32 coordinates: 4096 operations of a product (8192 of the
 //         other forms), 192 loads of 16 bytes from shared memory, about 150 instructions to copy each set that is
 //         streamed from rows, 20 from panels, and 60 around them: 1.1 … 1.15 a pair and coordinate of a product, where
 //         one is the floor.
-// Order   coordinates are added one by one in ascending order, whatever the shape of the work: scores have the same
-//         bits in every kernel made of this.
+// Order   coordinates are added one by one in ascending order, whatever the launch: all kernels made of these tiles
+// give
+//         the same bits.
 // Limits  any strides and alignment.
 #pragma once
 
@@ -33,22 +33,22 @@ namespace kith::KITH_BACKEND::distance {
 template <class F>
 struct TileShape {
   static constexpr unsigned kThreads = 128;
-  static constexpr unsigned kBlocks = 3;              // that a multiprocessor runs at once
+  static constexpr unsigned kBlocks = 3;              // blocks of a multiprocessor at once
   static constexpr unsigned kPiece = 16 / sizeof(F);  // neighbors that a thread reads together
   static constexpr unsigned kRows = 4 * kPiece;       // a thread's queries
   static constexpr unsigned kColumns = 2 * kPiece;    // a thread's base points
-  static constexpr unsigned kPoints = 32 * kPiece;    // a block's of either set
-  // Lanes that copy write 8 coordinates of neighboring points: into different banks with this distance.
+  static constexpr unsigned kPoints = 32 * kPiece;    // a block's points of either set
+  // With this pitch, lanes that copy 8 coordinates of neighboring points write to different banks.
   static constexpr unsigned kPitch = kPoints + kPiece;
-  static constexpr unsigned kDepth = 32;
-  static constexpr unsigned kStep = 8;  // coordinates that are copied at a time
+  static constexpr unsigned kDepth = 32;  // coordinates of a chunk
+  static constexpr unsigned kStep = 8;    // coordinates that are copied at a time
   static constexpr unsigned kStages = 2;
-  static constexpr unsigned kResident = 2;             // more would not leave room for kBlocks
-  static constexpr unsigned kMostTiles = 32;           // that a block runs through
+  static constexpr unsigned kResident = 2;   // resident chunks of queries: more would leave memory for fewer blocks
+  static constexpr unsigned kMaxTiles = 32;  // tiles that a block runs through
   static constexpr unsigned kChunk = kDepth * kPitch;  // values of a chunk
 };
 
-// A thread's.
+// The scores of a thread.
 template <class F>
 using TileScores = F[TileShape<F>::kRows][TileShape<F>::kColumns];
 
@@ -58,51 +58,51 @@ struct TileWork {
   PointRows<F> base;
   const F* bias;  // one a base point, or null
   unsigned dims;
-  unsigned chunks;       // of the coordinates, at least one
-  unsigned packed;       // base tiles that a chunk holds: one, unless there is but one chunk
-  bool queries_stay;     // in shared memory
-  unsigned query_tiles;  // blocks that follow each other have other queries and the same base tiles, for the cache
+  unsigned chunks;        // of the coordinates, at least one
+  unsigned packed;        // base tiles of a chunk: one, unless there is but one chunk
+  bool queries_resident;  // in shared memory
+  unsigned query_tiles;   // neighboring blocks have other queries and the same base tiles, for the cache
   unsigned base_tiles;
-  unsigned tiles_each;              // base tiles of a block, but for the last
-  const F* query_panels = nullptr;  // the points once more, turned; null: rows are read. Both sets, or none.
+  unsigned tiles_each;              // base tiles of a block; the last may have fewer
+  const F* query_panels = nullptr;  // the points as panels, of both sets or of none; null: rows are read
   const F* base_panels = nullptr;
 
-  // Of the block that asks.
+  // The tiles of the calling block.
   __device__ unsigned query_tile() const { return blockIdx.x % query_tiles; }
   __device__ unsigned first_base_tile() const { return blockIdx.x / query_tiles * tiles_each; }
   __device__ std::int64_t first_query() const { return std::int64_t{query_tile()} * TileShape<F>::kPoints; }
   __device__ std::int64_t first_point() const { return std::int64_t{first_base_tile()} * TileShape<F>::kPoints; }
 
-  // Coordinates of a chunk that a tile has.
+  // Coordinates of a tile in a chunk.
   __device__ unsigned depth() const { return TileShape<F>::kDepth / packed; }
 
   std::int64_t blocks() const { return query_tiles * ceil_div(base_tiles, tiles_each); }
   std::size_t shared_bytes() const {
     using Shape = TileShape<F>;
-    const std::size_t query_chunks = queries_stay ? chunks : Shape::kStages;
+    const std::size_t query_chunks = queries_resident ? chunks : Shape::kStages;
     return sizeof(F) * (Shape::kStages * base_stage() + query_chunks * Shape::kChunk);
   }
   // Values of a stage: a chunk, and the bias of its tiles.
   __host__ __device__ unsigned base_stage() const { return TileShape<F>::kChunk + packed * TileShape<F>::kPoints; }
 };
 
-// Base tiles for a block such that the rounds of blocks that fill the device take the least time: with few, starting a
-// block, which costs about half a tile, weighs; with many, processors idle in the last round.
+// Returns the base tiles of a block that take the least time: with few of them, starting blocks, which costs about half
+// a tile each, counts; with many, multiprocessors idle in the last round of blocks. Times are counted in half tiles.
 inline unsigned best_tiles_each(std::int64_t query_tiles, std::int64_t base_tiles, std::int64_t blocks_at_once,
                                 unsigned most) {
   unsigned best = 1;
   std::int64_t least = 0;
   for (unsigned tiles = 1; tiles <= most && tiles <= base_tiles; ++tiles) {
     const std::int64_t rounds = ceil_div(query_tiles * ceil_div(base_tiles, tiles), blocks_at_once);
-    const std::int64_t fp16_tiles = rounds * (2 * std::int64_t{tiles} + 1);
-    if (tiles > 1 && fp16_tiles >= least) continue;
+    const std::int64_t half_tiles = rounds * (2 * std::int64_t{tiles} + 1);
+    if (tiles > 1 && half_tiles >= least) continue;
     best = tiles;
-    least = fp16_tiles;
+    least = half_tiles;
   }
   return best;
 }
 
-// Base tiles that a chunk has place for.
+// Base tiles that fit into a chunk.
 template <class F>
 unsigned packed_tiles(std::int64_t dims) {
   using Shape = TileShape<F>;
@@ -111,7 +111,7 @@ unsigned packed_tiles(std::int64_t dims) {
   return dims <= Shape::kDepth / 2 ? 2 : 1;
 }
 
-// Needs at least one point of either set. `bias` count where the form is squared.
+// Both sets must have at least one point. `bias` is for the form squared.
 template <class F>
 TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, std::int64_t dims, const F* bias) {
   using Shape = TileShape<F>;
@@ -125,13 +125,13 @@ TileWork<F> plan_tiles(const PointRows<F>& queries, const PointRows<F>& base, st
           .dims = static_cast<unsigned>(dims),
           .chunks = chunks,
           .packed = packed_tiles<F>(dims),
-          .queries_stay = chunks <= Shape::kResident,
+          .queries_resident = chunks <= Shape::kResident,
           .query_tiles = static_cast<unsigned>(query_tiles),
           .base_tiles = static_cast<unsigned>(base_tiles),
-          .tiles_each = best_tiles_each(query_tiles, base_tiles, blocks_at_once, Shape::kMostTiles)};
+          .tiles_each = best_tiles_each(query_tiles, base_tiles, blocks_at_once, Shape::kMaxTiles)};
 }
 
-// threadIdx.x, read anew: what is derived from it is not kept in registers from one chunk to the next, which need them
+// threadIdx.x, read again, so that values derived from it take no registers from one chunk to the next, which need them
 // all.
 __device__ __forceinline__ unsigned reread_thread() {
 #if defined(KITH_IS_EMULATED)
@@ -143,11 +143,11 @@ __device__ __forceinline__ unsigned reread_thread() {
 #endif
 }
 
-// Which pairs of the tile a thread has: rows are queries, columns base points.
+// The pairs of the tile that a thread has: rows are queries, columns base points.
 template <class F>
 struct ThreadPairs {
   using Shape = TileShape<F>;
-  static constexpr unsigned kRowsApart = 4 * Shape::kPiece;  // one piece from the next
+  static constexpr unsigned kRowsApart = 4 * Shape::kPiece;  // from one piece to the next
   static constexpr unsigned kColumnsApart = 8 * Shape::kPiece;
 
   unsigned first_row;
@@ -165,7 +165,7 @@ struct ThreadPairs {
     return first_column + j / Shape::kPiece * kColumnsApart + j % Shape::kPiece;
   }
 
-  // One value for each of the thread's rows, or columns, of an array in shared memory that has one for each of the
+  // Loads the values of the thread's rows, or columns, from an array in shared memory with one value for each of the
   // tile.
   __device__ __forceinline__ void load_rows(const F* array, F (&values)[Shape::kRows]) const {
     load<kRowsApart>(array + first_row, values);
@@ -188,28 +188,28 @@ struct ThreadPairs {
   }
 };
 
-// Copies kDepth coordinates, from `coordinate` on, of a tile of points: coordinate c of point r to to[c * kPitch + r],
-// zeros for what does not exist. Lanes lie 8 coordinates × 4 points, which are whole sectors of global memory and all
-// banks of shared memory. Steps without a coordinate are not copied. Checking rows costs as much as copying them, so
-// that tiles which are full, as almost all are, do without (kFull).
+// Copies kDepth coordinates, from `coordinate` on, of a tile of points: coordinate c of point r to to[c * kPitch + r].
+// Rows and coordinates past the end become zeros; steps without a coordinate are not copied. Lanes lie 8 coordinates ×
+// 4 points, which are whole sectors of global memory and all banks of shared memory. kFull: all rows exist, which saves
+// checks that cost as much as the copies.
 template <bool kFull, class F>
 __device__ __forceinline__ void copy_rows(const PointRows<F>& points, std::int64_t first, unsigned coordinate,
                                           unsigned dims, F* to) {
   using Shape = TileShape<F>;
-  constexpr unsigned kRows = Shape::kThreads / Shape::kStep;  // that are copied at a time
+  constexpr unsigned kRows = Shape::kThreads / Shape::kStep;  // rows that are copied at a time
   const unsigned thread = reread_thread();
   const unsigned c = thread % Shape::kStep;
   const unsigned r = thread / Shape::kStep;
   const F* from = points.data + (first + r) * points.stride + coordinate + c;
   const std::int64_t rows_apart = kRows * points.stride;
-  const SharedAddress<F> place(to + c * Shape::kPitch + r);
+  const SharedAddress<F> target(to + c * Shape::kPitch + r);
   KITH_UNROLL
   for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
     const bool row_there = kFull || first + r + i < points.count;
     KITH_UNROLL
     for (unsigned j = 0; j < Shape::kDepth; j += Shape::kStep)
       if (coordinate + j < dims)
-        place.copy_async_or_zero(j * Shape::kPitch + i, from + j, row_there && coordinate + j + c < dims);
+        target.copy_async_or_zero(j * Shape::kPitch + i, from + j, row_there && coordinate + j + c < dims);
     from += rows_apart;
   }
 }
@@ -224,25 +224,25 @@ __device__ __forceinline__ void copy_chunk(const PointRows<F>& points, unsigned 
     copy_rows<false>(points, first, coordinate, dims, to);
 }
 
-// The same of a panel: its rows are whole, and coordinates that do not exist are left out, as nobody asks for them.
+// copy_chunk() from a panel, whose rows are whole. Coordinates past the end are not copied: no thread reads them.
 template <class F>
 __device__ __forceinline__ void copy_panel(const F* panels, unsigned tile, unsigned coordinate, unsigned dims, F* to) {
   using Shape = TileShape<F>;
   using Vector = typename VectorOf<F>::Type;
-  constexpr unsigned kPieces = Shape::kPoints / Shape::kPiece;  // of a coordinate
-  constexpr unsigned kCoordinates = Shape::kThreads / kPieces;  // that are copied at a time
+  constexpr unsigned kPieces = Shape::kPoints / Shape::kPiece;  // pieces of a coordinate
+  constexpr unsigned kCoordinates = Shape::kThreads / kPieces;  // coordinates that are copied at a time
   const unsigned thread = reread_thread();
   const auto* from =
       reinterpret_cast<const Vector*>(panels + (std::int64_t{tile} * dims + coordinate) * Shape::kPoints) + thread;
   const unsigned c = thread / kPieces;
-  const SharedAddress<Vector> place(
+  const SharedAddress<Vector> target(
       reinterpret_cast<Vector*>(to + c * Shape::kPitch + thread % kPieces * Shape::kPiece));
   KITH_UNROLL
   for (unsigned j = 0; j < Shape::kDepth; j += kCoordinates)
-    place.copy_async_or_zero(j * Shape::kPitch / Shape::kPiece, from + j * kPieces, coordinate + j + c < dims);
+    target.copy_async_or_zero(j * Shape::kPitch / Shape::kPiece, from + j * kPieces, coordinate + j + c < dims);
 }
 
-// Several tiles of few coordinates: that of tile t goes to where coordinate t · depth + c would.
+// Copies several tiles of few coordinates: coordinate c of tile t goes to where coordinate t · depth + c would.
 template <class F>
 __device__ __forceinline__ void copy_packed(const TileWork<F>& work, unsigned tile, F* to) {
   using Shape = TileShape<F>;
@@ -253,16 +253,16 @@ __device__ __forceinline__ void copy_packed(const TileWork<F>& work, unsigned ti
     const unsigned c = column % work.depth();
     const std::int64_t first = std::int64_t{tile + column / work.depth()} * Shape::kPoints + r;
     const F* from = work.base.data + first * work.base.stride + c;
-    const SharedAddress<F> place(to + column * Shape::kPitch + r);
+    const SharedAddress<F> target(to + column * Shape::kPitch + r);
     KITH_UNROLL
     for (unsigned i = 0; i < Shape::kPoints; i += kRows) {
-      place.copy_async_or_zero(i, from, c < work.dims && first + i < work.base.count);
+      target.copy_async_or_zero(i, from, c < work.dims && first + i < work.base.count);
       from += kRows * work.base.stride;
     }
   }
 }
 
-// Where chunks lie in the block's shared memory.
+// Addresses of chunks in the block's shared memory.
 template <class F>
 struct TileMemory {
   using Shape = TileShape<F>;
@@ -270,18 +270,18 @@ struct TileMemory {
   __device__ static F* base(const TileWork<F>& work, unsigned stage) {
     return dynamic_shared<F>() + stage * work.base_stage();
   }
-  // Those of the tiles whose last chunk the stage holds.
+  // The bias of the tiles whose last chunk the stage holds.
   __device__ static F* bias(const TileWork<F>& work, unsigned stage) { return base(work, stage) + Shape::kChunk; }
   __device__ static F* queries(const TileWork<F>& work, unsigned chunk, unsigned stage) {
-    return base(work, Shape::kStages) + (work.queries_stay ? chunk : stage) * Shape::kChunk;
+    return base(work, Shape::kStages) + (work.queries_resident ? chunk : stage) * Shape::kChunk;
   }
   __device__ static unsigned after(unsigned stage) { return stage + 1 < Shape::kStages ? stage + 1 : 0; }
   __device__ static unsigned before(unsigned stage) { return stage > 0 ? stage - 1 : Shape::kStages - 1; }
 };
 
-// Brings the block's chunks in the order in which they are computed: through the coordinates of a base tile, tile by
+// Copies the block's chunks in the order in which they are computed: through the coordinates of a base tile, tile by
 // tile.
-template <class F, bool kHasAddend>
+template <class F, bool kHasBias>
 struct ChunkCopies {
   using Shape = TileShape<F>;
   using Memory = TileMemory<F>;
@@ -304,10 +304,10 @@ struct ChunkCopies {
       else
         copy_points(work.base_panels, work.base, tile, coordinate, work.dims, Memory::base(work, stage));
       if (++chunk == work.chunks) {
-        if constexpr (kHasAddend) copy_addends(work, stage);
+        if constexpr (kHasBias) copy_bias(work, stage);
         chunk = 0;
         tile += work.packed;
-        with_queries = !work.queries_stay;
+        with_queries = !work.queries_resident;
       }
     }
     commit_copies();
@@ -322,7 +322,7 @@ struct ChunkCopies {
       copy_chunk(points, from, coordinate, dims, to);
   }
 
-  __device__ __forceinline__ void copy_addends(const TileWork<F>& work, unsigned stage) const {
+  __device__ __forceinline__ void copy_bias(const TileWork<F>& work, unsigned stage) const {
     for (unsigned i = reread_thread(); i < work.packed * Shape::kPoints; i += Shape::kThreads) {
       const std::int64_t point = std::int64_t{tile} * Shape::kPoints + i;
       SharedAddress<F>(Memory::bias(work, stage) + i)
@@ -331,7 +331,7 @@ struct ChunkCopies {
   }
 };
 
-// The next kCount coordinates.
+// Adds kCount coordinates to the sums.
 template <unsigned kCount, class F, class Form>
 __device__ __forceinline__ void add_coordinates(const Form& form, const ThreadPairs<F>& pairs, const F* queries,
                                                 const F* base, TileScores<F>& sums) {
@@ -354,7 +354,7 @@ __device__ __forceinline__ void add_chunk(const Form& form, const ThreadPairs<F>
   using Shape = TileShape<F>;
   unsigned c = 0;
   if constexpr (!kIsPower<Form>) {
-    constexpr unsigned kAtOnce = Form::kHasAddend ? 8 : 4;  // more would not fit the cache of instructions
+    constexpr unsigned kAtOnce = Form::kHasBias ? 8 : 4;  // more would not fit the instruction cache
 #pragma unroll 1
     for (; c + kAtOnce <= coordinates; c += kAtOnce)
       add_coordinates<kAtOnce>(form, pairs, queries + c * Shape::kPitch, base + c * Shape::kPitch, sums);
@@ -364,10 +364,9 @@ __device__ __forceinline__ void add_chunk(const Form& form, const ThreadPairs<F>
     add_coordinates<1>(form, pairs, queries + c * Shape::kPitch, base + c * Shape::kPitch, sums);
 }
 
-// The body of a kernel of TileShape's threads and TileWork's blocks and shared memory. Every thread calls
-//   tile_done(pairs, tile, scores)
-// for each of the block's base tiles, counted from its first, behind a barrier that follows the kernel's beginning; it
-// may change the scores.
+// The body of a kernel with the threads of TileShape and the blocks and shared memory of TileWork. Every thread calls
+// tile_done(pairs, tile, scores) for each of the block's base tiles, counted from its first; it may change the scores.
+// At least one barrier lies between the start of the kernel and the first call.
 template <class F, class Form, class TileDone>
 __device__ __forceinline__ void compute_tiles(const TileWork<F>& work, const Form& form, const TileDone& tile_done) {
   using Shape = TileShape<F>;
@@ -377,27 +376,28 @@ __device__ __forceinline__ void compute_tiles(const TileWork<F>& work, const For
   const unsigned first_tile = work.first_base_tile();
   const unsigned end_tile = min(first_tile + work.tiles_each, work.base_tiles);
 
-  ChunkCopies<F, Form::kHasAddend> copies{query_tile, end_tile, first_tile};
+  ChunkCopies<F, Form::kHasBias> copies{query_tile, end_tile, first_tile};
   for (unsigned i = 0; i + 1 < Shape::kStages; ++i) copies.start_next(work, i);
   unsigned stage = 0;
   for (unsigned tile = first_tile; tile < end_tile; ++tile) {
-    const unsigned place = (tile - first_tile) % work.packed;  // in the chunk
-    unsigned held = stage;                                     // the stage of its last chunk
+    const unsigned tile_in_chunk = (tile - first_tile) % work.packed;
+    unsigned last_stage = stage;  // the stage of its last chunk
     TileScores<F> sums = {};
     for (unsigned chunk = 0; chunk < work.chunks; ++chunk) {
-      if (place == 0) {
+      if (tile_in_chunk == 0) {
         wait_for_copies<Shape::kStages - 2>();
-        __syncthreads();  // the chunk has landed, and nobody reads the one before: its stage is the next to be filled
+        __syncthreads();  // the chunk has arrived, and no thread reads the previous one: its stage is filled next
         copies.start_next(work, Memory::before(stage));
       }
       const unsigned coordinates = min(Shape::kDepth, work.dims - chunk * Shape::kDepth);
       add_chunk(form, pairs, Memory::queries(work, chunk, stage),
-                Memory::base(work, stage) + place * work.depth() * Shape::kPitch, coordinates, sums);
-      held = stage;
-      if (place + 1 == work.packed) stage = Memory::after(stage);
+                Memory::base(work, stage) + tile_in_chunk * work.depth() * Shape::kPitch, coordinates, sums);
+      last_stage = stage;
+      if (tile_in_chunk + 1 == work.packed) stage = Memory::after(stage);
     }
     F bias[Shape::kColumns] = {};
-    if constexpr (Form::kHasAddend) pairs.load_columns(Memory::bias(work, held) + place * Shape::kPoints, bias);
+    if constexpr (Form::kHasBias)
+      pairs.load_columns(Memory::bias(work, last_stage) + tile_in_chunk * Shape::kPoints, bias);
     KITH_UNROLL
     for (unsigned i = 0; i < Shape::kRows; ++i) KITH_UNROLL
     for (unsigned j = 0; j < Shape::kColumns; ++j) sums[i][j] = form.finish(sums[i][j], bias[j]);

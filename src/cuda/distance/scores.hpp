@@ -1,12 +1,12 @@
-// scores.hpp: the distance stages. Each fills a tile of the distance matrix with scores: what the metric sums up, in
-// working precision and in any order of the coordinates, without its last step (core/score_bounds.hpp says how far from
-// the truth they may be). All enqueue their work on the workspace's stream and wait for nothing.
+// scores.hpp: the distance stages. Each fills a tile of the distance matrix with scores: the sum of a metric, in
+// working precision and in any order of the coordinates, without the metric's last step (core/score_bounds.hpp bounds
+// their errors). All enqueue their work on the workspace's stream and do not wait.
 //
 //   form               score of query x and base point y
 //   squared            Σ(x−y)²; expanded: bias(y) − 2⟨x,y⟩, where bias(y) is ‖y‖²
 //   absolute, maximum  Σ|x−y|, max|x−y|
 //   power              Σ|x−y|^p
-//   mismatch           how many coordinates differ
+//   mismatch           the number of coordinates that differ
 //   dot                −⟨x,y⟩
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace kith::KITH_BACKEND::distance {
 
-// Rows of scores that lie a multiple of so many values apart start with lines of the cache, and are stored faster.
+// Rows of scores should lie a multiple of so many values apart: they then start at cache lines, and are stored faster.
 constexpr std::int64_t kRowAlignment = 32;
 
 template <class F>
@@ -36,15 +36,15 @@ struct ScoreCall {
   cudaStream_t stream() const { return workspace.stream(); }
 };
 
-// One thread a pair, or a group of threads for few pairs: nothing is kept, for one query or a few.
+// For one query or a few: a group of lanes a base point, without shared memory.
 template <class F>
 void direct_scores(const ScoreCall<F>& call);
 
-// Blocks of points in shared memory, 2 × 2 pairs a thread.
+// For dozens of queries: tiles of points in shared memory, 2 × 2 pairs a thread.
 template <class F>
 void tiled_scores(const ScoreCall<F>& call);
 
-// A matrix product with operators of its own: 16 × 8 pairs a thread in registers, 8 × 4 in double.
+// For many queries: a matrix product with other operators, 16 × 8 pairs a thread in registers, 8 × 4 in double.
 template <class F>
 void register_tiled_scores(const ScoreCall<F>& call);
 
@@ -61,7 +61,7 @@ struct Fp16ScoreCall {
   Workspace& workspace;
 };
 
-// −⟨x,y⟩, or ‖y‖² − 2⟨x,y⟩, of the points less their center, by one matrix product of fp16 with sums in float.
+// −⟨x,y⟩, or ‖y‖² − 2⟨x,y⟩, of the centered points, by one matrix product in fp16 with sums in float.
 void fp16_gemm_scores(const Fp16ScoreCall& call);
 
 }  // namespace kith::KITH_BACKEND::distance

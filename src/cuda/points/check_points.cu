@@ -1,5 +1,6 @@
-// One pass over the values, and one over the norms. Who meets a fault makes its place the least so far. Cost: the rows
-// are read once, and once more under correlation.
+// check_points.cu: one kernel looks for values that are not finite, one for rows without a direction; atomics keep the
+// first index of each fault.
+// Cost    the rows are read once, and once more under correlation.
 #include "cuda/points/check_points.hpp"
 
 #include <algorithm>
@@ -17,24 +18,24 @@
 namespace kith::KITH_BACKEND::inline points {
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr unsigned kBlocks = 16;  // a multiprocessor
+constexpr unsigned kCheckThreads = 256;
+constexpr unsigned kBlocksEach = 16;  // blocks of a multiprocessor
 
-// Rows without gaps come as one long row, so that nothing is divided.
+// Packed rows are passed as one long row, which saves a division a value.
 template <class F>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kCheckThreads)
     find_not_finite_kernel(PointRows<F> rows, std::int64_t dims, PointFaults* faults) {
   const std::int64_t count = rows.count * dims;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += step) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kCheckThreads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kCheckThreads + threadIdx.x; i < count; i += step) {
     const F value = rows.count == 1 ? rows.data[i] : rows.data[i / dims * rows.stride + i % dims];
     if (fabs(value) <= std::numeric_limits<F>::max()) continue;
     atomicMin(&faults->not_finite, static_cast<unsigned long long>(i));
-    return;  // what this thread would meet later comes later
+    return;  // later faults of this thread have larger indices
   }
 }
 
-// All lanes of the warp call.
+// Must be called by all lanes of the warp.
 template <class F>
 __device__ bool is_constant(const F* row, std::int64_t dims) {
   bool differs = false;
@@ -42,12 +43,12 @@ __device__ bool is_constant(const F* row, std::int64_t dims) {
   return __ballot_sync(kFullMask, differs) == 0;
 }
 
-// Warp a row. `varying`: a constant row is a fault too.
+// A warp takes a row. `varying`: a constant row is a fault too.
 template <class F>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kCheckThreads)
     find_no_direction_kernel(PointRows<F> rows, std::int64_t dims, const double* square_norms, double least,
                              bool varying, PointFaults* faults) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (kThreads / kWarp) + warp_id();
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (kCheckThreads / kWarp) + warp_id();
   if (row >= rows.count) return;
   const double square_norm = square_norms[row];
   bool fault = !(square_norm >= least && square_norm <= std::numeric_limits<double>::max());
@@ -55,19 +56,19 @@ __global__ void __launch_bounds__(kThreads)
   if (fault && lane_id() == 0) atomicMin(&faults->no_direction, static_cast<unsigned long long>(row));
 }
 
-std::string text_of(double value) {
+std::string to_text(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
-std::string row_of(const char* role, std::int64_t row) {
+std::string name_row(const char* role, std::int64_t row) {
   return std::string(role) + " row " + std::to_string(row);
 }
 
-// Pinned memory is asked for once a thread and kept: to get it takes longer than to search for one query.
+// Pinned memory is allocated once a thread and reused: allocating it takes longer than the search of one query.
 thread_local std::vector<PinnedBuffer<PointFaults>> spare_answers;
 
-PinnedBuffer<PointFaults> take_answer() {
+PinnedBuffer<PointFaults> answer_buffer() {
   if (spare_answers.empty()) return PinnedBuffer<PointFaults>(1);
   PinnedBuffer<PointFaults> answer = std::move(spare_answers.back());
   spare_answers.pop_back();
@@ -75,9 +76,9 @@ PinnedBuffer<PointFaults> take_answer() {
 }
 
 template <class V>
-V copied(const V* place, cudaStream_t stream) {
+V copy_to_host(const V* index, cudaStream_t stream) {
   V value;
-  KITH_CUDA(cudaMemcpyAsync(&value, place, sizeof(V), cudaMemcpyDeviceToHost, stream));
+  KITH_CUDA(cudaMemcpyAsync(&value, index, sizeof(V), cudaMemcpyDeviceToHost, stream));
   KITH_CUDA(cudaStreamSynchronize(stream));
   return value;
 }
@@ -95,19 +96,19 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
   if (finite) {
     const bool packed = rows.stride == dims;
     const std::int64_t blocks =
-        std::min<std::int64_t>(ceil_div(rows.count * dims, kThreads), multiprocessor_count() * kBlocks);
-    launch("find_not_finite", find_not_finite_kernel<F>, {.blocks = blocks, .threads = kThreads}, stream,
+        std::min<std::int64_t>(ceil_div(rows.count * dims, kCheckThreads), multiprocessor_count() * kBlocksEach);
+    launch("find_not_finite", find_not_finite_kernel<F>, {.blocks = blocks, .threads = kCheckThreads}, stream,
            packed ? PointRows<F>{rows.data, 1, rows.count * dims} : rows, packed ? rows.count * dims : dims,
            faults_.data());
   }
   if (core::has_directions(metric)) {
-    constexpr double kSmallest = 1e-307;  // a coordinate: below it squares lose digits
+    constexpr double kSmallest = 1e-307;  // squares of a coordinate below it lose digits
     launch("find_no_direction", find_no_direction_kernel<F>,
-           {.blocks = ceil_div(rows.count, kThreads / kWarp), .threads = kThreads}, stream, rows, dims,
+           {.blocks = ceil_div(rows.count, kCheckThreads / kWarp), .threads = kCheckThreads}, stream, rows, dims,
            points.square_norms(0), kSmallest * static_cast<double>(dims), metric.kind == MetricKind::correlation,
            faults_.data());
   }
-  answer_ = take_answer();
+  answer_ = answer_buffer();
   KITH_CUDA(cudaMemcpyAsync(answer_.data(), faults_.data(), sizeof(PointFaults), cudaMemcpyDeviceToHost, stream));
   answered_.record(stream);
 }
@@ -115,7 +116,7 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
 template <class F>
 PointCheck<F>::~PointCheck() {
   if (answer_.size() == 0) return;
-  answered_.synchronize_quietly();  // where nobody waited, the copy may still be on its way
+  answered_.synchronize_quietly();  // without refuse_faults() the copy may still be on its way
   spare_answers.push_back(std::move(answer_));
 }
 
@@ -130,18 +131,18 @@ void PointCheck<F>::refuse_faults(const char* role) const {
 }
 
 template <class F>
-void PointCheck<F>::refuse_value(const char* role, std::int64_t place) const {
-  const std::int64_t row = place / points_.dims();
-  const std::int64_t column = place % points_.dims();
-  const F value = copied(points_.exact(row, 1).rows.data + column, stream_);
-  throw Error(ErrorCode::bad_data, row_of(role, row) + ", column " + std::to_string(column) + " is " +
-                                       text_of(static_cast<double>(value)) + "; values must be finite (check_finite)");
+void PointCheck<F>::refuse_value(const char* role, std::int64_t index) const {
+  const std::int64_t row = index / points_.dims();
+  const std::int64_t column = index % points_.dims();
+  const F value = copy_to_host(points_.exact(row, 1).rows.data + column, stream_);
+  throw Error(ErrorCode::bad_data, name_row(role, row) + ", column " + std::to_string(column) + " is " +
+                                       to_text(static_cast<double>(value)) + "; values must be finite (check_finite)");
 }
 
 template <class F>
 void PointCheck<F>::refuse_direction(const char* role, std::int64_t row) const {
   const std::string metric = metric_.kind == MetricKind::cosine ? "cosine" : "correlation";
-  const double square_norm = copied(points_.square_norms(row), stream_);
+  const double square_norm = copy_to_host(points_.square_norms(row), stream_);
   const auto dims = static_cast<std::size_t>(points_.dims());
   std::vector<F> values(dims);
   KITH_CUDA(cudaMemcpyAsync(values.data(), points_.exact(row, 1).rows.data, dims * sizeof(F), cudaMemcpyDeviceToHost,
@@ -149,10 +150,10 @@ void PointCheck<F>::refuse_direction(const char* role, std::int64_t row) const {
   KITH_CUDA(cudaStreamSynchronize(stream_));
   const bool constant = std::all_of(values.begin(), values.end(), [&](F value) { return value == values[0]; });
   if (constant && metric_.kind == MetricKind::correlation)
-    throw Error(ErrorCode::bad_data, row_of(role, row) + " is constant; correlation needs a varying vector");
+    throw Error(ErrorCode::bad_data, name_row(role, row) + " is constant; correlation needs a varying vector");
   if (square_norm == 0)
-    throw Error(ErrorCode::bad_data, row_of(role, row) + " has length zero; " + metric + " needs a direction");
-  throw Error(ErrorCode::bad_data, "the squared length of " + row_of(role, row) + " is " + text_of(square_norm) +
+    throw Error(ErrorCode::bad_data, name_row(role, row) + " has length zero; " + metric + " needs a direction");
+  throw Error(ErrorCode::bad_data, "the squared length of " + name_row(role, row) + " is " + to_text(square_norm) +
                                        ", outside what double holds in full precision; " + metric + " cannot use it");
 }
 

@@ -1,5 +1,4 @@
-// check_points.hpp: whether points on the device are what a metric can take, with the messages that points of the host
-// get.
+// check_points.hpp: refuses points on the device that a metric cannot take, with the messages for points of the host.
 #pragma once
 
 #include "cuda/points/point_store.hpp"
@@ -7,7 +6,7 @@
 
 namespace kith::KITH_BACKEND::inline points {
 
-// The first place of each fault, kNothing where there is none.
+// The first index of each fault, kNothing where there is none.
 struct PointFaults {
   static constexpr unsigned long long kNothing = ~0ULL;
   unsigned long long not_finite = kNothing;    // row · dims + column
@@ -17,26 +16,25 @@ struct PointFaults {
 template <class F>
 class PointCheck {
  public:
-  // Enqueues the check of points that are prepared: for NaN and Inf where `finite` asks for it; under cosine and
-  // correlation for rows without a direction in any case. Points and their stream must outlive it.
+  // Enqueues the check of prepared points: with `finite` for NaN and Inf; under cosine and correlation always for rows
+  // without a direction. Points and their stream must outlive it.
   PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream);
   PointCheck(const PointCheck&) = delete;
   PointCheck& operator=(const PointCheck&) = delete;
   ~PointCheck();
 
-  // Waits for what the stream had to do up to the check, unless there was nothing to check. Error(bad_data) names row
-  // and column.
+  // Waits for the stream up to the check, unless there was nothing to check. Error(bad_data) names row and column.
   void refuse_faults(const char* role) const;
 
  private:
-  [[noreturn]] void refuse_value(const char* role, std::int64_t place) const;
+  [[noreturn]] void refuse_value(const char* role, std::int64_t index) const;
   [[noreturn]] void refuse_direction(const char* role, std::int64_t row) const;
 
   const PointStore<F>& points_;
   Metric metric_;
   cudaStream_t stream_;
   DeviceBuffer<PointFaults> faults_;
-  PinnedBuffer<PointFaults> answer_;  // of faults_, once it is answered
+  PinnedBuffer<PointFaults> answer_;  // a copy of faults_, once answered_ is reached
   Event answered_;
 };
 

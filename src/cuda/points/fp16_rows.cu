@@ -1,5 +1,6 @@
-// fp16_rows.cu: each kernel reads the points once. Means are summed in a fixed order, so that a center is the same
-// every time. Cost: of memory alone.
+// fp16_rows.cu: column means, largest magnitude and rounding to fp16.
+// Cost    each kernel reads the points once, and is bound by memory.
+// Order   means are summed in a fixed order, so that the center is deterministic.
 #include "cuda/points/fp16_rows.hpp"
 
 #include <algorithm>
@@ -12,14 +13,14 @@ namespace kith::KITH_BACKEND::inline points {
 
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr unsigned kWarps = kThreads / kWarp;
-constexpr double kLargestFp16 = 65504;
+constexpr unsigned kFp16Threads = 256;
+constexpr unsigned kFp16Warps = kFp16Threads / kWarp;
+constexpr double kMaxFp16 = 65504;
 constexpr int kScaledExponent = 12;
-// Keeps the product of two scales, and what undoes it, within float.
-constexpr int kMostScaleExponent = 60;
-constexpr std::int64_t kMostChunks = 512;      // of rows that are summed apart
-constexpr std::int64_t kMostRowBlocks = 4096;  // of rows whose largest is found apart
+// Keeps the product of two scales, and its inverse, within the range of float.
+constexpr int kMaxScaleExponent = 60;
+constexpr std::int64_t kMaxChunks = 512;      // chunks of rows, each summed by other blocks
+constexpr std::int64_t kMaxRowBlocks = 4096;  // blocks of largest_magnitude_kernel
 
 __device__ __forceinline__ double warp_sum(double value) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) value += __shfl_xor_sync(kFullMask, value, lanes);
@@ -31,15 +32,15 @@ __device__ __forceinline__ float warp_max(float value) {
   return value;
 }
 
-// x − c, off by 2^-53 of itself.
+// x − c with a relative error of 2^-53.
 __device__ __forceinline__ double centered(const float* row, const float* center, std::int64_t c) {
   const auto x = static_cast<double>(row[c]);
   return center == nullptr ? x : x - static_cast<double>(center[c]);
 }
 
-// A block has 32 columns, a warp every eighth row of the block's chunk.
+// A block sums 32 columns over a chunk of rows; a warp takes every eighth row.
 __global__ void sum_columns_kernel(PointRows<float> rows, std::int64_t dims, std::int64_t chunks, double* sums) {
-  KITH_SHARED(double, parts, kThreads);
+  KITH_SHARED(double, parts, kFp16Threads);
   const std::int64_t column = blockIdx.x / chunks * kWarp + lane_id();
   const std::int64_t chunk = blockIdx.x % chunks;
   const std::int64_t size = ceil_div(rows.count, chunks);
@@ -47,12 +48,12 @@ __global__ void sum_columns_kernel(PointRows<float> rows, std::int64_t dims, std
   const std::int64_t last = min(first + size, rows.count);
   double sum = 0;
   if (column < dims)
-    for (std::int64_t row = first + warp_id(); row < last; row += kWarps)
+    for (std::int64_t row = first + warp_id(); row < last; row += kFp16Warps)
       sum += static_cast<double>(rows.data[row * rows.stride + column]);
   parts[threadIdx.x] = sum;
   __syncthreads();
   if (warp_id() > 0 || column >= dims) return;
-  for (unsigned warp = 1; warp < kWarps; ++warp) sum += parts[warp * kWarp + lane_id()];
+  for (unsigned warp = 1; warp < kFp16Warps; ++warp) sum += parts[warp * kWarp + lane_id()];
   sums[chunk * dims + column] = sum;
 }
 
@@ -65,12 +66,12 @@ __global__ void finish_means_kernel(const double* sums, std::int64_t dims, std::
   means[column] = static_cast<float>(sum / static_cast<double>(count));
 }
 
-// Magnitudes are ordered as their bits are.
+// The bits of magnitudes have the order of the magnitudes.
 __global__ void largest_magnitude_kernel(PointRows<float> rows, std::int64_t dims, const float* center,
                                          unsigned* largest_bits) {
   float largest = 0;
-  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id(); row < rows.count;
-       row += static_cast<std::int64_t>(gridDim.x) * kWarps)
+  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kFp16Warps + warp_id(); row < rows.count;
+       row += static_cast<std::int64_t>(gridDim.x) * kFp16Warps)
     for (std::int64_t c = lane_id(); c < dims; c += kWarp)
       largest = fmaxf(largest, static_cast<float>(fabs(centered(rows.data + row * rows.stride, center, c))));
   largest = warp_max(largest);
@@ -78,13 +79,13 @@ __global__ void largest_magnitude_kernel(PointRows<float> rows, std::int64_t dim
 }
 
 __device__ __forceinline__ Fp16 rounded_to_fp16(double value) {
-  return fp16_of(static_cast<float>(fmin(fmax(value, -kLargestFp16), kLargestFp16)));
+  return fp16_of(static_cast<float>(fmin(fmax(value, -kMaxFp16), kMaxFp16)));
 }
 
-// A warp a row.
+// A warp takes a row.
 __global__ void round_rows_kernel(PointRows<float> rows, std::int64_t dims, const float* center, Fp16Rows output,
                                   float* square_norms) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id();
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kFp16Warps + warp_id();
   if (row >= rows.count) return;
   const float* const point = rows.data + row * rows.stride;
   Fp16* const fp16 = output.data + row * output.stride;
@@ -94,9 +95,9 @@ __global__ void round_rows_kernel(PointRows<float> rows, std::int64_t dims, cons
   double lost = 0;
   for (std::int64_t c = lane_id(); c < output.stride; c += kWarp) {
     const double x = c < dims ? centered(point, center, c) : 0.0;
-    const Fp16 half = rounded_to_fp16(x * output.scale);
-    const double kept = static_cast<double>(float_of(half)) * unscale;
-    fp16[c] = half;
+    const Fp16 rounded_x = rounded_to_fp16(x * output.scale);
+    const double kept = static_cast<double>(float_of(rounded_x)) * unscale;
+    fp16[c] = rounded_x;
     exact += x * x;
     rounded += kept * kept;
     lost += (x - kept) * (x - kept);
@@ -112,11 +113,11 @@ __global__ void round_rows_kernel(PointRows<float> rows, std::int64_t dims, cons
 }  // namespace
 
 void column_means(const PointRows<float>& rows, std::int64_t dims, float* means, Workspace& workspace) {
-  const std::int64_t chunks = std::clamp<std::int64_t>(ceil_div(rows.count, 8 * kWarps), 1, kMostChunks);
+  const std::int64_t chunks = std::clamp<std::int64_t>(ceil_div(rows.count, 8 * kFp16Warps), 1, kMaxChunks);
   double* const sums = workspace.allocate<double>(static_cast<std::size_t>(chunks * dims));
-  launch("sum_columns", sum_columns_kernel, {.blocks = ceil_div(dims, kWarp) * chunks, .threads = kThreads},
+  launch("sum_columns", sum_columns_kernel, {.blocks = ceil_div(dims, kWarp) * chunks, .threads = kFp16Threads},
          workspace.stream(), rows, dims, chunks, sums);
-  launch("finish_means", finish_means_kernel, {.blocks = ceil_div(dims, kThreads), .threads = kThreads},
+  launch("finish_means", finish_means_kernel, {.blocks = ceil_div(dims, kFp16Threads), .threads = kFp16Threads},
          workspace.stream(), sums, dims, chunks, rows.count, means);
 }
 
@@ -124,21 +125,21 @@ void largest_magnitude(const PointRows<float>& rows, std::int64_t dims, const fl
                        cudaStream_t stream) {
   KITH_CUDA(cudaMemsetAsync(largest, 0, sizeof(float), stream));
   launch("largest_magnitude", largest_magnitude_kernel,
-         {.blocks = std::min(ceil_div(rows.count, kWarps), kMostRowBlocks), .threads = kThreads}, stream, rows, dims,
-         center, reinterpret_cast<unsigned*>(largest));
+         {.blocks = std::min(ceil_div(rows.count, kFp16Warps), kMaxRowBlocks), .threads = kFp16Threads}, stream, rows,
+         dims, center, reinterpret_cast<unsigned*>(largest));
 }
 
 double fp16_scale(float largest) {
   if (!(largest > 0)) return 1;
-  int exponent = kMostScaleExponent + kScaledExponent;
+  int exponent = kMaxScaleExponent + kScaledExponent;
   if (std::isfinite(largest)) std::frexp(largest, &exponent);
-  return std::ldexp(1.0, std::clamp(kScaledExponent - exponent, -kMostScaleExponent, kMostScaleExponent));
+  return std::ldexp(1.0, std::clamp(kScaledExponent - exponent, -kMaxScaleExponent, kMaxScaleExponent));
 }
 
 void round_rows(const PointRows<float>& rows, std::int64_t dims, const float* center, const Fp16Rows& output,
                 float* square_norms, cudaStream_t stream) {
-  launch("round_rows", round_rows_kernel, {.blocks = ceil_div(rows.count, kWarps), .threads = kThreads}, stream, rows,
-         dims, center, output, square_norms);
+  launch("round_rows", round_rows_kernel, {.blocks = ceil_div(rows.count, kFp16Warps), .threads = kFp16Threads}, stream,
+         rows, dims, center, output, square_norms);
 }
 
 }  // namespace kith::KITH_BACKEND::inline points

@@ -1,5 +1,5 @@
-// fp16_rows.hpp: points rounded to half precision, for scores at the speed of tensor cores; what that loses is measured
-// with them (core/fp16_bounds.hpp).
+// fp16_rows.hpp: points rounded to fp16, for scores at the speed of tensor cores; the rounding error of each row is
+// measured with it (core/fp16_bounds.hpp).
 //
 //   column_means, largest_magnitude → fp16_scale → round_rows, of the base and of the queries with the base's center
 //   distance/ fp16_gemm_scores → scores, each within Fp16Bounds::error of the true one
@@ -12,7 +12,7 @@
 
 namespace kith::KITH_BACKEND::inline points {
 
-// Coordinates of a row of fp16: whole vectors of 16 bytes, the last filled up with zeros.
+// Coordinates of a row in fp16: whole vectors of 16 bytes, the last padded with zeros.
 constexpr std::int64_t fp16_stride(std::int64_t dims) {
   return ceil_div(dims, 8) * 8;
 }
@@ -30,19 +30,19 @@ struct Fp16Rows {
   }
 };
 
-// The mean of each column, a good center.
+// Writes the mean of each column, a good center.
 void column_means(const PointRows<float>& rows, std::int64_t dims, float* means, Workspace& workspace);
 
-// max |x − center| over all coordinates, into one value of the device; no center is 0.
+// Writes max |x − center| over all coordinates to one value on the device; without a center, max |x|.
 void largest_magnitude(const PointRows<float>& rows, std::int64_t dims, const float* center, float* largest,
                        cudaStream_t stream);
 
-// A power of two that takes `largest` to between 2^11 and 2^12: half has a maximum of almost 2^16, so that queries may
-// be 16 times as far from the center as the base, and a minimum of 2^-14 before it loses digits.
+// Returns the power of two that scales `largest` to between 2^11 and 2^12: fp16 has a maximum of almost 2^16, so that
+// queries may be 16 times as far from the center as the base, and loses digits below 2^-14.
 double fp16_scale(float largest);
 
-// Writes the fp16 and the norms of `output`, whose scale is given; also ‖x − center‖² rounded to float where
-// `square_norms` is not null. Coordinates beyond half's range become its largest value, which the norms then tell.
+// Writes data and norms of `output`, whose scale is given; also ‖x − center‖² rounded to float where `square_norms` is
+// not null. Coordinates beyond the range of fp16 become its largest value; the norms account for it.
 void round_rows(const PointRows<float>& rows, std::int64_t dims, const float* center, const Fp16Rows& output,
                 float* square_norms, cudaStream_t stream);
 

@@ -1,3 +1,4 @@
+// fp16_store.cu: the frame of a base in fp16, and the largest norms of its rows.
 #include "cuda/points/fp16_store.hpp"
 
 #include "cuda/runtime/launch.cuh"
@@ -5,22 +6,23 @@
 namespace kith::KITH_BACKEND::inline points {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kNormThreads = 256;
 
-// Lengths are not negative, so their bits are in their order; those of NaN come last.
-__device__ void raise(double length, unsigned long long* max_squared_norm) {
-  auto bits = static_cast<unsigned long long>(__double_as_longlong(length));
+// The bits of norms, which are not negative, have the order of the norms; NaN comes last. Must be called by all lanes
+// of the warp.
+__device__ void atomic_max_of_warp(double norm, unsigned long long* max_norms) {
+  auto bits = static_cast<unsigned long long>(__double_as_longlong(norm));
   for (int step = kWarp / 2; step > 0; step /= 2) bits = max(bits, __shfl_xor_sync(kFullMask, bits, step));
-  if (lane_id() == 0) atomicMax(max_squared_norm, bits);
+  if (lane_id() == 0) atomicMax(max_norms, bits);
 }
 
-__global__ void __launch_bounds__(kThreads)
-    longest_fp16_kernel(const core::Fp16Norms* norms, std::int64_t count, Fp16MaxNorms* max_squared_norm) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kNormThreads)
+    fp16_max_norms_kernel(const core::Fp16Norms* norms, std::int64_t count, Fp16MaxNorms* max_norms) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kNormThreads + threadIdx.x;
   const core::Fp16Norms mine = i < count ? norms[i] : core::Fp16Norms{};
-  raise(mine.exact, &max_squared_norm->exact);
-  raise(mine.rounded, &max_squared_norm->rounded);
-  raise(mine.lost, &max_squared_norm->lost);
+  atomic_max_of_warp(mine.exact, &max_norms->exact);
+  atomic_max_of_warp(mine.rounded, &max_norms->rounded);
+  atomic_max_of_warp(mine.lost, &max_norms->lost);
 }
 
 }  // namespace
@@ -41,18 +43,17 @@ Fp16Frame make_fp16_frame(const PointRows<float>& rows, std::int64_t dims, bool 
   return frame;
 }
 
-Fp16Store::Fp16Store(std::int64_t room, std::int64_t dims, bool bias, cudaStream_t stream,
-                     Fp16MaxNorms* max_squared_norm)
+Fp16Store::Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaStream_t stream, Fp16MaxNorms* max_norms)
     : dims_(dims),
       stream_(stream),
-      fp16_(as_size(room * fp16_stride(dims)), stream),
-      norms_(as_size(room), stream),
-      bias_(bias ? as_size(room) : 0, stream),
-      max_squared_norm_(max_squared_norm) {
-  if (max_squared_norm_ == nullptr) {
-    own_max_norm_ = DeviceBuffer<Fp16MaxNorms>(1, stream);
-    max_squared_norm_ = own_max_norm_.data();
-    KITH_CUDA(cudaMemsetAsync(max_squared_norm_, 0, sizeof(Fp16MaxNorms), stream));
+      fp16_(as_size(capacity * fp16_stride(dims)), stream),
+      norms_(as_size(capacity), stream),
+      bias_(bias ? as_size(capacity) : 0, stream),
+      max_norms_(max_norms) {
+  if (max_norms_ == nullptr) {
+    own_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, stream);
+    max_norms_ = own_max_norms_.data();
+    KITH_CUDA(cudaMemsetAsync(max_norms_, 0, sizeof(Fp16MaxNorms), stream));
   }
 }
 
@@ -60,8 +61,9 @@ void Fp16Store::prepare(const PointRows<float>& rows, const Fp16Frame& frame) {
   rows_ = {fp16_.data(), norms_.data(), rows.count, fp16_stride(dims_), frame.scale};
   if (rows.count == 0) return;
   round_rows(rows, dims_, frame.center.data(), rows_, bias_.data(), stream_);
-  launch("fp16_max_norms", longest_fp16_kernel, {.blocks = ceil_div(rows.count, kThreads), .threads = kThreads},
-         stream_, norms_.data(), rows.count, max_squared_norm_);
+  launch("fp16_max_norms", fp16_max_norms_kernel,
+         {.blocks = ceil_div(rows.count, kNormThreads), .threads = kNormThreads}, stream_, norms_.data(), rows.count,
+         max_norms_);
 }
 
 }  // namespace kith::KITH_BACKEND::inline points

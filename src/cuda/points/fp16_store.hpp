@@ -1,5 +1,4 @@
-// fp16_store.hpp: points of a search rounded to half precision (distance/fp16_rows.hpp), beside the PointStore that has
-// their exact rows.
+// fp16_store.hpp: points of a search rounded to fp16 (fp16_rows.hpp); a PointStore has their exact rows.
 #pragma once
 
 #include <mutex>
@@ -12,17 +11,17 @@
 
 namespace kith::KITH_BACKEND::inline points {
 
-// What the fp16 of a base and of its queries share: x is kept as fp16(scale · (x − center)).
+// Center and scale that a base and its queries share: x is stored as fp16(scale · (x − center)).
 struct Fp16Frame {
   DeviceBuffer<float> center;  // empty: none
   double scale = 1;
 };
 
-// From a base, or from some of it: points farther out than these saturate, which their norms tell. `centered` is for
-// squares only: products change with the center. Waits for the stream.
+// The frame of a base, or of a part of it: points farther out than these saturate, for which their norms account.
+// `centered` is for squares only: products change with the center. Waits for the stream.
 Fp16Frame make_fp16_frame(const PointRows<float>& rows, std::int64_t dims, bool centered, cudaStream_t stream);
 
-// The largest of Fp16Norms, as the bits of doubles.
+// The largest Fp16Norms, as the bits of doubles.
 struct Fp16MaxNorms {
   unsigned long long exact = 0;
   unsigned long long rounded = 0;
@@ -31,20 +30,20 @@ struct Fp16MaxNorms {
 
 class Fp16Store {
  public:
-  // Room for so many points. `bias`: squares of lengths less the center. Stores that share a set of points may share
-  // the place of the longest.
-  Fp16Store(std::int64_t room, std::int64_t dims, bool bias, cudaStream_t stream,
-            Fp16MaxNorms* max_squared_norm = nullptr);
+  // Allocates `capacity` points. `bias`: squared norms of the centered points too. Stores that share a set of points
+  // may share max_norms.
+  Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaStream_t stream,
+            Fp16MaxNorms* max_norms = nullptr);
 
-  // All points of `rows`, which fit.
+  // Rounds all points of `rows`, at most as many as the capacity.
   void prepare(const PointRows<float>& rows, const Fp16Frame& frame);
 
   // Points first … first + count − 1.
   Fp16Rows rows(std::int64_t first, std::int64_t count) const { return rows_.part(first, count); }
-  // Null where nobody asked for them.
+  // Null unless the constructor asked for it.
   const float* bias(std::int64_t first) const { return bias_.size() == 0 ? nullptr : bias_.data() + first; }
   // On the device.
-  const Fp16MaxNorms* max_squared_norm() const { return max_squared_norm_; }
+  const Fp16MaxNorms* max_norms() const { return max_norms_; }
 
  private:
   std::int64_t dims_;
@@ -52,14 +51,14 @@ class Fp16Store {
   DeviceBuffer<Fp16> fp16_;
   DeviceBuffer<core::Fp16Norms> norms_;
   DeviceBuffer<float> bias_;
-  DeviceBuffer<Fp16MaxNorms> own_max_norm_;
-  Fp16MaxNorms* max_squared_norm_ = nullptr;
+  DeviceBuffer<Fp16MaxNorms> own_max_norms_;
+  Fp16MaxNorms* max_norms_ = nullptr;
   Fp16Rows rows_;
 };
 
-// A base that is on the device as a whole.
+// A base all of which is on the device, in fp16.
 struct Fp16Base {
-  // `squares`: for the form squared, else for products.
+  // `squares`: for form squared, else for products.
   Fp16Base(const PointRows<float>& rows, std::int64_t dims, bool squares, cudaStream_t stream)
       : frame(make_fp16_frame(rows, dims, squares, stream)), store(rows.count, dims, squares, stream) {
     store.prepare(rows, frame);
@@ -69,10 +68,10 @@ struct Fp16Base {
   Fp16Store store;
 };
 
-// Of an index: made for the first search that wants fp16, and kept. Thread-safe.
+// The base of an index in fp16, made by the first search that needs it. Thread-safe.
 class CachedFp16 {
  public:
-  // The same points every time, and there already. Ready when this returns.
+  // Ready when this returns. The points, which are on the device already, must be the same at every call.
   const Fp16Base& get(const PointRows<float>& rows, std::int64_t dims, bool squares) {
     std::call_once(made_, [&] {
       base_.emplace(rows, dims, squares, stream_);
@@ -87,12 +86,12 @@ class CachedFp16 {
   std::optional<Fp16Base> base_;
 };
 
-// Fp16 are made of floats; no plan asks for those of doubles.
+// Only floats are rounded to fp16; no plan asks for that of doubles.
 inline PointRows<float> as_floats(const PointRows<float>& rows) {
   return rows;
 }
 [[noreturn]] inline PointRows<float> as_floats(const PointRows<double>&) {
-  throw Error(ErrorCode::internal, "doubles are not rounded to half");
+  throw Error(ErrorCode::internal, "doubles are not rounded to fp16");
 }
 
 }  // namespace kith::KITH_BACKEND::inline points

@@ -1,3 +1,5 @@
+// integer_range.cu: warps take rows in turn and stop at the first coordinate that is no integer, so that of most sets
+// few rows are read.
 #include "cuda/points/integer_range.hpp"
 
 #include "cuda/runtime/launch.cuh"
@@ -7,18 +9,18 @@
 namespace kith::KITH_BACKEND::inline points {
 namespace {
 
-struct SpanShape {
+struct IntegerRangeShape {
   static constexpr unsigned kThreads = 256;
   static constexpr std::int64_t kBlocks = 1024;
 };
 
-// The largest magnitude, as the bits of a double, which are in the order of doubles; those of infinity once a
-// coordinate is no integer. Warps take rows in turn, and stop there: of most points few rows are read.
+// Finds the largest magnitude, as the bits of a double, which have the order of doubles; infinity where a coordinate is
+// no integer.
 template <class F>
-__global__ void __launch_bounds__(SpanShape::kThreads)
-    integer_span_kernel(PointRows<F> points, std::int64_t dims, unsigned long long* largest) {
-  constexpr unsigned kWarps = SpanShape::kThreads / kWarp;
-  KITH_SHARED(unsigned long long, of_warps, kWarps);
+__global__ void __launch_bounds__(IntegerRangeShape::kThreads)
+    integer_range_kernel(PointRows<F> points, std::int64_t dims, unsigned long long* largest) {
+  constexpr unsigned kWarps = IntegerRangeShape::kThreads / kWarp;
+  KITH_SHARED(unsigned long long, warp_maxima, kWarps);
   double mine = 0;
   for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id(); row < points.count;
        row += static_cast<std::int64_t>(gridDim.x) * kWarps) {
@@ -31,10 +33,10 @@ __global__ void __launch_bounds__(SpanShape::kThreads)
   }
   auto bits = static_cast<unsigned long long>(__double_as_longlong(mine));
   for (int step = kWarp / 2; step > 0; step /= 2) bits = max(bits, __shfl_xor_sync(kFullMask, bits, step));
-  if (lane_id() == 0) of_warps[warp_id()] = bits;
+  if (lane_id() == 0) warp_maxima[warp_id()] = bits;
   __syncthreads();
   if (threadIdx.x != 0) return;
-  for (unsigned warp = 1; warp < kWarps; ++warp) bits = max(bits, of_warps[warp]);
+  for (unsigned warp = 1; warp < kWarps; ++warp) bits = max(bits, warp_maxima[warp]);
   atomicMax(largest, bits);
 }
 
@@ -44,10 +46,11 @@ template <class F>
 double integer_range(const PointRows<F>& points, std::int64_t dims, cudaStream_t stream) {
   DeviceBuffer<unsigned long long> largest(1, stream);
   KITH_CUDA(cudaMemsetAsync(largest.data(), 0, sizeof(unsigned long long), stream));
-  const std::int64_t blocks = ceil_div(points.count, SpanShape::kThreads / kWarp);
-  launch("integer_range", integer_span_kernel<F>,
-         {.blocks = blocks < SpanShape::kBlocks ? blocks : SpanShape::kBlocks, .threads = SpanShape::kThreads}, stream,
-         points, dims, largest.data());
+  const std::int64_t blocks = ceil_div(points.count, IntegerRangeShape::kThreads / kWarp);
+  launch("integer_range", integer_range_kernel<F>,
+         {.blocks = blocks < IntegerRangeShape::kBlocks ? blocks : IntegerRangeShape::kBlocks,
+          .threads = IntegerRangeShape::kThreads},
+         stream, points, dims, largest.data());
   double magnitude = 0;
   KITH_CUDA(cudaMemcpyAsync(&magnitude, largest.data(), sizeof(magnitude), cudaMemcpyDeviceToHost, stream));
   KITH_CUDA(cudaStreamSynchronize(stream));

@@ -15,7 +15,7 @@ struct PointRows {
   std::int64_t stride = 0;
 };
 
-// Points and what the metric needs to know of each: null where it needs nothing.
+// Points with the norms and means that exact keys need: null where the metric needs none.
 template <class F>
 struct ExactSet {
   PointRows<F> rows;

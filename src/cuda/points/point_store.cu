@@ -1,24 +1,24 @@
+// point_store.cu: norms, means and unit vectors of the points, each in one pass over the rows.
 #include "cuda/points/point_store.hpp"
 
 #include "core/key.hpp"
 #include "cuda/points/row_norms.hpp"
-
 #include "cuda/runtime/launch.cuh"
 
 namespace kith::KITH_BACKEND::inline points {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kPointThreads = 256;
 
 bool has_norms(const Metric& metric, bool bias) {
   return bias || core::form_of(metric) == core::Form::dot;
 }
 
-// Warp a row: scaled to unit length, less its mean.
+// A warp takes a row, subtracts its mean and scales it to unit length.
 template <class F>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kPointThreads)
     unit_rows_kernel(PointRows<F> rows, std::int64_t dims, const double* square_norms, const double* means, F* out) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (kThreads / kWarp) + warp_id();
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (kPointThreads / kWarp) + warp_id();
   if (row >= rows.count) return;
   const double mean = means == nullptr ? 0.0 : means[row];
   const double scale = 1 / sqrt(square_norms[row]);
@@ -26,12 +26,12 @@ __global__ void __launch_bounds__(kThreads)
     out[row * dims + c] = static_cast<F>((static_cast<double>(rows.data[row * rows.stride + c]) - mean) * scale);
 }
 
-// Squares of lengths rounded to working precision, and the largest of them. Bits of doubles that are not negative are
-// in the order of the doubles.
+// Rounds squared norms to working precision, and finds the largest: the bits of doubles that are not negative have the
+// order of the doubles.
 template <class F>
-__global__ void __launch_bounds__(kThreads)
-    addends_kernel(const double* square_norms, std::int64_t count, F* bias, unsigned long long* max_squared_norm) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kPointThreads)
+    bias_kernel(const double* square_norms, std::int64_t count, F* bias, unsigned long long* max_squared_norm) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kPointThreads + threadIdx.x;
   auto bits = static_cast<unsigned long long>(__double_as_longlong(i < count ? square_norms[i] : 0.0));
   if (bias != nullptr && i < count) bias[i] = static_cast<F>(square_norms[i]);
   for (int step = kWarp / 2; step > 0; step /= 2) bits = max(bits, __shfl_xor_sync(kFullMask, bits, step));
@@ -41,33 +41,33 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 template <class F>
-PointStore<F>::PointStore(std::int64_t room, std::int64_t dims, const Metric& metric, bool bias, cudaStream_t stream,
-                          unsigned long long* max_squared_norm)
-    : dims_(dims), metric_(metric), stream_(stream), rows_(as_size(room * dims), stream) {
-  make_room(room, bias, max_squared_norm);
+PointStore<F>::PointStore(std::int64_t capacity, std::int64_t dims, const Metric& metric, bool bias,
+                          cudaStream_t stream, unsigned long long* max_squared_norm)
+    : dims_(dims), metric_(metric), stream_(stream), rows_(as_size(capacity * dims), stream) {
+  allocate(capacity, bias, max_squared_norm);
 }
 
 template <class F>
 PointStore<F>::PointStore(const PointRows<F>& rows, std::int64_t dims, const Metric& metric, bool bias,
                           cudaStream_t stream)
     : dims_(dims), metric_(metric), stream_(stream), borrowed_(rows) {
-  make_room(rows.count, bias, nullptr);
+  allocate(rows.count, bias, nullptr);
 }
 
-// For all but the rows.
+// Allocates all but the rows.
 template <class F>
-void PointStore<F>::make_room(std::int64_t room, bool bias, unsigned long long* max_squared_norm) {
+void PointStore<F>::allocate(std::int64_t capacity, bool bias, unsigned long long* max_squared_norm) {
   if (!has_norms(metric_, bias)) return;
-  square_norms_ = DeviceBuffer<double>(as_size(room), stream_);
+  square_norms_ = DeviceBuffer<double>(as_size(capacity), stream_);
   max_squared_norm_ = max_squared_norm;
   if (max_squared_norm == nullptr) {
     own_max_norm_ = DeviceBuffer<unsigned long long>(1, stream_);
     max_squared_norm_ = own_max_norm_.data();
     KITH_CUDA(cudaMemsetAsync(max_squared_norm_, 0, sizeof(unsigned long long), stream_));
   }
-  if (bias) bias_ = DeviceBuffer<F>(as_size(room), stream_);
-  if (metric_.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(as_size(room), stream_);
-  if (core::has_directions(metric_)) work_ = DeviceBuffer<F>(as_size(room * dims_), stream_);
+  if (bias) bias_ = DeviceBuffer<F>(as_size(capacity), stream_);
+  if (metric_.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(as_size(capacity), stream_);
+  if (core::has_directions(metric_)) work_ = DeviceBuffer<F>(as_size(capacity * dims_), stream_);
 }
 
 template <class F>
@@ -87,11 +87,12 @@ void PointStore<F>::prepare(std::int64_t count) {
   if (square_norms_.size() == 0 || count == 0) return;
   const PointRows<F> rows = all();
   row_facts(rows, dims_, square_norms_.data(), means_.data(), stream_);
-  launch("bias", addends_kernel<F>, {.blocks = ceil_div(count, kThreads), .threads = kThreads}, stream_,
+  launch("bias", bias_kernel<F>, {.blocks = ceil_div(count, kPointThreads), .threads = kPointThreads}, stream_,
          square_norms_.data(), count, bias_.data(), max_squared_norm_);
   if (directions())
-    launch("unit_rows", unit_rows_kernel<F>, {.blocks = ceil_div(count, kThreads / kWarp), .threads = kThreads},
-           stream_, rows, dims_, square_norms_.data(), means_.data(), work_.data());
+    launch("unit_rows", unit_rows_kernel<F>,
+           {.blocks = ceil_div(count, kPointThreads / kWarp), .threads = kPointThreads}, stream_, rows, dims_,
+           square_norms_.data(), means_.data(), work_.data());
 }
 
 template <class F>

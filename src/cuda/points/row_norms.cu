@@ -1,3 +1,4 @@
+// row_norms.cu: a group of eight lanes takes a row (key_lanes.cuh), which is read once, or twice where it has a mean.
 #include "cuda/points/row_norms.hpp"
 
 #include "cuda/points/key_lanes.cuh"
@@ -6,11 +7,10 @@
 namespace kith::KITH_BACKEND::inline points {
 namespace {
 
-// A group of eight lanes takes a row.
 template <class F>
-__global__ void __launch_bounds__(KeyShape::kThreads)
+__global__ void __launch_bounds__(KeyLanes::kThreads)
     row_facts_kernel(PointRows<F> rows, std::int64_t dims, double* square_norms, double* means) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * KeyShape::kGroups + threadIdx.x / core::kLanes;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * KeyLanes::kGroups + threadIdx.x / core::kLanes;
   const F* x = rows.data + min(row, rows.count - 1) * rows.stride;
   double mean = 0;
   if (means != nullptr) {
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(KeyShape::kThreads)
 template <class F>
 void row_facts(const PointRows<F>& rows, std::int64_t dims, double* square_norms, double* means, cudaStream_t stream) {
   launch("row_facts", row_facts_kernel<F>,
-         {.blocks = ceil_div(rows.count, KeyShape::kGroups), .threads = KeyShape::kThreads}, stream, rows, dims,
+         {.blocks = ceil_div(rows.count, KeyLanes::kGroups), .threads = KeyLanes::kThreads}, stream, rows, dims,
          square_norms, means);
 }
 

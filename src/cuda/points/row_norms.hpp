@@ -5,7 +5,7 @@
 
 namespace kith::KITH_BACKEND::inline points {
 
-// Means and sums of squares of rows, as ExactSet has them; `means` may be null.
+// Writes means and squared norms of rows, as ExactSet has them; `means` may be null.
 template <class F>
 void row_facts(const PointRows<F>& rows, std::int64_t dims, double* square_norms, double* means, cudaStream_t stream);
 

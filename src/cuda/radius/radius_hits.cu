@@ -1,3 +1,4 @@
+// radius_hits.cu: a thread takes a query, or a pair.
 #include "cuda/radius/radius_hits.hpp"
 
 #include <limits>
@@ -8,24 +9,27 @@
 namespace kith::KITH_BACKEND::radius {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kRadiusThreads = 256;
 
 template <class F>
-__global__ void __launch_bounds__(kThreads) radius_limits_kernel(RadiusLimits<F> what, std::int64_t queries) {
+__global__ void __launch_bounds__(kRadiusThreads)
+    radius_limits_kernel(RadiusLimits<F> radius_limits, std::int64_t queries) {
   const std::int64_t query = thread_index();
   if (query >= queries) return;
-  const bool absolute = what.max_squared_norm != nullptr;
-  const double norm = absolute ? what.query_square_norms[query] : 0.0;
-  const double max_squared_norm = absolute ? __longlong_as_double(static_cast<long long>(*what.max_squared_norm)) : 0.0;
-  const double within = what.bounds.true_limit(what.radii[query], norm);
-  const F limit = what.bounds.computed_limit(within, what.bounds.error(norm, max_squared_norm));
-  // Squares that overflow leave a limit that says nothing: all pass, and keys decide.
-  what.limits[query] = limit == limit ? limit : std::numeric_limits<F>::infinity();
+  const bool absolute = radius_limits.max_squared_norm != nullptr;
+  const double norm = absolute ? radius_limits.query_square_norms[query] : 0.0;
+  const double max_squared_norm =
+      absolute ? __longlong_as_double(static_cast<long long>(*radius_limits.max_squared_norm)) : 0.0;
+  const double within = radius_limits.bounds.true_limit(radius_limits.radii[query], norm);
+  const F limit = radius_limits.bounds.computed_limit(within, radius_limits.bounds.error(norm, max_squared_norm));
+  // Where squares overflow the limit is NaN: all points pass, and keys decide.
+  radius_limits.limits[query] = limit == limit ? limit : std::numeric_limits<F>::infinity();
 }
 
 template <class F>
-__global__ void __launch_bounds__(kThreads) label_hits_kernel(KeyedPairs<F> pairs, HitRule<F> rule, unsigned queries,
-                                                              unsigned* counts, LabeledKey<OrderOf<F>>* labeled) {
+__global__ void __launch_bounds__(kRadiusThreads)
+    label_hits_kernel(KeyedPairs<F> pairs, HitRule<F> rule, unsigned queries, unsigned* counts,
+                      LabeledKey<OrderOf<F>>* labeled) {
   const std::int64_t i = thread_index();
   if (i >= pairs.count) return;
   const unsigned query = pairs.queries[i];
@@ -38,8 +42,8 @@ __global__ void __launch_bounds__(kThreads) label_hits_kernel(KeyedPairs<F> pair
 }
 
 template <class F>
-__global__ void __launch_bounds__(kThreads) split_hits_kernel(Metric metric, const LabeledKey<OrderOf<F>>* hits,
-                                                              std::int64_t count, F* distances, unsigned* ids) {
+__global__ void __launch_bounds__(kRadiusThreads) split_hits_kernel(Metric metric, const LabeledKey<OrderOf<F>>* hits,
+                                                                    std::int64_t count, F* distances, unsigned* ids) {
   const std::int64_t i = thread_index();
   if (i >= count) return;
   distances[i] = core::returned_value(metric, value_of<F>(hits[i].order, false));
@@ -49,8 +53,8 @@ __global__ void __launch_bounds__(kThreads) split_hits_kernel(Metric metric, con
 }  // namespace
 
 template <class F>
-void find_radius_limits(const RadiusLimits<F>& what, std::int64_t queries, cudaStream_t stream) {
-  launch("radius_limits", radius_limits_kernel<F>, thread_each(queries), stream, what, queries);
+void find_radius_limits(const RadiusLimits<F>& radius_limits, std::int64_t queries, cudaStream_t stream) {
+  launch("radius_limits", radius_limits_kernel<F>, thread_each(queries), stream, radius_limits, queries);
 }
 
 template <class F>

@@ -1,3 +1,4 @@
+// radius_search.cpp: tiles of queries whose size follows the number of pairs found so far.
 #include "cuda/radius/radius_search.hpp"
 
 #include <algorithm>
@@ -14,19 +15,19 @@ namespace kith::KITH_BACKEND::radius {
 namespace {
 
 struct RadiusTuning {
-  // Kernels compute tiles of so many queries, however few there are.
-  static constexpr std::int64_t kSide = 128;
-  // Pairs that a list has place for at first.
+  // Kernels compute tiles of so many queries, however few there are: smaller parts save nothing.
+  static constexpr std::int64_t kTileQueries = 128;
+  // Capacity of the first list.
   static constexpr std::int64_t kFirstPairs = std::int64_t{1} << 20;
-  // The first tile, of a part of the queries, tells how many neighbors the others may have.
+  // The first tile has a fraction of the queries; their hits predict those of the others.
   static constexpr std::int64_t kFirstQueries = 256;
-  static constexpr std::int64_t kFirstShare = 8;
-  // A key in vain takes as long as so many pairs take longer by differences than by products.
-  static constexpr std::int64_t kVainKeys = 64;
+  static constexpr std::int64_t kFirstFraction = 8;
+  // A wasted key, of a pair outside the radius, costs as much time as products save over differences for so many pairs.
+  static constexpr std::int64_t kWastedKeys = 64;
 };
 
-// Rows of a tile.
-struct Range {
+// Rows first … first + count − 1 of a tile.
+struct RowRange {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
@@ -43,93 +44,95 @@ class RadiusSearch {
         workspace_(workspace),
         sink_(sink),
         expanded_(work.expanded),
-        most_pairs_(work.most_pairs),
-        room_(std::min(work.most_pairs, RadiusTuning::kFirstPairs)),
+        max_pairs_(work.most_pairs),
+        capacity_(std::min(work.most_pairs, RadiusTuning::kFirstPairs)),
         query_tile_(std::min(work.query_tile,
-                             std::max(RadiusTuning::kFirstQueries, queries.count() / RadiusTuning::kFirstShare))) {}
+                             std::max(RadiusTuning::kFirstQueries, queries.count() / RadiusTuning::kFirstFraction))) {}
 
-  // All queries against one tile of the base.
-  void take(const BaseTile<F>& tile) {
+  // Searches one tile of the base for all queries.
+  void search_tile(const BaseTile<F>& tile) {
     for (std::int64_t first = 0; first < queries_.count();) {
       const std::int64_t count = std::min(query_tile_, queries_.count() - first);
-      const std::int64_t found = take_part(tile, {first, count}, {0, tile.count});
+      const std::int64_t found = search_part(tile, {first, count}, {0, tile.count});
       first += count;
-      expect(static_cast<double>(found) / static_cast<double>(count));
+      adapt_tile(static_cast<double>(found) / static_cast<double>(count));
     }
   }
 
   std::int64_t keys() const { return keys_; }
 
  private:
-  // Makes the next tile one that should fit, and the list one that should do.
-  void expect(double pairs_of_query) {
+  // Chooses the next tile of queries, and the capacity of the list, so that the pairs should fit.
+  void adapt_tile(double pairs_of_query) {
     const double twice = 2 * std::max(pairs_of_query, 1e-3);
-    query_tile_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(most_pairs_) / twice),
-                                           std::min(RadiusTuning::kSide, work_.query_tile), work_.query_tile);
-    grow(static_cast<std::int64_t>(twice * static_cast<double>(query_tile_)));
+    query_tile_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(max_pairs_) / twice),
+                                           std::min(RadiusTuning::kTileQueries, work_.query_tile), work_.query_tile);
+    grow_list(static_cast<std::int64_t>(twice * static_cast<double>(query_tile_)));
   }
 
-  void grow(std::int64_t pairs) {
-    if (pairs <= room_) return;
-    room_ = std::min<std::int64_t>(most_pairs_, static_cast<std::int64_t>(std::bit_ceil(as_size(pairs))));
+  void grow_list(std::int64_t pairs) {
+    if (pairs <= capacity_) return;
+    capacity_ = std::min<std::int64_t>(max_pairs_, static_cast<std::int64_t>(std::bit_ceil(as_size(pairs))));
     workspace_.clear();
   }
 
-  // Returns how many pairs passed.
-  std::int64_t take_part(const BaseTile<F>& tile, const Range& queries, const Range& points) {
+  // Returns the number of pairs that passed.
+  std::int64_t search_part(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) {
     std::int64_t passed = 0;
     const std::optional<FoundPart<F>> part = find_part(tile, queries, points, passed);
-    if (!part) return take_parts(tile, queries, points, passed);
-    sink_.take(*part);
-    sink_.done(queries.count * points.count);
+    if (!part) return search_split_parts(tile, queries, points, passed);
+    sink_.on_part(*part);
+    sink_.on_pairs_done(queries.count * points.count);
     return passed;
   }
 
-  // Nothing where the list has no place for all that passed. A list that leaves too little for the rest is halved.
-  std::optional<FoundPart<F>> find_part(const BaseTile<F>& tile, const Range& queries, const Range& points,
+  // Returns nothing where the list cannot grow to hold all pairs that passed. Where it leaves too little memory for the
+  // next steps, it is halved.
+  std::optional<FoundPart<F>> find_part(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points,
                                         std::int64_t& passed) {
     for (;;) {
       try {
         passed = find_pairs(tile, queries, points);
-        if (passed > room_ && room_ < most_pairs_) {
-          grow(passed);
+        if (passed > capacity_ && capacity_ < max_pairs_) {
+          grow_list(passed);
           passed = find_pairs(tile, queries, points);
         }
-        if (passed > room_) return std::nullopt;
-        return decide(tile, queries, points, passed);
+        if (passed > capacity_) return std::nullopt;
+        return rank_pairs(tile, queries, points, passed);
       } catch (const Error& error) {
-        if (error.code() != ErrorCode::out_of_memory || room_ == 1) throw;
-        most_pairs_ = room_ = room_ / 2;
+        if (error.code() != ErrorCode::out_of_memory || capacity_ == 1) throw;
+        max_pairs_ = capacity_ = capacity_ / 2;
         workspace_.clear();
       }
     }
   }
 
-  // Cut so that each part should fit: the queries, or, where they are few, the points.
-  std::int64_t take_parts(const BaseTile<F>& tile, const Range& queries, const Range& points, std::int64_t found) {
-    const std::int64_t parts = 2 * ceil_div(found, room_);
+  // Splits the queries, or, where they are few, the points, so that each part should fit.
+  std::int64_t search_split_parts(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points,
+                                  std::int64_t found) {
+    const std::int64_t parts = 2 * ceil_div(found, capacity_);
     std::int64_t passed = 0;
-    if (queries.count > RadiusTuning::kSide || points.count == 1) {
-      const std::int64_t least = queries.count > RadiusTuning::kSide ? RadiusTuning::kSide : 1;
+    if (queries.count > RadiusTuning::kTileQueries || points.count == 1) {
+      const std::int64_t least = queries.count > RadiusTuning::kTileQueries ? RadiusTuning::kTileQueries : 1;
       const std::int64_t step = std::max(least, queries.count / parts);
       for (std::int64_t done = 0; done < queries.count; done += step)
-        passed += take_part(tile, {queries.first + done, std::min(step, queries.count - done)}, points);
+        passed += search_part(tile, {queries.first + done, std::min(step, queries.count - done)}, points);
     } else {
       const std::int64_t step = std::max<std::int64_t>(1, points.count / parts);
       for (std::int64_t done = 0; done < points.count; done += step)
-        passed += take_part(tile, queries, {points.first + done, std::min(step, points.count - done)});
+        passed += search_part(tile, queries, {points.first + done, std::min(step, points.count - done)});
     }
     return passed;
   }
 
-  // Into the list, as far as it has place; returns how many there are.
-  std::int64_t find_pairs(const BaseTile<F>& tile, const Range& queries, const Range& points) {
+  // Writes the pairs that pass to the list, up to its capacity; returns how many pass.
+  std::int64_t find_pairs(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) {
     workspace_.reset();
     const std::int64_t first = tile.first + points.first;
     pairs_ = {limits_of(queries),
-              workspace_.allocate<unsigned>(as_size(room_)),
-              workspace_.allocate<unsigned>(as_size(room_)),
-              static_cast<unsigned long long>(room_),
+              workspace_.allocate<unsigned>(as_size(capacity_)),
+              workspace_.allocate<unsigned>(as_size(capacity_)),
+              static_cast<unsigned long long>(capacity_),
               0,
               workspace_.allocate<unsigned long long>(1)};
     KITH_CUDA(cudaMemsetAsync(pairs_.count, 0, sizeof(unsigned long long), stream()));
@@ -143,7 +146,7 @@ class RadiusSearch {
     return static_cast<std::int64_t>(found);
   }
 
-  const F* limits_of(const Range& queries) {
+  const F* limits_of(const RowRange& queries) {
     const core::ScoreBounds<F> bounds(work_.metric, queries_.dims(), expanded_, work_.integer_range);
     RadiusLimits<F> what{bounds, radii_ + queries.first, nullptr, nullptr,
                          workspace_.allocate<F>(as_size(queries.count))};
@@ -155,20 +158,21 @@ class RadiusSearch {
     return what.limits;
   }
 
-  // Keys for the pairs of the list say what is within.
-  FoundPart<F> decide(const BaseTile<F>& tile, const Range& queries, const Range& points, std::int64_t found) {
+  // Computes the keys of the listed pairs; sorts and returns those within the radius.
+  FoundPart<F> rank_pairs(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points,
+                          std::int64_t found) {
     FoundPart<F> part;
     part.first_query = queries.first;
     part.counts.resize(as_size(queries.count));
     auto* counts = workspace_.allocate<unsigned>(as_size(queries.count));
     KITH_CUDA(cudaMemsetAsync(counts, 0, part.counts.size() * sizeof(unsigned), stream()));
-    // As large as the list: the next part finds the same memory.
-    F* keys = workspace_.allocate<F>(as_size(room_));
+    // Buffers are as large as the list, so that the next part reuses them.
+    F* keys = workspace_.allocate<F>(as_size(capacity_));
     LabeledKey<OrderOf<F>>* hits = nullptr;
-    LabeledKey<OrderOf<F>>* other = nullptr;
+    LabeledKey<OrderOf<F>>* other_buffer = nullptr;
     if (!work_.count_only) {
-      hits = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(room_));
-      other = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(room_));
+      hits = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(capacity_));
+      other_buffer = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(capacity_));
     }
     distance::pair_keys(distance::KeyCall<F>{queries_.exact(queries.first, queries.count),
                                              tile.store->exact(tile.first + points.first, points.count),
@@ -178,20 +182,20 @@ class RadiusSearch {
                   {radii_ + queries.first, static_cast<unsigned>(tile.first_id + points.first),
                    work_.exclude_self ? queries.first : -1},
                   queries.count, counts, hits, stream());
-    if (hits != nullptr) hits = sort_labeled(hits, other, found, queries.count + 1, workspace_);
+    if (hits != nullptr) hits = sort_labeled(hits, other_buffer, found, queries.count + 1, workspace_);
     KITH_CUDA(cudaMemcpyAsync(part.counts.data(), counts, part.counts.size() * sizeof(unsigned), cudaMemcpyDeviceToHost,
                               stream()));
     KITH_CUDA(cudaStreamSynchronize(stream()));
     part.hits = std::accumulate(part.counts.begin(), part.counts.end(), std::int64_t{0});
     if (hits != nullptr) {
-      // Neither the list nor the keys are wanted any more.
+      // The list and the keys are no longer needed: their memory holds the result.
       split_hits<F>(work_.metric, hits, part.hits, keys, pairs_.ids, stream());
       part.distances = keys;
       part.ids = pairs_.ids;
     }
     keys_ += found;
-    // Points may lie closer together than products can tell.
-    if (found - part.hits > queries.count * points.count / RadiusTuning::kVainKeys) expanded_ = false;
+    // Where many keys are wasted, points lie closer together than products can tell.
+    if (found - part.hits > queries.count * points.count / RadiusTuning::kWastedKeys) expanded_ = false;
     return part;
   }
 
@@ -204,8 +208,8 @@ class RadiusSearch {
   Workspace& workspace_;
   const RadiusSink<F>& sink_;
   bool expanded_;
-  std::int64_t most_pairs_;
-  std::int64_t room_;
+  std::int64_t max_pairs_;
+  std::int64_t capacity_;
   std::int64_t query_tile_;
   distance::PairList<F> pairs_;
   std::int64_t keys_ = 0;
@@ -217,7 +221,7 @@ template <class F>
 std::int64_t radius_search(const RadiusWork& work, const PointStore<F>& queries, const F* radii, BaseSource<F>& base,
                            Workspace& workspace, const RadiusSink<F>& sink) {
   RadiusSearch<F> search(work, queries, radii, base, workspace, sink);
-  base.for_each_tile(work.base_tile, [&](const BaseTile<F>& tile) { search.take(tile); });
+  base.for_each_tile(work.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile); });
   return search.keys();
 }
 

@@ -1,3 +1,4 @@
+// reduce_lists.cu: a warp reduces a list in global memory.
 #include "cuda/reduce/reduce_row.cuh"
 #include "cuda/runtime/launch.cuh"
 

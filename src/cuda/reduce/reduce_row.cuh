@@ -1,5 +1,5 @@
-// reduce_row.cuh: a warp reduces the neighbors of its query, a lane a neighbor. Cost: a read of each neighbor's
-// values, or coordinates, and five shuffles a sum.
+// reduce_row.cuh: a warp reduces the neighbors of its query, a lane a neighbor.
+// Cost    reading each neighbor's values, or coordinates, and five shuffles a sum.
 #pragma once
 
 #include "cuda/reduce/reduction.hpp"
@@ -7,7 +7,7 @@
 
 namespace kith::KITH_BACKEND::reduce {
 
-// The lanes of a sum in a warp, as core::HostLanes has them.
+// The lanes of a sum, in the order of core::HostLanes.
 struct WarpLanes {
   template <class Term>
   __device__ static double sum(std::int64_t count, Term term) {
@@ -28,11 +28,12 @@ struct WarpLanes {
   }
 };
 
-// Row `query` of the answer. `list` has id(r) and distance(r) of neighbor r. All lanes of a warp call.
+// Writes row `query` of the answer. `list` has id(r) and distance(r) of neighbor r. Must be called by all lanes of the
+// warp.
 template <class F, class List>
 __device__ void reduce_row(const NeighborReduction<F>& reduction, const PointRows<F>& base, std::int64_t query,
                            const List& list) {
-  struct Near {
+  struct Neighbors {
     const NeighborReduction<F>& reduction;
     const PointRows<F>& base;
     const List& list;
@@ -45,7 +46,7 @@ __device__ void reduce_row(const NeighborReduction<F>& reduction, const PointRow
     }
   };
   F* row = reduction.out + query * core::reduced_columns(reduction.what);
-  core::reduce_neighbors<WarpLanes>(reduction.what, Near{reduction, base, list},
+  core::reduce_neighbors<WarpLanes>(reduction.what, Neighbors{reduction, base, list},
                                     [=](std::int64_t column, double value) {
                                       if (lane_id() == 0) row[column] = static_cast<F>(value);
                                     });

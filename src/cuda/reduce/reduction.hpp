@@ -1,4 +1,4 @@
-// reduction.hpp: what is to be made of the neighbors of each query; of those that are in lists it is made here.
+// reduction.hpp: reductions of the neighbors of each query (core/reduction.hpp) on the device, from lists of neighbors.
 #pragma once
 
 #include "core/reduction.hpp"
@@ -9,11 +9,11 @@ namespace kith::KITH_BACKEND::reduce {
 template <class F>
 struct NeighborReduction {
   core::Reduction what;
-  PointRows<F> values;  // `what.columns` a base point; no data where the operation has none
-  F* out = nullptr;     // core::reduced_columns() a query
+  PointRows<F> values;  // a row of what.columns a base point; no data where the operation needs none
+  F* out = nullptr;     // a row of core::reduced_columns() a query
 };
 
-// `what.k` neighbors a query, by (distance, id).
+// Rows of what.k neighbors a query, sorted by (distance, id).
 template <class F>
 struct NeighborLists {
   const F* distances = nullptr;
@@ -21,7 +21,7 @@ struct NeighborLists {
   std::int64_t count = 0;  // of queries
 };
 
-// A row of the answer for each list, of neighbors that are rows of the base.
+// Reduces each list to a row of the answer. Ids are rows of the base.
 template <class F>
 void reduce_lists(const NeighborLists<F>& lists, const PointRows<F>& base, const NeighborReduction<F>& reduction,
                   cudaStream_t stream);

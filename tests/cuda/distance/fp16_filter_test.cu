@@ -55,20 +55,20 @@ class Problem {
 
   void let_all_pass() { limits_.assign(limits_.size(), 1e9F); }
 
-  void check(unsigned room) const {
+  void check(unsigned capacity) const {
     device::Stream stream;
     DeviceArray<Fp16> x(queries_.fp16(kScale), stream);
     DeviceArray<Fp16> y(base_.fp16(kScale), stream);
     DeviceArray<float> norms(norms_, stream);
     DeviceArray<float> limits(limits_, stream);
-    DeviceArray<float> scores(std::vector<float>(limits_.size() * room, kGuard), stream);
-    DeviceArray<unsigned> ids(std::vector<unsigned>(limits_.size() * room, kNoId), stream);
+    DeviceArray<float> scores(std::vector<float>(limits_.size() * capacity, kGuard), stream);
+    DeviceArray<unsigned> ids(std::vector<unsigned>(limits_.size() * capacity, kNoId), stream);
     DeviceArray<unsigned> counts(std::vector<unsigned>(limits_.size(), 0), stream);
     device::distance::fp16_filter({.queries = {x.data(), nullptr, queries_.count, queries_.stride, kScale},
                                    .base = {y.data(), nullptr, base_.count, base_.stride, kScale},
                                    .bias = expanded_ ? norms.data() : nullptr,
                                    .lists = {.limits = limits.data(),
-                                             .room = room,
+                                             .capacity = capacity,
                                              .scores = scores.data(),
                                              .ids = ids.data(),
                                              .first_id = kFirstId,
@@ -78,7 +78,8 @@ class Problem {
     const std::vector<unsigned> found_ids = ids.values();
     const std::vector<unsigned> found = counts.values();
     for (std::size_t i = 0; i < limits_.size() && !testing::Test::HasFailure(); ++i)
-      check_query(i, found[i], {found_scores.data() + i * room, room}, {found_ids.data() + i * room, room});
+      check_query(i, found[i], {found_scores.data() + i * capacity, capacity},
+                  {found_ids.data() + i * capacity, capacity});
   }
 
  private:
@@ -115,18 +116,18 @@ class Problem {
     for (std::size_t j = 0; j < points; ++j) wanted += score_of(query, j) <= limits_[query] ? 1 : 0;
     ASSERT_EQ(found, wanted) << "query " << query << ", limit " << limits_[query];
     std::vector<bool> seen(points, false);
-    for (std::size_t place = 0; place < ids.size(); ++place) {
-      if (place >= wanted) {
-        ASSERT_EQ(ids[place], kNoId) << "query " << query << " has more candidates than its count says";
-        ASSERT_EQ(scores[place], kGuard);
+    for (std::size_t slot = 0; slot < ids.size(); ++slot) {
+      if (slot >= wanted) {
+        ASSERT_EQ(ids[slot], kNoId) << "query " << query << " has more candidates than its count says";
+        ASSERT_EQ(scores[slot], kGuard);
         continue;
       }
-      ASSERT_GE(ids[place], kFirstId);
-      const std::size_t point = ids[place] - kFirstId;
+      ASSERT_GE(ids[slot], kFirstId);
+      const std::size_t point = ids[slot] - kFirstId;
       ASSERT_LT(point, points);
       ASSERT_FALSE(seen[point]) << "query " << query << " has point " << point << " twice";
       seen[point] = true;
-      ASSERT_EQ(scores[place], score_of(query, point)) << "query " << query << ", point " << point;
+      ASSERT_EQ(scores[slot], score_of(query, point)) << "query " << query << ", point " << point;
     }
   }
 
@@ -174,7 +175,7 @@ TEST_F(Fp16Filter, ManyCandidates) {
   Problem problem(20, 300, 4, true, random);
   problem.let_all_pass();
   for_each_schedule([&] {
-    for (const unsigned room : {0U, 7U, 300U}) problem.check(room);
+    for (const unsigned capacity : {0U, 7U, 300U}) problem.check(capacity);
   });
 }
 

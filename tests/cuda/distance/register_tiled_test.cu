@@ -128,11 +128,11 @@ struct Sets {
     std::vector<F> result;
     result.reserve(pairs());
     for (std::size_t i = 0; i < written.size(); ++i) {
-      const std::int64_t place = static_cast<std::int64_t>(i) - layout.offset;
-      if (place >= 0 && place % stride < base.count)
+      const std::int64_t slot = static_cast<std::int64_t>(i) - layout.offset;
+      if (slot >= 0 && slot % stride < base.count)
         result.push_back(written[i]);
       else if (written[i] != kGuard)
-        ADD_FAILURE() << "written beside the scores, at " << place;
+        ADD_FAILURE() << "written beside the scores, at " << slot;
     }
     return result;
   }
@@ -316,13 +316,13 @@ class FilterProblem {
   static constexpr unsigned kNoId = 77;  // below the first
 
   // `scores` are those of all pairs.
-  FilterProblem(Sets<F>& sets, const FormCase& form, std::vector<F> scores, std::vector<F> limits, unsigned room)
-      : sets_(sets), form_(form), limits_(std::move(limits)), room_(room), scores_(std::move(scores)) {}
+  FilterProblem(Sets<F>& sets, const FormCase& form, std::vector<F> scores, std::vector<F> limits, unsigned capacity)
+      : sets_(sets), form_(form), limits_(std::move(limits)), capacity_(capacity), scores_(std::move(scores)) {}
 
   void check() {
     DeviceArray<F> limits(limits_, sets_.stream);
-    DeviceArray<F> scores(std::vector<F>(limits_.size() * room_, Sets<F>::kGuard), sets_.stream);
-    DeviceArray<unsigned> ids(std::vector<unsigned>(limits_.size() * room_, kNoId), sets_.stream);
+    DeviceArray<F> scores(std::vector<F>(limits_.size() * capacity_, Sets<F>::kGuard), sets_.stream);
+    DeviceArray<unsigned> ids(std::vector<unsigned>(limits_.size() * capacity_, kNoId), sets_.stream);
     DeviceArray<unsigned> counts(std::vector<unsigned>(limits_.size(), 0), sets_.stream);
     const device::distance::FilterCall<F> call{.queries = sets_.queries.on(sets_.query_array),
                                                .base = sets_.base.on(sets_.base_array),
@@ -331,7 +331,7 @@ class FilterProblem {
                                                .p = kPower,
                                                .bias = form_.expanded ? sets_.norm_array.data() : nullptr,
                                                .lists = {.limits = limits.data(),
-                                                         .room = room_,
+                                                         .capacity = capacity_,
                                                          .scores = scores.data(),
                                                          .ids = ids.data(),
                                                          .first_id = kFirstId,
@@ -357,10 +357,10 @@ class FilterProblem {
     for (std::size_t point = 0; point < points; ++point) wanted += passes(score(query, point), limits_[query]) ? 1 : 0;
     ASSERT_EQ(found, wanted) << "query " << query << ", limit " << limits_[query];
     std::vector<bool> seen(points, false);
-    for (std::size_t place = 0; place < room_; ++place) {
-      const unsigned id = found_ids_[query * room_ + place];
-      const F value = found_scores_[query * room_ + place];
-      if (place >= wanted) {
+    for (std::size_t slot = 0; slot < capacity_; ++slot) {
+      const unsigned id = found_ids_[query * capacity_ + slot];
+      const F value = found_scores_[query * capacity_ + slot];
+      if (slot >= wanted) {
         ASSERT_EQ(id, kNoId) << "query " << query << " has more candidates than its count says";
         ASSERT_EQ(value, Sets<F>::kGuard);
         continue;
@@ -378,7 +378,7 @@ class FilterProblem {
   Sets<F>& sets_;
   FormCase form_;
   std::vector<F> limits_;
-  unsigned room_;
+  unsigned capacity_;
   std::vector<F> scores_;
   std::vector<F> found_scores_;
   std::vector<unsigned> found_ids_;
@@ -422,11 +422,11 @@ void check_filter(unsigned turn, Size size, std::int64_t dims, bool with_nan = f
   for (const FormCase& form : kForms) {
     const std::vector<F> scores = sets.scores(form, {0, 0});
     const std::vector<F> limits = make_limits(sets, scores, random);
-    const unsigned room = turn % 2 == 0 ? static_cast<unsigned>(size.base) + 3 : 4;
+    const unsigned capacity = turn % 2 == 0 ? static_cast<unsigned>(size.base) + 3 : 4;
     SCOPED_TRACE(testing::Message() << form.name << ", " << size.queries << " x " << size.base << ", " << dims
-                                    << " dims, " << sizeof(F) << " bytes, room for " << room);
+                                    << " dims, " << sizeof(F) << " bytes, capacity for " << capacity);
     set_schedule(turn++ % kSchedules);
-    FilterProblem<F>(sets, form, scores, limits, room).check();
+    FilterProblem<F>(sets, form, scores, limits, capacity).check();
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -479,8 +479,8 @@ TEST_F(FusedFilter, ManyCandidates) {
   Sets<float> sets(Points<float>(20, 4, {0, 0}, random), Points<float>(300, 4, {0, 0}, random));
   const std::vector<float> limits(20, 1e9F);
   for_each_schedule([&] {
-    for (const unsigned room : {0U, 7U, 300U})
-      FilterProblem<float>(sets, kForms[0], sets.scores(kForms[0], {0, 0}), limits, room).check();
+    for (const unsigned capacity : {0U, 7U, 300U})
+      FilterProblem<float>(sets, kForms[0], sets.scores(kForms[0], {0, 0}), limits, capacity).check();
   });
 }
 
