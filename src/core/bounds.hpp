@@ -1,5 +1,5 @@
-// bounds.hpp: how far computed sums may be from the true ones, and which raw sums share a key.
-// Fast paths use these to drop only what is provably farther than the k-th neighbor.
+// bounds.hpp: rounding errors of sums, and the raw sums that share a key.
+// Fast paths use them to drop only points that are provably farther than the k-th neighbor.
 #pragma once
 
 #include <cmath>
@@ -15,21 +15,21 @@ KITH_HOST_DEVICE constexpr double unit_roundoff() {
   return static_cast<double>(std::numeric_limits<F>::epsilon()) / 2;
 }
 
-// n roundings in F, in any order: the product of their factors lies within 1 ± gamma(n).
+// The product of the factors of n roundings in F, in any order, lies within 1 ± gamma(n).
 template <class F>
 KITH_HOST_DEVICE double gamma(std::int64_t n) {
   const double nu = static_cast<double>(n) * unit_roundoff<F>();
   return nu < 0.5 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
 }
 
-// The smallest F not below value.
+// Returns the smallest F not below value.
 template <class F>
 KITH_HOST_DEVICE F round_up(double value) {
   const F rounded = static_cast<F>(value);
   return static_cast<double>(rounded) < value ? std::nextafter(rounded, std::numeric_limits<F>::infinity()) : rounded;
 }
 
-// Undoes finish() for metrics whose key is a growing function of the raw sum alone; never below the true inverse.
+// Inverts finish() for metrics whose key is an increasing function of the raw sum alone; never below the true inverse.
 KITH_HOST_DEVICE inline double raw_of_distance(const Metric& metric, double distance, std::int64_t dims) {
   switch (effective_kind(metric)) {
     case MetricKind::euclidean: return distance * distance * (1 + 4e-16);
@@ -40,8 +40,8 @@ KITH_HOST_DEVICE inline double raw_of_distance(const Metric& metric, double dist
   }
 }
 
-// A raw sum above the result has a key strictly above `key`: it cannot win, whatever its id.
-// For the dot forms raw means the negated, or the cosine, distance itself.
+// Raw sums above the result have keys strictly above `key`: they cannot win, whatever their id. For form dot the raw
+// sum stands for the distance itself: the negated product, or the cosine distance.
 template <class D>
 KITH_HOST_DEVICE double raw_ceiling(const Metric& metric, D key, std::int64_t dims) {
   return raw_of_distance(metric, static_cast<double>(std::nextafter(key, std::numeric_limits<D>::infinity())), dims);

@@ -1,16 +1,17 @@
-// curve.hpp: points along a space-filling curve: where a point lies on it, as an integer (Li et al., 3.1).
+// curve.hpp: the position of a point along a space-filling curve, as an integer code (Li et al., 3.1).
 //
-// A frame scales a set to the cube [0, extent]^d, the same in all axes so that cells stay cubes; shift j moves it by
-// j · shift along the diagonal, and extent leaves room for all shifts within [0, 1]^d. Coordinates become integers,
-// whose bits are interleaved (Morton) after, for Hilbert's curve, the exchanges and inversions of Skilling's
-// transposition. Points outside of the frame are taken to the nearest point of its box, NaN to the box's first corner.
+// A frame scales a set to the cube [0, extent]^d, by the same factor in all axes so that cells stay cubes; shift j
+// moves it by j · shift along the diagonal, and the extent is such that all shifts stay within [0, 1]^d. Coordinates
+// become integers, whose bits are interleaved (Morton); for Hilbert's curve, Skilling's transposition exchanges and
+// inverts them first. Points outside the frame are moved to the nearest point of its box, NaN to the box's first
+// corner.
 //
-// Bits of a coordinate; a code has 64 bits, or 128 where 64 would leave fewer than 16 for a coordinate:
+// A code has 64 bits, or 128 where 64 would leave fewer than 16 for a coordinate:
 //   d      1   2   3   4 |  5   6   7   8   9  10  11  12  13  14  15  16
 //   bits  32  32  21  16 | 25  21  18  16  14  12  11  10   9   9   8   8
 //   words  1   1   1   1 |  2   2   2   2   2   2   2   2   2   2   2   2
 //
-// The same bits on the host and on a device: sums and products of double, never fused.
+// Host and device compute the same bits: sums and products of double, never fused.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,11 @@ struct CodeShape {
 };
 
 KITH_HOST_DEVICE constexpr CodeShape code_shape(int dims) {
-  constexpr int kFewestBits = 16;
-  constexpr int kMostBits = 32;
-  const int words = 64 / dims < kFewestBits ? 2 : 1;
+  constexpr int kMinBits = 16;
+  constexpr int kMaxBits = 32;
+  const int words = 64 / dims < kMinBits ? 2 : 1;
   const int bits = words * 64 / dims;
-  return {words, bits < kMostBits ? bits : kMostBits};
+  return {words, bits < kMaxBits ? bits : kMaxBits};
 }
 
 struct Code128 {
@@ -48,11 +49,11 @@ struct Code128 {
   }
 };
 
-// How far a set is shifted, and how large it may then be.
+// The shifts of a set, as parts of the cube's side, which is 1.
 struct CurveShifts {
   int count = 5;
-  double size = 0.05;    // of one shift; the cube's side is 1
-  double extent = 0.75;  // of the set's longest side
+  double size = 0.05;    // from one shift to the next
+  double extent = 0.75;  // the set's longest side
 };
 
 struct CurveFrame {
@@ -64,18 +65,18 @@ struct CurveFrame {
   Curve curve;
 };
 
-// Of the box of a set: least and greatest coordinates. A set without extent, or without bounds, is one point.
+// Makes the frame of a set from its bounding box. A set without extent, or without bounds, becomes one point.
 KITH_HOST_DEVICE inline CurveFrame make_frame(const double* least, const double* greatest, int dims,
                                               const CurveShifts& shifts, Curve curve) {
   CurveFrame frame{};
-  double longest = 0;
+  double longest_side = 0;
   for (int c = 0; c < dims; ++c) {
     frame.origin[c] = least[c];
     const double side = greatest[c] - least[c];
-    if (side > longest) longest = side;
+    if (side > longest_side) longest_side = side;
   }
-  constexpr double kLargest = 1e300;
-  frame.scale = longest > 0 && longest < kLargest ? shifts.extent / longest : 0;
+  constexpr double kMaxSide = 1e300;
+  frame.scale = longest_side > 0 && longest_side < kMaxSide ? shifts.extent / longest_side : 0;
   frame.extent = shifts.extent;
   frame.shift = shifts.size;
   frame.dims = dims;
@@ -83,7 +84,7 @@ KITH_HOST_DEVICE inline CurveFrame make_frame(const double* least, const double*
   return frame;
 }
 
-// One coordinate as an integer of `bits` bits.
+// Returns a coordinate as an integer of `bits` bits.
 KITH_HOST_DEVICE inline std::uint32_t curve_cell(const CurveFrame& frame, int c, double x, int shift, int bits) {
   double u = (x - frame.origin[c]) * frame.scale;
   if (!(u > 0)) u = 0;
@@ -93,7 +94,7 @@ KITH_HOST_DEVICE inline std::uint32_t curve_cell(const CurveFrame& frame, int c,
   return cell < cells ? static_cast<std::uint32_t>(cell) : static_cast<std::uint32_t>(cells - 1);
 }
 
-// Skilling's transposition, in place: interleaved, the integers then count along Hilbert's curve.
+// Applies Skilling's transposition: the interleaved integers then count along Hilbert's curve.
 template <class Cells>
 KITH_HOST_DEVICE inline void to_hilbert(Cells& cells, int dims, int bits) {
   const std::uint32_t top = std::uint32_t{1} << static_cast<unsigned>(bits - 1);
@@ -116,7 +117,7 @@ KITH_HOST_DEVICE inline void to_hilbert(Cells& cells, int dims, int bits) {
   for (int c = 0; c < dims; ++c) cells[c] ^= inverted;
 }
 
-// Bit i of 32 goes to bit 2i.
+// Moves bit i of 32 to bit 2i.
 KITH_HOST_DEVICE inline std::uint64_t spread_by_2(std::uint32_t cell) {
   std::uint64_t x = cell;
   x = (x | x << 16U) & 0x0000FFFF0000FFFFULL;
@@ -126,7 +127,7 @@ KITH_HOST_DEVICE inline std::uint64_t spread_by_2(std::uint32_t cell) {
   return (x | x << 1U) & 0x5555555555555555ULL;
 }
 
-// Bit i of 21 goes to bit 3i.
+// Moves bit i of 21 to bit 3i.
 KITH_HOST_DEVICE inline std::uint64_t spread_by_3(std::uint32_t cell) {
   std::uint64_t x = cell & 0x1FFFFFU;
   x = (x | x << 32U) & 0x001F00000000FFFFULL;
@@ -161,8 +162,8 @@ KITH_HOST_DEVICE inline void interleave(const Cells& cells, int dims, int bits, 
     }
 }
 
-// The place on the curve of the point with coordinates coordinate(c), under a shift. kDims is the number of dimensions
-// where the compiler is to know it, else 0.
+// The code of the point with coordinates coordinate(c), under a shift. kDims is the number of dimensions, or 0 where it
+// is known at run time only.
 template <class Code, int kDims, class Coordinate>
 KITH_HOST_DEVICE inline Code curve_code(const CurveFrame& frame, int shift, Coordinate coordinate) {
   const int dims = kDims > 0 ? kDims : frame.dims;

@@ -1,4 +1,4 @@
-// curve_shifts.hpp: the shifts and the curve that the tuning of a plan stands for.
+// curve_shifts.hpp: shifts and curve of a ShiftedSortTuning.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace kith::core {
 
-// Of the points' longest side. Li et al. (3.1): small shifts leave it 0.75; the shifts of Chan's lemma go as far as the
-// points, so both have half of the cube.
-inline constexpr double kUsualExtent = 0.75;
-inline constexpr double kSharedExtent = 0.5;
+// Extent of the points' longest side: 0.75 beside small shifts (Li et al., 3.1). The shifts of Chan's lemma, which
+// guarantee the error, together go as far as the points, so that each gets half of the cube.
+inline constexpr double kMaxExtent = 0.75;
+inline constexpr double kGuaranteedExtent = 0.5;
 
 inline CurveShifts curve_shifts(const ShiftedSortTuning& tuning) {
-  const double room = 1 - (tuning.shifts - 1) * tuning.shift;
-  return {tuning.shifts, tuning.shift, tuning.guaranteed ? kSharedExtent : std::min(kUsualExtent, room)};
+  const double extent = 1 - (tuning.shifts - 1) * tuning.shift;
+  return {tuning.shifts, tuning.shift, tuning.guaranteed ? kGuaranteedExtent : std::min(kMaxExtent, extent)};
 }
 
 inline Curve curve_of(const ShiftedSortTuning& tuning) {

@@ -1,4 +1,4 @@
-// host_device.hpp: marks functions that kernels call too. To any compiler but nvcc they are functions like others.
+// host_device.hpp: KITH_HOST_DEVICE marks functions that kernels call too; compilers other than nvcc ignore it.
 #pragma once
 
 #if defined(__CUDACC__)

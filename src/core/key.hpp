@@ -2,8 +2,8 @@
 //
 // A key is made in three steps: raw sum → last step of the metric in double → one rounding to the returned type.
 // The raw sum runs in double over eight striped lanes (coordinate c adds to lane c % 8; multiply, then add, never
-// fused), combined in a fixed tree. That order is what SIMD and GPU code can follow bit for bit, and appended zeros
-// cannot change it.
+// fused), combined in a fixed tree. SIMD and GPU code can follow this order bit for bit, and appended zeros change
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace kith::core {
 
 inline constexpr int kLanes = 8;
 
-// The fixed tree that combines the lanes of a sum.
+// Combines the lanes of a sum in a fixed tree.
 KITH_HOST_DEVICE inline double combine_lanes(const double* lane) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-// Which sum a metric needs. Minkowski with p = 1, 2 or infinity is computed as the metric it equals.
+// The sum that a metric needs. Minkowski's with p = 1, 2 or infinity is computed as the metric it equals.
 enum class Form { squared, absolute, maximum, power, mismatch, dot };
 
 KITH_HOST_DEVICE inline MetricKind effective_kind(const Metric& metric) {
@@ -33,7 +33,7 @@ KITH_HOST_DEVICE inline MetricKind effective_kind(const Metric& metric) {
   return MetricKind::minkowski;
 }
 
-// Whether vectors count by their directions alone.
+// Whether a metric depends on the directions of vectors alone.
 KITH_HOST_DEVICE inline bool has_directions(const Metric& metric) {
   return metric.kind == MetricKind::cosine || metric.kind == MetricKind::correlation;
 }
@@ -53,10 +53,10 @@ KITH_HOST_DEVICE inline Form form_of(const Metric& metric) {
   return Form::squared;
 }
 
-// What a metric needs to know of a single vector. Correlation subtracts the mean; the others keep it 0.
+// Mean and squared norm of a vector. Correlation subtracts the mean; for other metrics it is 0.
 struct RowFacts {
   double mean = 0;
-  double square_norm = 0;  // of the vector less its mean
+  double square_norm = 0;  // of the vector minus its mean
 };
 
 // One coordinate of a strided row, in double.
@@ -65,7 +65,7 @@ double coordinate(const T* row, std::int64_t stride, std::int64_t c) {
   return static_cast<double>(row[c * stride]);
 }
 
-// Σ term(c) in the fixed order.
+// Adds up term(c) in the fixed order.
 template <class Term>
 double striped_sum(std::int64_t dims, Term term) {
   double lane[kLanes] = {};
@@ -88,7 +88,7 @@ RowFacts row_facts(MetricKind kind, const T* row, std::int64_t stride, std::int6
   return {mean, square_norm};
 }
 
-// One coordinate's part of the raw sum.
+// The term of one coordinate in the raw sum.
 KITH_HOST_DEVICE inline double term(Form form, double p, double x, double y) {
   switch (form) {
     case Form::squared: return (x - y) * (x - y);
@@ -101,7 +101,7 @@ KITH_HOST_DEVICE inline double term(Form form, double p, double x, double y) {
   return 0;
 }
 
-// The raw sum; x and y are first reduced by their means, which only correlation has.
+// The raw sum of x and y minus their means, which only correlation has.
 template <class X, class Y>
 double raw_sum(Form form, double p, const X* x, std::int64_t x_stride, double x_mean, const Y* y, std::int64_t y_stride,
                double y_mean, std::int64_t dims) {
@@ -114,7 +114,7 @@ double raw_sum(Form form, double p, const X* x, std::int64_t x_stride, double x_
   return largest;
 }
 
-// The last step: the distance in double. Inner products come back negated, so that smaller is always nearer.
+// The last step of a metric: the distance in double. Inner products are negated, so that smaller is always nearer.
 KITH_HOST_DEVICE inline double finish(const Metric& metric, double raw, const RowFacts& x, const RowFacts& y,
                                       std::int64_t dims) {
   switch (effective_kind(metric)) {
@@ -138,7 +138,7 @@ KITH_HOST_DEVICE inline double finish(const Metric& metric, double raw, const Ro
   return raw;
 }
 
-// What the caller sees for a key: inner products change their sign back.
+// The returned distance of a key: inner products change their sign back.
 template <class D>
 KITH_HOST_DEVICE D returned_value(const Metric& metric, D key) {
   return metric.kind == MetricKind::inner_product ? -key + D{0} : key;

@@ -1,4 +1,4 @@
-// limit.hpp: what a method says when it is asked for more than it can do.
+// limit.hpp: the error of a method that is asked for more than it can do.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace kith {
 
-// `value` is what was asked for under the name `what`, which must be from `least` to `most`.
+// Throws Error(invalid_argument) unless `value`, named `what`, is from `least` to `most`.
 inline void require_within(const char* method, const char* what, long long value, long long least, long long most) {
   if (least <= value && value <= most) return;
   throw Error(ErrorCode::invalid_argument, std::string(method) + ": " + what + " = " + std::to_string(value) +

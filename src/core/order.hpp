@@ -1,5 +1,5 @@
 // order.hpp: keys as integers whose order is the order of neighbors.
-// −0 equals +0 and NaN comes after everything, so sorting is well defined whatever the data holds.
+// −0 equals +0 and NaN comes last, so that sorting is well defined for all data.
 #pragma once
 
 #include <bit>
@@ -30,14 +30,14 @@ inline double from_ordered_bits(std::uint64_t bits) {
   return std::bit_cast<double>((bits & 0x8000000000000000ULL) != 0 ? bits & 0x7FFFFFFFFFFFFFFFULL : ~bits);
 }
 
-// The least value above `threshold`; infinity when there is no threshold, or it is NaN.
+// The least value above `threshold`; infinity for infinity and NaN.
 template <class F>
 F next_above(F threshold) {
   if (!(threshold < std::numeric_limits<F>::max())) return std::numeric_limits<F>::infinity();
   return from_ordered_bits(ordered_bits(threshold) + 1);
 }
 
-// A neighbor while it is ranked: key is the distance, or minus the inner product.
+// A neighbor with its key, which is the distance, or minus the inner product.
 template <class D>
 struct Hit {
   D key;

@@ -1,4 +1,4 @@
-// radius_query.hpp: what a radius search is to find and what it found, the same for every backend.
+// radius_query.hpp: request and result of a radius search, the same for every backend.
 #pragma once
 
 #include <cstdint>
@@ -6,24 +6,24 @@
 
 namespace kith::core {
 
-// A key is what hits are ranked by: the distance, or minus the inner product.
+// Keys are those of core/key.hpp: the distance, or minus the inner product.
 template <class D>
 struct RadiusQuery {
   std::vector<D> keys;  // the largest key that is within: one for all queries, or one for each
   bool count_only = false;
   bool exclude_self = false;   // queries are the base: a point is no neighbor of itself
-  std::int64_t most_hits = 0;  // that memory can hold
+  std::int64_t most_hits = 0;  // hits that memory can hold
 
   D key_of(std::int64_t query) const { return keys.size() == 1 ? keys[0] : keys[static_cast<std::size_t>(query)]; }
 };
 
-// Rows one after the other, each sorted by (key, id).
+// Packed rows, each sorted by (key, id).
 template <class D>
 struct RadiusResult {
   std::vector<std::int64_t> offsets;  // queries + 1
   std::vector<std::int64_t> ids;
   std::vector<D> distances;
-  std::int64_t finalists = 0;  // keys computed
+  std::int64_t finalists = 0;  // exact keys computed
 };
 
 }  // namespace kith::core

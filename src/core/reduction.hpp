@@ -1,6 +1,7 @@
-// reduction.hpp: what reduce() makes of a query's neighbors, the same on the host and in a warp.
-// A sum runs over 32 lanes, neighbor r adding to lane r % 32, combined by halves: what a warp does with shuffles, so
-// every backend gets the same bits.
+// reduction.hpp: reductions of a query's neighbors, on the host and in a warp.
+// Order   a sum runs over 32 lanes, neighbor r adding to lane r % 32, combined by halves: the order of a warp's
+// shuffles,
+//         so that every backend gets the same bits.
 #pragma once
 
 #include <cmath>
@@ -18,8 +19,8 @@ struct Reduction {
   std::int64_t k = 0;
   std::int64_t dims = 0;
   std::int64_t columns = 0;  // of the values
-  double cube_side = 0;      // of the cube as large as the ball of radius 1, for densities
-  bool squared = false;      // distances are squares of radii
+  double cube_side = 0;      // side of the cube with the volume of the unit ball, for densities
+  bool squared = false;      // distances are squared
 };
 
 KITH_HOST_DEVICE constexpr bool has_values(ReduceOp op) {
@@ -35,7 +36,7 @@ KITH_HOST_DEVICE inline std::int64_t reduced_columns(const Reduction& reduction)
   }
 }
 
-// The lanes of a sum on the host.
+// Adds up the lanes of a sum on the host.
 struct HostLanes {
   template <class Term>
   static double sum(std::int64_t count, Term term) {
@@ -45,7 +46,7 @@ struct HostLanes {
       for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
     return lanes[0];
   }
-  // The least of the terms, by sign: −1 for the greatest.
+  // The least of the terms for sign 1, the greatest for sign −1.
   template <class Term>
   static double least(std::int64_t count, double sign, Term term) {
     double found = sign * term(0);
@@ -60,19 +61,19 @@ struct HostLanes {
 #define KITH_ANY_LANES
 #endif
 
-// Mean of column c, each neighbor with weight(r).
+// The weighted mean of column c.
 KITH_ANY_LANES
-template <class Lanes, class Near, class Weight>
-KITH_HOST_DEVICE double weighted_column(const Near& near, std::int64_t k, std::int64_t c, Weight weight) {
+template <class Lanes, class Neighbors, class Weight>
+KITH_HOST_DEVICE double weighted_column(const Neighbors& neighbors, std::int64_t k, std::int64_t c, Weight weight) {
   const double weights = Lanes::sum(k, weight);
-  return Lanes::sum(k, [&](std::int64_t r) { return weight(r) * near.value(r, c); }) / weights;
+  return Lanes::sum(k, [&](std::int64_t r) { return weight(r) * neighbors.value(r, c); }) / weights;
 }
 
 KITH_ANY_LANES
-template <class Lanes, class Near>
-KITH_HOST_DEVICE double reduced_value(const Reduction& reduction, const Near& near, std::int64_t c) {
+template <class Lanes, class Neighbors>
+KITH_HOST_DEVICE double reduced_value(const Reduction& reduction, const Neighbors& neighbors, std::int64_t c) {
   const std::int64_t k = reduction.k;
-  const auto value = [&](std::int64_t r) { return near.value(r, c); };
+  const auto value = [&](std::int64_t r) { return neighbors.value(r, c); };
   switch (reduction.op) {
     case ReduceOp::mean: return Lanes::sum(k, value) / static_cast<double>(k);
     case ReduceOp::sum: return Lanes::sum(k, value);
@@ -80,55 +81,59 @@ KITH_HOST_DEVICE double reduced_value(const Reduction& reduction, const Near& ne
     case ReduceOp::max: return Lanes::least(k, -1, value);
     case ReduceOp::weighted_mean:
       // Neighbors are sorted: the first is at distance 0 if any is.
-      if (near.distance(0) == 0)
-        return weighted_column<Lanes>(near, k, c, [&](std::int64_t r) { return near.distance(r) == 0 ? 1.0 : 0.0; });
-      return weighted_column<Lanes>(near, k, c, [&](std::int64_t r) { return 1 / near.distance(r); });
+      if (neighbors.distance(0) == 0)
+        return weighted_column<Lanes>(neighbors, k, c,
+                                      [&](std::int64_t r) { return neighbors.distance(r) == 0 ? 1.0 : 0.0; });
+      return weighted_column<Lanes>(neighbors, k, c, [&](std::int64_t r) { return 1 / neighbors.distance(r); });
     default: return 0;
   }
 }
 
-// The ball's radius is the k-th distance, which may be 0.
-template <class Near>
-KITH_HOST_DEVICE double density_of(const Reduction& reduction, const Near& near) {
-  const double distance = near.distance(reduction.k - 1);
+// k over the volume of the ball whose radius is the k-th distance, which may be 0.
+template <class Neighbors>
+KITH_HOST_DEVICE double density_of(const Reduction& reduction, const Neighbors& neighbors) {
+  const double distance = neighbors.distance(reduction.k - 1);
   const double radius = reduction.squared ? std::sqrt(distance) : distance;
-  // Of the cube that is as large as the ball: in many dimensions the volume of a ball of radius 1 is 0 in double.
+  // The volume comes from the cube of the same volume: in many dimensions that of the unit ball is 0 in double.
   const double side = reduction.cube_side * radius;
   double volume = 1;
   for (std::int64_t c = 0; c < reduction.dims; ++c) volume *= side;
   return static_cast<double>(reduction.k) / volume;
 }
 
-// Of coordinates less those of the nearest neighbor, so that nothing cancels far from the origin.
+// Subtracts the coordinates of the nearest neighbor first, so that nothing cancels far from the origin.
 KITH_ANY_LANES
-template <class Lanes, class Near>
-KITH_HOST_DEVICE double covariance_of(const Reduction& reduction, const Near& near, std::int64_t a, std::int64_t b) {
+template <class Lanes, class Neighbors>
+KITH_HOST_DEVICE double covariance_of(const Reduction& reduction, const Neighbors& neighbors, std::int64_t a,
+                                      std::int64_t b) {
   const auto k = static_cast<double>(reduction.k);
-  const double origin_a = near.coordinate(0, a);
-  const double origin_b = near.coordinate(0, b);
-  const double mean_a = Lanes::sum(reduction.k, [&](std::int64_t r) { return near.coordinate(r, a) - origin_a; }) / k;
-  const double mean_b = Lanes::sum(reduction.k, [&](std::int64_t r) { return near.coordinate(r, b) - origin_b; }) / k;
+  const double origin_a = neighbors.coordinate(0, a);
+  const double origin_b = neighbors.coordinate(0, b);
+  const double mean_a =
+      Lanes::sum(reduction.k, [&](std::int64_t r) { return neighbors.coordinate(r, a) - origin_a; }) / k;
+  const double mean_b =
+      Lanes::sum(reduction.k, [&](std::int64_t r) { return neighbors.coordinate(r, b) - origin_b; }) / k;
   const double product = Lanes::sum(reduction.k, [&](std::int64_t r) {
-    return (near.coordinate(r, a) - origin_a) * (near.coordinate(r, b) - origin_b);
+    return (neighbors.coordinate(r, a) - origin_a) * (neighbors.coordinate(r, b) - origin_b);
   });
   return product / k - mean_a * mean_b;
 }
 
-// Calls put(column, value) for all columns. `near` has distance(r), value(r, c) and coordinate(r, c) of neighbor r of
-// k, in double. On a device all lanes of a warp call, and put comes to all of them.
+// Calls put(column, value) for all columns. `neighbors` has distance(r), value(r, c) and coordinate(r, c) of neighbor r
+// of k, in double. On a device it must be called by all lanes of the warp, each of which calls put().
 KITH_ANY_LANES
-template <class Lanes, class Near, class Put>
-KITH_HOST_DEVICE void reduce_neighbors(const Reduction& reduction, const Near& near, Put put) {
+template <class Lanes, class Neighbors, class Put>
+KITH_HOST_DEVICE void reduce_neighbors(const Reduction& reduction, const Neighbors& neighbors, Put put) {
   if (reduction.op == ReduceOp::kth_distance) {
-    put(0, near.distance(reduction.k - 1));
+    put(0, neighbors.distance(reduction.k - 1));
   } else if (reduction.op == ReduceOp::density) {
-    put(0, density_of(reduction, near));
+    put(0, density_of(reduction, neighbors));
   } else if (reduction.op == ReduceOp::covariance) {
     std::int64_t column = 0;
     for (std::int64_t a = 0; a < reduction.dims; ++a)
-      for (std::int64_t b = a; b < reduction.dims; ++b) put(column++, covariance_of<Lanes>(reduction, near, a, b));
+      for (std::int64_t b = a; b < reduction.dims; ++b) put(column++, covariance_of<Lanes>(reduction, neighbors, a, b));
   } else {
-    for (std::int64_t c = 0; c < reduction.columns; ++c) put(c, reduced_value<Lanes>(reduction, near, c));
+    for (std::int64_t c = 0; c < reduction.columns; ++c) put(c, reduced_value<Lanes>(reduction, neighbors, c));
   }
 }
 

@@ -1,10 +1,11 @@
-// score_bounds.hpp: what a score computed in F says about the key, so that only what is provably too far is dropped.
+// score_bounds.hpp: bounds between scores computed in F and keys, so that only points that are provably too far are
+// dropped.
 //
 // A score s̃ stands for a true score s. Direct forms without cancellation (squares, magnitudes) have a relative error:
-// s(1−ε)−η ≤ s̃ ≤ s(1+ε)+η. Products have an absolute one: |s̃ − s| ≤ E, with E growing with the lengths of the query
-// and of the longest row of a tile. Sums of small integers have none. η covers underflow, flushed to zero or not. Both
+// s(1−ε)−η ≤ s̃ ≤ s(1+ε)+η. Products have an absolute one: |s̃ − s| ≤ E, where E grows with the norm of the query and
+// the largest norm of a tile's rows. Sums of small integers have none. η covers underflow, flushed to zero or not. Both
 // include the key's own rounding in double. "Expanded" means ‖y‖² − 2⟨x,y⟩ from a matrix product: the true score is
-// then the raw sum less ‖x‖².
+// then the raw sum minus ‖x‖².
 #pragma once
 
 #include <algorithm>
@@ -17,17 +18,17 @@
 
 namespace kith::core {
 
-// ScoreBounds' `span` of points of T, as far as the type tells.
+// The integer range of points of type T, where the type tells it, else 0.
 template <class T>
 constexpr double range_of_type() {
   return sizeof(T) == 1 ? 255 : 0;
 }
 
-// F: precision of the scores and type of the keys.
+// Scores are computed in F, which is also the type of keys.
 template <class F>
 class ScoreBounds {
  public:
-  // `span`: the largest difference of two coordinates where all are integers, else 0.
+  // `integer_range`: the largest difference of two coordinates where all are integers, else 0.
   ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double integer_range)
       : metric_(metric),
         form_(form_of(metric)),
@@ -40,18 +41,18 @@ class ScoreBounds {
         product_error_((gamma<F>(dims + 8) + gamma<double>(4 * dims + 16)) * 1.01),
         square_error_(2 * gamma<double>(dims + 8)) {}
 
-  // Scores carry no error at all.
+  // Whether scores have no error.
   KITH_HOST_DEVICE bool is_exact() const { return exact_; }
-  // Scores are products with rounding, so their error depends on lengths.
+  // Whether scores are products with rounding errors, which depend on norms.
   KITH_HOST_DEVICE bool is_absolute() const { return !exact_ && (expanded_ || form_ == Form::dot); }
 
-  // E of the header comment; infinite where a sum could overflow on its way. Lengths count as 1 under cosine and
-  // correlation, whose rows are scaled to it.
+  // E of the header comment; infinite where a sum could overflow on its way. Norms are 1 under cosine and correlation,
+  // whose rows are unit vectors.
   KITH_HOST_DEVICE double error(double query_square_norm, double tile_square_norm) const {
     if (!is_absolute()) return 0;
     const double x = directions_ ? 1.0 : std::sqrt(query_square_norm);
     const double y = directions_ ? 1.0 : std::sqrt(tile_square_norm);
-    // No part of a sum exceeds the product of the lengths, nor the squares added to it.
+    // No partial sum exceeds the product of the norms plus the squares added to it.
     const double largest = expanded_ ? 2 * x * y + y * y : x * y;
     if (!(largest < static_cast<double>(std::numeric_limits<F>::max()) / 2))
       return std::numeric_limits<double>::infinity();
@@ -61,7 +62,7 @@ class ScoreBounds {
     return 2 * products + squares + underflow_;
   }
 
-  // No candidate whose score plus its E is `raised` has a larger key.
+  // An upper bound of the key of a candidate whose score plus its E is `raised`.
   KITH_HOST_DEVICE F key_above(F raised, double query_square_norm) const {
     const auto score = static_cast<double>(raised);
     if (directions_) return static_cast<F>(1 + score < 0 ? 0 : 1 + score > 2 ? 2 : 1 + score);
@@ -69,7 +70,7 @@ class ScoreBounds {
     if (relative_ >= 1) return std::numeric_limits<F>::infinity();
     const double raw = expanded_ ? score + query_square_norm : (score + underflow_) / (1 - relative_);
     const F key = static_cast<F>(finish(metric_, raw < 0 ? 0.0 : raw, {}, {}, dims_));
-    // pow() may be off by an ulp, and need not be monotone there.
+    // pow() may be off by an ulp, and is then not monotone.
     return form_ == Form::power ? std::nextafter(key, std::numeric_limits<F>::infinity()) : key;
   }
 
@@ -82,28 +83,28 @@ class ScoreBounds {
 
   // Computed scores above this belong to true scores above `limit`; `error` is E, or 2E for scores that were raised.
   KITH_HOST_DEVICE F computed_limit(double limit, double error) const {
-    if (form_ == Form::power && limit > kLargestPower) return std::numeric_limits<F>::infinity();
+    if (form_ == Form::power && limit > kMaxPower) return std::numeric_limits<F>::infinity();
     return round_up<F>(limit * (1 + relative_) + underflow_ + error);
   }
 
-  // Of scores without error: only points of this very score have this key. Then ties among scores are ties among keys,
-  // and whoever comes later by (score, id) comes later by (key, id).
-  KITH_HOST_DEVICE bool is_alone(F score, F key, double query_square_norm) const {
+  // For scores without error: whether no other score has this key. Then ties among scores are ties among keys, and the
+  // order by (score, id) is that by (key, id).
+  KITH_HOST_DEVICE bool has_key_alone(F score, F key, double query_square_norm) const {
     if (!exact_ || form_ == Form::dot) return exact_ && score == key;
     const double raw = static_cast<double>(score) + (expanded_ ? query_square_norm : 0.0);
     return key_of(raw) == key && (raw < 1 || key_of(raw - 1) < key) && key < key_of(raw + 1);
   }
 
  private:
-  // Beyond it the vector exponential gives up (PowerForm), below the largest double.
-  static constexpr double kLargestPower = 1e306;
+  // The vector exponential (PowerForm) overflows beyond it, before the largest double.
+  static constexpr double kMaxPower = 1e306;
 
   KITH_HOST_DEVICE F key_of(double raw) const { return static_cast<F>(finish(metric_, raw, {}, {}, dims_)); }
 
-  // F counts differing coordinates one by one only so far.
+  // F counts differing coordinates exactly only up to 1/u.
   bool counts_fit() const { return form_ == Form::mismatch && static_cast<double>(dims_) < 1 / unit_roundoff<F>(); }
 
-  // Every sum of products, and every part of it, is an integer that F can hold.
+  // Whether every sum of products, and every partial sum, is an integer that F represents.
   bool sums_fit(double integer_range) const {
     const bool integral = form_ == Form::squared || form_ == Form::absolute || form_ == Form::maximum ||
                           (form_ == Form::dot && !directions_);
@@ -127,8 +128,8 @@ class ScoreBounds {
   bool exact_;
   double relative_;
   double underflow_;
-  double product_error_;  // relative to the lengths' product
-  double square_error_;   // of norms in double, relative to the square of the lengths' sum
+  double product_error_;  // relative to the product of the norms
+  double square_error_;   // of norms in double, relative to the square of the norms' sum
 };
 
 }  // namespace kith::core

@@ -30,10 +30,10 @@ ShiftedSortTuning decide(const Problem& problem, const Options& options, Backend
   if (tuning.curve == "auto") tuning.curve = backend == Backend::cpu ? "morton" : "hilbert";
   if (tuning.guaranteed) {
     tuning.shifts = static_cast<int>(2 * ((problem.dims + 1) / 2) + 1);
-    tuning.shift = core::kSharedExtent / tuning.shifts;
+    tuning.shift = core::kGuaranteedExtent / tuning.shifts;
   } else if (tuning.shift == 0) {
     tuning.shift = kUsualShift;
-    if (tuning.shifts > 1) tuning.shift = std::min(kUsualShift, (1 - core::kSharedExtent) / (tuning.shifts - 1));
+    if (tuning.shifts > 1) tuning.shift = std::min(kUsualShift, (1 - core::kGuaranteedExtent) / (tuning.shifts - 1));
   }
   tuning.merge = paper ? "paper" : "warp";
   if (tuning.places == "auto") tuning.places = "search";

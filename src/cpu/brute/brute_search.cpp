@@ -1,6 +1,6 @@
-// Data flow: a task is a block of queries against a part of the base; tile by tile, scores are computed (direct_scores,
-// register_tiled_scores or a matrix product) into a scratch tile that stays in cache, filtered into the queries'
-// candidate buffers, and the survivors' keys computed. Parts are merged at the end.
+// brute_search.cpp: tasks of a block of queries and a part of the base run on all threads; parts are merged at the end.
+// Idea    tile by tile, scores are computed (direct_scores, register_tiled_scores or a matrix product) into a scratch
+//         tile that stays in cache and filtered into the queries' candidate buffers, whose exact keys decide.
 #include "cpu/brute/brute_search.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +27,10 @@
 namespace kith::cpu {
 namespace {
 
-enum class Stage { direct, register_tiled, gemm };
+enum class BruteStage { direct, register_tiled, gemm };
 
-Stage parse_stage(const std::string& name) {
-  return name == "gemm" ? Stage::gemm : name == "register-tiled" ? Stage::register_tiled : Stage::direct;
+BruteStage parse_stage(const std::string& name) {
+  return name == "gemm" ? BruteStage::gemm : name == "register-tiled" ? BruteStage::register_tiled : BruteStage::direct;
 }
 
 std::int64_t padded(std::int64_t count) {
@@ -52,9 +52,9 @@ void multiply(Rows<double> queries, Rows<double> base, std::int64_t dims, double
               static_cast<blasint>(stride));
 }
 
-// What a worker keeps from task to task.
+// Buffers that a thread keeps from task to task.
 template <class F>
-struct Workspace {
+struct BruteWorkspace {
   std::vector<F> query_rows;
   std::vector<F> base_rows;
   std::vector<F> panels;
@@ -69,11 +69,11 @@ struct Workspace {
 };
 
 template <Element T>
-class Task {
+class BruteTask {
  public:
   using F = DistanceOf<T>;
 
-  Task(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan, Workspace<F>& workspace)
+  BruteTask(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan, BruteWorkspace<F>& workspace)
       : base_(base),
         queries_(queries),
         plan_(plan),
@@ -81,28 +81,28 @@ class Task {
         form_(core::form_of(plan.metric)),
         expanded_(plan.expanded),
         bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>()),
-        space_(workspace) {}
+        workspace_(workspace) {}
 
-  // Searches queries [first, first + count) in `part`; `emit(query, hits)` gets each answer.
+  // Searches `part` for queries [first, first + count); calls emit(query, hits) for each.
   template <class Emit>
   std::int64_t run(std::int64_t first, std::int64_t count, BasePart part, ProgressMeter& progress, int worker,
                    Emit emit) {
-    measure_tiles(part);
+    find_tile_norms(part);
     SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count),
                                 {},    {},       {},   {},      0};
     std::vector<Candidates<T>> candidates = make_candidates(first, count);
     const Rows<F> query_rows = working_queries(first, count);
     const std::int64_t stride = padded(part.tile_rows);
-    space_.scores.resize(static_cast<std::size_t>(count * stride));
+    workspace_.scores.resize(static_cast<std::size_t>(count * stride));
     for (std::int64_t tile = 0; tile * part.tile_rows < part.count; ++tile) {
       const std::int64_t tile_first = part.first + tile * part.tile_rows;
       const std::int64_t tile_count = std::min(part.tile_rows, part.count - tile * part.tile_rows);
       const Rows<F> base_rows = tile_rows(tile_first, tile_count);
       for (Candidates<T>& mine : candidates) mine.begin_tile(context, tile);
-      if (stage_ == Stage::register_tiled) {
-        select_by_blocks(context, candidates, tile, query_rows, base_rows);
+      if (stage_ == BruteStage::register_tiled) {
+        select_from_blocks(context, candidates, tile, query_rows, base_rows);
       } else {
-        select_whole(context, candidates, tile, query_rows, base_rows, stride);
+        select_from_matrix(context, candidates, tile, query_rows, base_rows, stride);
       }
       progress.add(count * tile_count, worker);
     }
@@ -113,108 +113,110 @@ class Task {
  private:
   std::int64_t dims() const { return base_.view.cols; }
 
-  // For register-tiled products, an expanded search doubles the queries: ‖y‖² − ⟨2x,y⟩. Doubling is exact.
+  // The queries in working precision; doubled for register-tiled expanded products, ‖y‖² − ⟨2x,y⟩, which is exact.
   Rows<F> working_queries(std::int64_t first, std::int64_t count) {
-    space_.query_rows.resize(static_cast<std::size_t>(count * dims()));
-    const Rows<F> rows = working_rows(queries_, first, count, space_.query_rows.data());
-    if (!expanded_ || stage_ != Stage::register_tiled) return rows;
+    workspace_.query_rows.resize(static_cast<std::size_t>(count * dims()));
+    const Rows<F> rows = working_rows(queries_, first, count, workspace_.query_rows.data());
+    if (!expanded_ || stage_ != BruteStage::register_tiled) return rows;
     for (std::int64_t q = 0; q < count; ++q)
       for (std::int64_t c = 0; c < dims(); ++c)
-        space_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
-    return {space_.query_rows.data(), count, dims()};
+        workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
+    return {workspace_.query_rows.data(), count, dims()};
   }
 
-  // The squared norms of a tile's rows in working precision, zeros behind them.
+  // The squared norms of a tile's rows in working precision, padded with zeros.
   const F* tile_norms(const BasePart& part, std::int64_t tile, std::int64_t count) {
     const double* norms = base_.square_norms.data() + part.first + tile * part.tile_rows;
-    space_.bias.assign(norms, norms + count);
-    space_.bias.resize(static_cast<std::size_t>(padded(count)));
-    return space_.bias.data();
+    workspace_.bias.assign(norms, norms + count);
+    workspace_.bias.resize(static_cast<std::size_t>(padded(count)));
+    return workspace_.bias.data();
   }
 
-  void measure_tiles(BasePart& part) const {
+  void find_tile_norms(BasePart& part) const {
     if (!bounds_.is_absolute()) return;
     const double* norms = base_.square_norms.data() + part.first;
     for (std::int64_t at = 0; at < part.count; at += part.tile_rows)
       part.tile_square_norms.push_back(
           *std::max_element(norms + at, norms + std::min(part.count, at + part.tile_rows)));
     const auto& largest = part.tile_square_norms;
-    part.longest_tile = std::max_element(largest.begin(), largest.end()) - largest.begin();
+    part.max_norm_tile = std::max_element(largest.begin(), largest.end()) - largest.begin();
   }
 
   std::vector<Candidates<T>> make_candidates(std::int64_t first, std::int64_t count) {
     const std::int64_t capacity = plan_.candidates;
-    space_.candidate_scores.resize(static_cast<std::size_t>(count * capacity));
-    space_.candidate_offsets.resize(static_cast<std::size_t>(count * capacity));
+    workspace_.candidate_scores.resize(static_cast<std::size_t>(count * capacity));
+    workspace_.candidate_offsets.resize(static_cast<std::size_t>(count * capacity));
     std::vector<Candidates<T>> candidates;
     candidates.reserve(static_cast<std::size_t>(count));
     for (std::int64_t q = 0; q < count; ++q)
-      candidates.emplace_back(first + q, space_.candidate_scores.data() + q * capacity,
-                              space_.candidate_offsets.data() + q * capacity, capacity);
+      candidates.emplace_back(first + q, workspace_.candidate_scores.data() + q * capacity,
+                              workspace_.candidate_offsets.data() + q * capacity, capacity);
     return candidates;
   }
 
   Rows<F> tile_rows(std::int64_t first, std::int64_t count) {
-    if (!lies_ready(base_)) space_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
-    return working_rows(base_, first, count, space_.base_rows.data());
+    if (!lies_ready(base_)) workspace_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
+    return working_rows(base_, first, count, workspace_.base_rows.data());
   }
 
-  // All scores of the tile are written, then filtered.
-  void select_whole(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
-                    Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
-    F* scores = space_.scores.data();
-    if (stage_ == Stage::gemm) {
+  // Computes all scores of the tile, then filters them.
+  void select_from_matrix(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
+                          Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
+    F* scores = workspace_.scores.data();
+    if (stage_ == BruteStage::gemm) {
       multiply(query_rows, base_rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
     } else {
       direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), scores, stride);
     }
     const F* bias = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
     for (std::int64_t q = 0; q < query_rows.count; ++q)
-      candidates[static_cast<std::size_t>(q)].take(context, 0, scores + q * stride, bias, base_rows.count);
+      candidates[static_cast<std::size_t>(q)].add_scores(context, 0, scores + q * stride, bias, base_rows.count);
   }
 
-  // Only blocks that hold a candidate are written, and looked at again.
-  void select_by_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
-                        Rows<F> query_rows, Rows<F> base_rows) {
+  // Computes scores in blocks, of which only those with a candidate are written and filtered.
+  void select_from_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
+                          Rows<F> query_rows, Rows<F> base_rows) {
     const std::int64_t block_rows = tiled_block_rows<F>();
     const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
     const F* norms = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
-    space_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
-    pack_panels(base_rows, dims(), space_.panels.data());
-    space_.limits.resize(candidates.size());
-    for (std::size_t q = 0; q < candidates.size(); ++q) space_.limits[q] = core::next_above(candidates[q].threshold());
-    space_.hits.resize(candidates.size() * static_cast<std::size_t>(blocks));
-    F* scores = space_.scores.data();
+    workspace_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
+    pack_panels(base_rows, dims(), workspace_.panels.data());
+    workspace_.limits.resize(candidates.size());
+    for (std::size_t q = 0; q < candidates.size(); ++q)
+      workspace_.limits[q] = core::next_above(candidates[q].threshold());
+    workspace_.hits.resize(candidates.size() * static_cast<std::size_t>(blocks));
+    F* scores = workspace_.scores.data();
     const std::int64_t hits = register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows,
-                                                    {space_.panels.data(), norms, base_rows.count}, dims(),
-                                                    {scores, space_.hits.data(), space_.limits.data()});
+                                                    {workspace_.panels.data(), norms, base_rows.count}, dims(),
+                                                    {scores, workspace_.hits.data(), workspace_.limits.data()});
     order_hits(candidates.size(), hits);
-    for (const std::uint32_t i : space_.hit_order) {
-      const BlockHit hit = space_.hits[i];
+    for (const std::uint32_t i : workspace_.hit_order) {
+      const BlockHit hit = workspace_.hits[i];
       const std::int64_t first = hit.block * block_rows;
-      candidates[hit.query].take(context, first, scores + i * block_rows, nullptr,
-                                 std::min(block_rows, base_rows.count - first));
+      candidates[hit.query].add_scores(context, first, scores + i * block_rows, nullptr,
+                                       std::min(block_rows, base_rows.count - first));
     }
   }
 
-  // A query's hits together, so that its buffer comes into cache once: a counting sort, which keeps them ascending.
+  // Groups hits by query, so that each query's buffer comes into cache once; a stable counting sort.
   void order_hits(std::size_t queries, std::int64_t count) {
-    space_.hit_starts.assign(queries + 1, 0);
-    const auto first = space_.hits.begin();
-    std::for_each(first, first + count, [&](const BlockHit& hit) { ++space_.hit_starts[hit.query + 1]; });
-    std::partial_sum(space_.hit_starts.begin(), space_.hit_starts.end(), space_.hit_starts.begin());
-    space_.hit_order.resize(static_cast<std::size_t>(count));
-    for (std::uint32_t i = 0; i < count; ++i) space_.hit_order[space_.hit_starts[space_.hits[i].query]++] = i;
+    workspace_.hit_starts.assign(queries + 1, 0);
+    const auto first = workspace_.hits.begin();
+    std::for_each(first, first + count, [&](const BlockHit& hit) { ++workspace_.hit_starts[hit.query + 1]; });
+    std::partial_sum(workspace_.hit_starts.begin(), workspace_.hit_starts.end(), workspace_.hit_starts.begin());
+    workspace_.hit_order.resize(static_cast<std::size_t>(count));
+    for (std::uint32_t i = 0; i < count; ++i)
+      workspace_.hit_order[workspace_.hit_starts[workspace_.hits[i].query]++] = i;
   }
 
   const PreparedRows<T>& base_;
   const PreparedRows<T>& queries_;
   const Plan& plan_;
-  Stage stage_;
+  BruteStage stage_;
   core::Form form_;
   bool expanded_;
   core::ScoreBounds<F> bounds_;
-  Workspace<F>& space_;
+  BruteWorkspace<F>& workspace_;
 };
 
 template <class D>
@@ -225,7 +227,7 @@ void write_hits(const Metric& metric, const std::vector<core::Hit<D>>& hits, std
   }
 }
 
-// The parts' answers to one query, merged.
+// Merges the parts' answers to one query.
 template <class D>
 void merge_parts(const std::vector<const std::vector<core::Hit<D>>*>& parts, std::int64_t k, const Metric& metric,
                  std::int64_t* ids, D* distances) {
@@ -250,7 +252,7 @@ std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& qu
   const std::int64_t part_rows = (base_count + splits - 1) / splits;
 
   std::vector<std::vector<core::Hit<F>>> partial(splits > 1 ? static_cast<std::size_t>(splits * query_count) : 0);
-  std::vector<Workspace<F>> workspaces(static_cast<std::size_t>(plan.threads));
+  std::vector<BruteWorkspace<F>> workspaces(static_cast<std::size_t>(plan.threads));
   ProgressMeter progress(callback, query_count * base_count);
   std::atomic<std::int64_t> finalists{0};
 
@@ -260,7 +262,7 @@ std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& qu
     BasePart part{split * part_rows, 0, plan.base_tile, {}, 0};
     part.count = std::min(base_count - part.first, part_rows);
     if (part.count <= 0) return;
-    Task<T> task(base, queries, plan, workspaces[static_cast<std::size_t>(worker)]);
+    BruteTask<T> task(base, queries, plan, workspaces[static_cast<std::size_t>(worker)]);
     finalists += task.run(first_query, std::min(plan.query_block, query_count - first_query), part, progress, worker,
                           [&](std::int64_t query, std::vector<core::Hit<F>> hits) {
                             if (splits == 1)
@@ -284,7 +286,7 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
   using F = DistanceOf<T>;
   constexpr std::int64_t kQueries = 16;
   constexpr std::int64_t kRows = 1024;
-  constexpr double kTolerable = 1e-3;  // error over nearest distance in the sample, beyond which candidates multiply
+  constexpr double kMaxError = 1e-3;  // error over nearest distance in the sample, beyond which candidates multiply
   const std::int64_t row_count = std::min(kRows, base.view.rows);
   const std::int64_t query_count = std::min(kQueries, queries.view.rows);
   std::vector<std::int64_t> ids(static_cast<std::size_t>(row_count));
@@ -292,17 +294,17 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
   std::vector<double> raw(ids.size());
   std::vector<double> query(static_cast<std::size_t>(base.view.cols));
   const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, core::range_of_type<T>());
-  const double longest = *std::max_element(base.square_norms.begin(), base.square_norms.end());
+  const double max_square_norm = *std::max_element(base.square_norms.begin(), base.square_norms.end());
   std::int64_t sharp = 0;
   for (std::int64_t i = 0; i < query_count; ++i) {
     const std::int64_t q = i * queries.view.rows / query_count;
     exact_query(queries, q, query.data());
     exact_sums(core::Form::squared, 0, query.data(), base.exact_base(), ids.data(), row_count, raw.data());
-    // A distance of 0 is the query itself, or a copy: the next one tells.
+    // A distance of 0 is the query itself, or a copy: it is skipped.
     double nearest = std::numeric_limits<double>::infinity();
     for (const double distance : raw)
       if (distance > 0) nearest = std::min(nearest, distance);
-    sharp += bounds.error(queries.facts(q).square_norm, longest) <= kTolerable * nearest ? 1 : 0;
+    sharp += bounds.error(queries.facts(q).square_norm, max_square_norm) <= kMaxError * nearest ? 1 : 0;
   }
   return 2 * sharp > query_count;
 }

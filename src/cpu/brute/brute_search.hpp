@@ -1,4 +1,4 @@
-// brute_search.hpp: exact search that looks at every point.
+// brute_search.hpp: the k nearest of every query by distances to all points, exact.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace kith::cpu {
 
-// Fills queries × k ids and distances by the tiles of the plan. Returns how many keys were computed.
+// Writes queries × k ids and distances by the tiles of the plan. Returns the number of exact keys.
 template <Element T>
 std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
                           const ProgressCallback& progress, std::int64_t* ids, DistanceOf<T>* distances);
 
-// Whether ‖y‖² − 2⟨x,y⟩ in working precision can tell the nearest points of this data apart: looks at a sample.
-// Where it cannot (tight clusters far from the origin), the direct form is the faster way.
+// Whether ‖y‖² − 2⟨x,y⟩ in working precision tells the nearest points of a sample apart. Where it does not (tight
+// clusters far from the origin), the direct form is faster.
 template <Element T>
 bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& queries);
 

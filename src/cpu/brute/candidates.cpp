@@ -1,3 +1,4 @@
+// candidates.cpp: limits of scores from the k-th score and from exact keys.
 #include "cpu/brute/candidates.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ void Candidates<T>::set_tile_threshold(const SelectionContext<T>& context) {
 template <Element T>
 void Candidates<T>::update_threshold(const SelectionContext<T>& context) {
   threshold_ = context.bounds.computed_limit(score_limit_, 0);
-  // Exact scores order as the keys do, so what comes later must be strictly better than the k-th.
+  // Exact scores have the order of keys, and later rows lose ties: they must be strictly below the k-th.
   if (context.bounds.is_exact())
     threshold_ = std::min(threshold_, std::nextafter(exact_limit_, -std::numeric_limits<F>::infinity()));
 }
@@ -32,17 +33,17 @@ template <Element T>
 void Candidates<T>::begin_tile(SelectionContext<T>& context, std::int64_t tile) {
   tile_first_ = tile * context.part.tile_rows;
   tile_error_ = tile_error(context, tile);
-  if (size_ >= std::max(refresh_, kRefresh * context.k)) {
+  if (size_ >= std::max(refresh_at_, kRefreshFactor * context.k)) {
     tighten(context);
     drop_beyond_limit(context);
-    refresh_ = kRefresh * size_;
+    refresh_at_ = kRefreshFactor * size_;
   }
   set_tile_threshold(context);
 }
 
 template <Element T>
-void Candidates<T>::take(SelectionContext<T>& context, std::int64_t first, const F* scores, const F* bias,
-                         std::int64_t count) {
+void Candidates<T>::add_scores(SelectionContext<T>& context, std::int64_t first, const F* scores, const F* bias,
+                               std::int64_t count) {
   const F raise = core::round_up<F>(tile_error_);
   for (std::int64_t done = 0; done < count;) {
     const auto offset = static_cast<OffsetOf<F>>(tile_first_ + first + done);
@@ -51,17 +52,17 @@ void Candidates<T>::take(SelectionContext<T>& context, std::int64_t first, const
     done += result.consumed;
     size_ += result.kept;
     if (done == count) return;
-    make_room(context);
+    shrink(context);
     set_tile_threshold(context);
   }
 }
 
 template <Element T>
-void Candidates<T>::make_room(SelectionContext<T>& context) {
+void Candidates<T>::shrink(SelectionContext<T>& context) {
   tighten(context);
   drop_beyond_limit(context);
   const std::int64_t wanted = std::max(kSlack, (capacity_ - context.k) / 2);
-  if (size_ + wanted > capacity_) settle(context);
+  if (size_ + wanted > capacity_) rank_by_keys(context);
 }
 
 template <Element T>
@@ -82,15 +83,15 @@ void Candidates<T>::tighten(const SelectionContext<T>& context) {
   update_threshold(context);
 }
 
-// The largest error of any tile stands for all of them, so that one threshold serves the whole buffer.
+// Uses the largest error of all tiles, so that one threshold serves the whole buffer.
 template <Element T>
 void Candidates<T>::drop_beyond_limit(const SelectionContext<T>& context) {
-  const double error = tile_error(context, context.part.longest_tile);
+  const double error = tile_error(context, context.part.max_norm_tile);
   size_ = compact(scores_, offsets_, size_, context.bounds.computed_limit(score_limit_, 2 * error));
   if (context.bounds.is_exact()) drop_lost_ties(context.k);
 }
 
-// Behind k candidates that are as good as the k-th score, and earlier, a score no better than it cannot win.
+// Drops candidates that are no better than the k-th score and come after k that are at least as good.
 template <Element T>
 void Candidates<T>::drop_lost_ties(std::int64_t k) {
   std::int64_t kept = 0;
@@ -104,9 +105,9 @@ void Candidates<T>::drop_lost_ties(std::int64_t k) {
   size_ = kept;
 }
 
-// Computes the keys of everything in the buffer and keeps the k best ever seen.
+// Computes the keys of all candidates in the buffer and keeps the k best so far.
 template <Element T>
-void Candidates<T>::settle(SelectionContext<T>& context) {
+void Candidates<T>::rank_by_keys(SelectionContext<T>& context) {
   const Metric& metric = context.base.metric;
   const std::int64_t dims = context.base.view.cols;
   const auto count = static_cast<std::size_t>(size_);
@@ -130,7 +131,7 @@ void Candidates<T>::settle(SelectionContext<T>& context) {
   size_ = 0;
   if (static_cast<std::int64_t>(hits_.size()) < context.k) return;
   lower_limit(context, hits_.back().key);
-  // Distances end at 0: once k of them are there, nothing that comes later can do better.
+  // Once k distances are 0, no later row can win.
   if (hits_.back().key <= 0 && metric.kind != MetricKind::inner_product)
     score_limit_ = -std::numeric_limits<double>::infinity();
   update_threshold(context);
@@ -142,7 +143,7 @@ auto Candidates<T>::finish(SelectionContext<T>& context) -> std::vector<core::Hi
     tighten(context);
     drop_beyond_limit(context);
   }
-  if (size_ > 0) settle(context);
+  if (size_ > 0) rank_by_keys(context);
   return std::move(hits_);
 }
 

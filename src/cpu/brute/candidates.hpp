@@ -1,11 +1,9 @@
-// candidates.hpp: one query's candidates while the base streams past, and how they become its k nearest.
-//
-// Scores that could belong to one of the k nearest are appended to a buffer. When it is full the k-th best score
-// tightens the limit and what lies provably beyond is dropped; should too many remain (their scores too close for the
-// precision to tell), their keys are computed and only the k best survive. So memory stays bounded whatever the data,
-// and nothing is ever lost that could be in the answer.
-//
-// Base rows come in ascending order, so what comes later loses every tie.
+// candidates.hpp: the candidates of one query while the tiles of the base pass, and its k nearest at the end.
+// Idea    scores that may belong to one of the k nearest are appended to a buffer. When it is full, the k-th best score
+//         lowers the limit, and candidates provably beyond it are dropped; if too many remain (their scores are too
+//         close for the precision), their keys are computed and only the k best survive. So memory is bounded for all
+//         data, and no neighbor is lost.
+// Ties    base rows come in ascending order, so that later rows lose every tie.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +23,10 @@ struct BasePart {
   std::int64_t count = 0;
   std::int64_t tile_rows = 0;
   std::vector<double> tile_square_norms;  // the largest of each tile; empty for scores with a relative error
-  std::int64_t longest_tile = 0;          // the tile with the largest of them
+  std::int64_t max_norm_tile = 0;         // the tile with the largest of them
 };
 
-// What all rows of a task share.
+// State shared by the queries of a task.
 template <Element T>
 struct SelectionContext {
   using F = DistanceOf<T>;
@@ -54,29 +52,29 @@ class Candidates {
   Candidates(std::int64_t query, F* scores, OffsetOf<F>* offsets, std::int64_t capacity)
       : query_(query), scores_(scores), offsets_(offsets), capacity_(capacity) {}
 
-  // Before any score of a tile is taken.
+  // Must be called before the scores of a tile are added.
   void begin_tile(SelectionContext<T>& context, std::int64_t tile);
 
-  // Scores of the tile above it need not be taken.
+  // Scores of the tile above it need not be added.
   F threshold() const { return tile_threshold_; }
 
-  // Takes scores of the tile, from its row `first` on. `bias` (or null) are added to them.
-  void take(SelectionContext<T>& context, std::int64_t first, const F* scores, const F* bias, std::int64_t count);
+  // Adds scores of the tile, from its row `first` on. `bias`, unless null, is added to them first.
+  void add_scores(SelectionContext<T>& context, std::int64_t first, const F* scores, const F* bias, std::int64_t count);
 
-  // The k nearest of the part, sorted. The last call.
+  // Returns the k nearest of the part, sorted. Must be the last call.
   std::vector<core::Hit<F>> finish(SelectionContext<T>& context);
 
  private:
-  // A buffer this many times longer than what it was tightened to gives a noticeably better limit.
-  static constexpr std::int64_t kRefresh = 4;
+  // The limit is updated once the buffer is this many times as long as after the last update.
+  static constexpr std::int64_t kRefreshFactor = 4;
 
   double tile_error(const SelectionContext<T>& context, std::int64_t tile) const;
   void set_tile_threshold(const SelectionContext<T>& context);
-  void make_room(SelectionContext<T>& context);
+  void shrink(SelectionContext<T>& context);
   void tighten(const SelectionContext<T>& context);
   void drop_beyond_limit(const SelectionContext<T>& context);
   void drop_lost_ties(std::int64_t k);
-  void settle(SelectionContext<T>& context);
+  void rank_by_keys(SelectionContext<T>& context);
   void lower_limit(const SelectionContext<T>& context, F key);
   void update_threshold(const SelectionContext<T>& context);
 
@@ -92,7 +90,7 @@ class Candidates {
   std::int64_t tile_first_ = 0;                                   // of the part, where the tile begins
   double tile_error_ = 0;                                         // E in this tile
   F tile_threshold_ = std::numeric_limits<F>::infinity();         // for computed scores of this tile
-  std::int64_t refresh_ = 0;                                      // size from which the next tile starts by tightening
+  std::int64_t refresh_at_ = 0;                                   // size from which the next tile starts by tightening
   std::vector<core::Hit<F>> hits_;                                // settled ones: keys known, sorted, at most k
 };
 

@@ -1,5 +1,5 @@
 // kth_value.hpp: a value that at least k of the given ones do not exceed, and few more than k.
-// Found by bisection over the values' bits with a SIMD count at each step: no element moves, and ties do no harm.
+// Idea    bisection over the values' bits with a SIMD count at each step: no element moves, and ties cost nothing.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace kith::cpu {
 
-// Infinity when fewer than k values are numbers. `spare`: how many more than k are acceptable.
+// Returns infinity when fewer than k values are numbers. Up to k + `spare` values may not exceed the result.
 template <class F>
 F kth_value(const F* values, std::int64_t count, std::int64_t k, std::int64_t spare) {
   using Bits = decltype(core::ordered_bits(F{}));
   if (count_at_most(values, count, std::numeric_limits<F>::infinity()) < k) return std::numeric_limits<F>::infinity();
-  // Between the extremes the bisection is shorter. NaN compares false, so it is neither.
+  // The bisection starts between the extremes. NaN compares false, so it is neither.
   F least = std::numeric_limits<F>::infinity();
   F most = -std::numeric_limits<F>::infinity();
   for (std::int64_t i = 0; i < count; ++i) {

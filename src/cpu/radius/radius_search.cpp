@@ -1,6 +1,6 @@
-// Data flow: a task is a block of queries against a part of the base. Tile by tile, scores are computed and those that
-// could lie within the query's radius filtered out; the keys of these decide. At the end the hits of each query, from
-// all parts, are sorted into the result.
+// radius_search.cpp: tasks of a block of queries and a part of the base run on all threads.
+// Idea    tile by tile, scores are computed, and points that may lie within the query's radius kept; their exact keys
+//         decide. At the end the hits of each query, from all parts, are sorted into the result.
 #include "cpu/radius/radius_search.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::int64_t slack_padded(std::int64_t count) {
   return (count + kSlack - 1) / kSlack * kSlack;
 }
 
-// What a worker keeps from task to task.
+// Buffers that a thread keeps from task to task.
 template <class F>
 struct RadiusWorkspace {
   std::vector<F> query_rows;
@@ -35,7 +35,7 @@ struct RadiusWorkspace {
   std::vector<F> scores;
   std::vector<F> norms;
   std::vector<F> limits;
-  std::vector<F> raises;
+  std::vector<F> errors;
   std::vector<BlockHit> hits;
   std::vector<F> kept_scores;
   std::vector<OffsetOf<F>> kept_offsets;
@@ -55,32 +55,32 @@ class RadiusTask {
   using F = DistanceOf<T>;
 
   RadiusTask(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
-             const core::RadiusQuery<F>& reach, RadiusWorkspace<F>& workspace)
+             const core::RadiusQuery<F>& request, RadiusWorkspace<F>& workspace)
       : base_(base),
         queries_(queries),
         plan_(plan),
-        reach_(reach),
+        request_(request),
         form_(core::form_of(plan.metric)),
         bounds_(plan.metric, base.view.cols, plan.expanded, core::range_of_type<T>()),
-        space_(workspace) {}
+        workspace_(workspace) {}
 
-  // Queries [first, first + count) against base rows [part, part_end); found[q] belongs to query first + q.
-  // `tile_done(pairs, hits)` is called after each tile.
+  // Searches base rows [part, part_end) for queries [first, first + count); found[q] belongs to query first + q. Calls
+  // tile_done(pairs, hits) after each tile.
   template <class TileDone>
   std::int64_t run(std::int64_t first, std::int64_t count, std::int64_t part, std::int64_t part_end,
                    QueryHits<F>* const* found, TileDone tile_done) {
     first_ = first;
     found_ = found;
-    const Rows<F> query_rows = take_queries(first, count);
-    space_.kept_scores.resize(static_cast<std::size_t>(plan_.candidates));
-    space_.kept_offsets.resize(static_cast<std::size_t>(plan_.candidates));
-    space_.ids.resize(static_cast<std::size_t>(plan_.candidates));
-    space_.raw.resize(static_cast<std::size_t>(plan_.candidates));
+    const Rows<F> query_rows = working_queries(first, count);
+    workspace_.kept_scores.resize(static_cast<std::size_t>(plan_.candidates));
+    workspace_.kept_offsets.resize(static_cast<std::size_t>(plan_.candidates));
+    workspace_.ids.resize(static_cast<std::size_t>(plan_.candidates));
+    workspace_.raw.resize(static_cast<std::size_t>(plan_.candidates));
     for (std::int64_t tile = part; tile < part_end; tile += plan_.base_tile) {
       const std::int64_t rows = std::min(plan_.base_tile, part_end - tile);
       hits_ = 0;
       set_limits(first, count, tile, rows);
-      const Rows<F> base_rows = take_base(tile, rows);
+      const Rows<F> base_rows = tile_rows(tile, rows);
       if (plan_.distance == "register-tiled") {
         search_panels(query_rows, base_rows, tile);
       } else {
@@ -94,123 +94,126 @@ class RadiusTask {
  private:
   std::int64_t dims() const { return base_.view.cols; }
 
-  // In working precision, doubled for ‖y‖² − ⟨2x,y⟩, and in double for the keys.
-  Rows<F> take_queries(std::int64_t first, std::int64_t count) {
-    space_.exact_queries.resize(static_cast<std::size_t>(count * dims()));
-    for (std::int64_t q = 0; q < count; ++q) exact_query(queries_, first + q, space_.exact_queries.data() + q * dims());
-    space_.query_rows.resize(static_cast<std::size_t>(count * dims()));
-    const Rows<F> rows = working_rows(queries_, first, count, space_.query_rows.data());
+  // The queries in working precision, doubled for ‖y‖² − ⟨2x,y⟩; also stores them in double, for the keys.
+  Rows<F> working_queries(std::int64_t first, std::int64_t count) {
+    workspace_.exact_queries.resize(static_cast<std::size_t>(count * dims()));
+    for (std::int64_t q = 0; q < count; ++q)
+      exact_query(queries_, first + q, workspace_.exact_queries.data() + q * dims());
+    workspace_.query_rows.resize(static_cast<std::size_t>(count * dims()));
+    const Rows<F> rows = working_rows(queries_, first, count, workspace_.query_rows.data());
     if (!plan_.expanded) return rows;
     for (std::int64_t q = 0; q < count; ++q)
       for (std::int64_t c = 0; c < dims(); ++c)
-        space_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
-    return {space_.query_rows.data(), count, dims()};
+        workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
+    return {workspace_.query_rows.data(), count, dims()};
   }
 
-  Rows<F> take_base(std::int64_t first, std::int64_t count) {
-    if (!lies_ready(base_)) space_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
-    return working_rows(base_, first, count, space_.base_rows.data());
+  Rows<F> tile_rows(std::int64_t first, std::int64_t count) {
+    if (!lies_ready(base_)) workspace_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
+    return working_rows(base_, first, count, workspace_.base_rows.data());
   }
 
-  // Scores of the tile above limits[q] lie outside the radius. raises[q] is their error.
+  // Scores of the tile above limits[q] lie outside the radius. errors[q] is their error, rounded up.
   void set_limits(std::int64_t first, std::int64_t count, std::int64_t tile, std::int64_t rows) {
-    double longest = 0;
+    double max_square_norm = 0;
     if (bounds_.is_absolute()) {
       const double* norms = base_.square_norms.data() + tile;
-      longest = *std::max_element(norms, norms + rows);
+      max_square_norm = *std::max_element(norms, norms + rows);
     }
-    space_.limits.resize(static_cast<std::size_t>(count));
-    space_.raises.resize(static_cast<std::size_t>(count));
+    workspace_.limits.resize(static_cast<std::size_t>(count));
+    workspace_.errors.resize(static_cast<std::size_t>(count));
     for (std::int64_t q = 0; q < count; ++q) {
       const double square_norm = queries_.facts(first + q).square_norm;
-      const double error = bounds_.error(square_norm, longest);
-      const double limit = bounds_.true_limit(reach_.key_of(first + q), square_norm);
-      space_.limits[static_cast<std::size_t>(q)] = bounds_.computed_limit(limit, error);
-      space_.raises[static_cast<std::size_t>(q)] = core::round_up<F>(error);
+      const double error = bounds_.error(square_norm, max_square_norm);
+      const double limit = bounds_.true_limit(request_.key_of(first + q), square_norm);
+      workspace_.limits[static_cast<std::size_t>(q)] = bounds_.computed_limit(limit, error);
+      workspace_.errors[static_cast<std::size_t>(q)] = core::round_up<F>(error);
     }
   }
 
   void search_rows(Rows<F> query_rows, Rows<F> base_rows, std::int64_t tile) {
     const std::int64_t stride = slack_padded(base_rows.count);
-    space_.scores.resize(static_cast<std::size_t>(query_rows.count * stride));
-    direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), space_.scores.data(), stride);
+    workspace_.scores.resize(static_cast<std::size_t>(query_rows.count * stride));
+    direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), workspace_.scores.data(), stride);
     for (std::int64_t q = 0; q < query_rows.count; ++q)
-      take(q, tile, space_.scores.data() + q * stride, base_rows.count);
+      filter_scores(q, tile, workspace_.scores.data() + q * stride, base_rows.count);
   }
 
   void search_panels(Rows<F> query_rows, Rows<F> base_rows, std::int64_t tile) {
     const std::int64_t block_rows = tiled_block_rows<F>();
     const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
     const std::int64_t padded_rows = slack_padded(base_rows.count);
-    space_.panels.resize(static_cast<std::size_t>(padded_rows * dims()));
-    pack_panels(base_rows, dims(), space_.panels.data());
+    workspace_.panels.resize(static_cast<std::size_t>(padded_rows * dims()));
+    pack_panels(base_rows, dims(), workspace_.panels.data());
     if (plan_.expanded) {
-      space_.norms.assign(base_.square_norms.data() + tile, base_.square_norms.data() + tile + base_rows.count);
-      space_.norms.resize(static_cast<std::size_t>(padded_rows));
+      workspace_.norms.assign(base_.square_norms.data() + tile, base_.square_norms.data() + tile + base_rows.count);
+      workspace_.norms.resize(static_cast<std::size_t>(padded_rows));
     }
-    space_.scores.resize(static_cast<std::size_t>(query_rows.count * padded_rows));
-    space_.hits.resize(static_cast<std::size_t>(query_rows.count * blocks));
-    std::vector<F>& below = next_limits();
-    const std::int64_t count =
-        register_tiled_scores(plan_.expanded ? core::Form::dot : form_, plan_.metric.p, query_rows,
-                              {space_.panels.data(), plan_.expanded ? space_.norms.data() : nullptr, base_rows.count},
-                              dims(), {space_.scores.data(), space_.hits.data(), below.data()});
+    workspace_.scores.resize(static_cast<std::size_t>(query_rows.count * padded_rows));
+    workspace_.hits.resize(static_cast<std::size_t>(query_rows.count * blocks));
+    std::vector<F>& limits = exclusive_limits();
+    const std::int64_t count = register_tiled_scores(
+        plan_.expanded ? core::Form::dot : form_, plan_.metric.p, query_rows,
+        {workspace_.panels.data(), plan_.expanded ? workspace_.norms.data() : nullptr, base_rows.count}, dims(),
+        {workspace_.scores.data(), workspace_.hits.data(), limits.data()});
     for (std::int64_t i = 0; i < count; ++i) {
-      const BlockHit hit = space_.hits[static_cast<std::size_t>(i)];
+      const BlockHit hit = workspace_.hits[static_cast<std::size_t>(i)];
       const std::int64_t row = hit.block * block_rows;
-      take(hit.query, tile + row, space_.scores.data() + i * block_rows, std::min(block_rows, base_rows.count - row));
+      filter_scores(hit.query, tile + row, workspace_.scores.data() + i * block_rows,
+                    std::min(block_rows, base_rows.count - row));
     }
   }
 
-  // Panels want what is below, not at most.
-  std::vector<F>& next_limits() {
-    below_.resize(space_.limits.size());
-    std::transform(space_.limits.begin(), space_.limits.end(), below_.begin(), core::next_above<F>);
-    return below_;
+  // Limits for register_tiled_scores(), which keeps scores below a limit, not at most the limit.
+  std::vector<F>& exclusive_limits() {
+    exclusive_limits_.resize(workspace_.limits.size());
+    std::transform(workspace_.limits.begin(), workspace_.limits.end(), exclusive_limits_.begin(), core::next_above<F>);
+    return exclusive_limits_;
   }
 
-  // Scores of base rows [row, row + count) for one query of the block.
-  void take(std::int64_t q, std::int64_t row, const F* scores, std::int64_t count) {
+  // Keeps scores of base rows [row, row + count) of one query that may be within its radius, and checks their keys.
+  void filter_scores(std::int64_t q, std::int64_t row, const F* scores, std::int64_t count) {
     const auto at = static_cast<std::size_t>(q);
     for (std::int64_t done = 0; done < count;) {
-      const auto result = filter(scores + done, nullptr, count - done, space_.limits[at], space_.raises[at],
-                                 static_cast<OffsetOf<F>>(done), space_.kept_scores.data(), space_.kept_offsets.data(),
-                                 plan_.candidates);
+      const auto result = filter(scores + done, nullptr, count - done, workspace_.limits[at], workspace_.errors[at],
+                                 static_cast<OffsetOf<F>>(done), workspace_.kept_scores.data(),
+                                 workspace_.kept_offsets.data(), plan_.candidates);
       done += result.consumed;
-      std::int64_t unsure = 0;
+      std::int64_t undecided = 0;
       for (std::int64_t i = 0; i < result.kept; ++i) {
         const auto candidate = static_cast<std::size_t>(i);
-        const std::int64_t id = row + static_cast<std::int64_t>(space_.kept_offsets[candidate]);
-        if (reach_.exclude_self && id == first_ + q) continue;
-        if (reach_.count_only && surely_within(q, space_.kept_scores[candidate])) {
+        const std::int64_t id = row + static_cast<std::int64_t>(workspace_.kept_offsets[candidate]);
+        if (request_.exclude_self && id == first_ + q) continue;
+        if (request_.count_only && is_within(q, workspace_.kept_scores[candidate])) {
           found_[q]->count += 1;
         } else {
-          space_.ids[static_cast<std::size_t>(unsure++)] = id;
+          workspace_.ids[static_cast<std::size_t>(undecided++)] = id;
         }
       }
-      decide(q, unsure);
+      check_keys(q, undecided);
     }
   }
 
-  bool surely_within(std::int64_t q, F raised) const {
-    return bounds_.key_above(raised, queries_.facts(first_ + q).square_norm) <= reach_.key_of(first_ + q);
+  bool is_within(std::int64_t q, F raised) const {
+    return bounds_.key_above(raised, queries_.facts(first_ + q).square_norm) <= request_.key_of(first_ + q);
   }
 
-  // Keys of the first `count` ids; those within the radius are hits.
-  void decide(std::int64_t q, std::int64_t count) {
+  // Computes the keys of the first `count` ids; those within the radius are hits.
+  void check_keys(std::int64_t q, std::int64_t count) {
     if (count == 0) return;
-    const F limit = reach_.key_of(first_ + q);
+    const F limit = request_.key_of(first_ + q);
     const core::RowFacts query_facts = queries_.facts(first_ + q);
-    exact_sums(form_, plan_.metric.p, space_.exact_queries.data() + q * dims(), base_.exact_base(), space_.ids.data(),
-               count, space_.raw.data());
+    exact_sums(form_, plan_.metric.p, workspace_.exact_queries.data() + q * dims(), base_.exact_base(),
+               workspace_.ids.data(), count, workspace_.raw.data());
     finalists_ += count;
     for (std::int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const std::int64_t id = space_.ids[at];
-      const F key = static_cast<F>(core::finish(plan_.metric, space_.raw[at], query_facts, base_.facts(id), dims()));
+      const std::int64_t id = workspace_.ids[at];
+      const F key =
+          static_cast<F>(core::finish(plan_.metric, workspace_.raw[at], query_facts, base_.facts(id), dims()));
       if (!(key <= limit)) continue;
       found_[q]->count += 1;
-      if (reach_.count_only) continue;
+      if (request_.count_only) continue;
       found_[q]->hits.push_back({key, id});
       ++hits_;
     }
@@ -219,20 +222,20 @@ class RadiusTask {
   const PreparedRows<T>& base_;
   const PreparedRows<T>& queries_;
   const Plan& plan_;
-  const core::RadiusQuery<F>& reach_;
+  const core::RadiusQuery<F>& request_;
   core::Form form_;
   core::ScoreBounds<F> bounds_;
-  RadiusWorkspace<F>& space_;
-  std::vector<F> below_;
+  RadiusWorkspace<F>& workspace_;
+  std::vector<F> exclusive_limits_;
   QueryHits<F>* const* found_ = nullptr;
   std::int64_t first_ = 0;
   std::int64_t hits_ = 0;  // of the tile
   std::int64_t finalists_ = 0;
 };
 
-// The parts' hits of one query, sorted, into the result; their memory is given back.
+// Sorts the hits of one query, from all parts, into the result, and frees their memory.
 template <class F>
-void put_sorted_row(const Metric& metric, QueryHits<F>* parts, std::int64_t splits, std::int64_t* ids, F* distances) {
+void write_sorted_row(const Metric& metric, QueryHits<F>* parts, std::int64_t splits, std::int64_t* ids, F* distances) {
   std::vector<core::Hit<F>> all = std::move(parts[0].hits);
   for (std::int64_t split = 1; split < splits; ++split) {
     const std::vector<core::Hit<F>> more = std::move(parts[split].hits);
@@ -249,7 +252,7 @@ void put_sorted_row(const Metric& metric, QueryHits<F>* parts, std::int64_t spli
 
 template <Element T>
 core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries,
-                                                const Plan& plan, const core::RadiusQuery<DistanceOf<T>>& reach,
+                                                const Plan& plan, const core::RadiusQuery<DistanceOf<T>>& request,
                                                 const ProgressCallback& callback) {
   using F = DistanceOf<T>;
   const std::int64_t query_count = queries.view.rows;
@@ -270,14 +273,14 @@ core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>& base, con
     std::vector<QueryHits<F>*> mine;
     for (std::int64_t q = 0; q < count; ++q)
       mine.push_back(&found[static_cast<std::size_t>((first + q) * splits + split)]);
-    RadiusTask<T> task(base, queries, plan, reach, workspaces[static_cast<std::size_t>(worker)]);
+    RadiusTask<T> task(base, queries, plan, request, workspaces[static_cast<std::size_t>(worker)]);
     finalists += task.run(first, count, part, std::min(part + part_rows, base.view.rows), mine.data(),
                           [&](std::int64_t pairs, std::int64_t more) {
-                            if ((hits += more) > reach.most_hits)
+                            if ((hits += more) > request.most_hits)
                               throw Error(ErrorCode::out_of_memory,
                                           fmt::format("more than {} neighbors lie within the radius; free memory "
                                                       "holds no more of them",
-                                                      reach.most_hits));
+                                                      request.most_hits));
                             progress.add(pairs, worker);
                           });
   });
@@ -291,12 +294,12 @@ core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>& base, con
       count += found[static_cast<std::size_t>(q * splits + split)].count;
     out.offsets[static_cast<std::size_t>(q) + 1] = out.offsets[static_cast<std::size_t>(q)] + count;
   }
-  if (!reach.count_only) {
+  if (!request.count_only) {
     out.ids.resize(static_cast<std::size_t>(out.offsets.back()));
     out.distances.resize(out.ids.size());
     parallel_for(plan.threads, query_count, [&](std::int64_t q, int) {
       const std::int64_t at = out.offsets[static_cast<std::size_t>(q)];
-      put_sorted_row(plan.metric, found.data() + q * splits, splits, out.ids.data() + at, out.distances.data() + at);
+      write_sorted_row(plan.metric, found.data() + q * splits, splits, out.ids.data() + at, out.distances.data() + at);
     });
   }
   progress.finish();

@@ -1,4 +1,4 @@
-// radius_search.hpp: all base points within each query's radius.
+// radius_search.hpp: all base points within each query's radius, exact.
 #pragma once
 
 #include "core/radius_query.hpp"
@@ -8,10 +8,10 @@
 
 namespace kith::cpu {
 
-// By the tiles of the plan. Throws Error(out_of_memory) when there are more than most_hits.
+// Searches by the tiles of the plan. Throws Error(out_of_memory) when there are more than most_hits.
 template <Element T>
 core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries,
-                                                const Plan& plan, const core::RadiusQuery<DistanceOf<T>>& reach,
+                                                const Plan& plan, const core::RadiusQuery<DistanceOf<T>>& request,
                                                 const ProgressCallback& progress);
 
 }  // namespace kith::cpu

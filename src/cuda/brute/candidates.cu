@@ -78,7 +78,7 @@ __global__ void certify_kernel(Certificate<F> certificate, std::int64_t queries,
   const F limit = bounds.computed_limit(bounds.true_limit(last, norm), bounds.error(norm, max_squared_norm));
   // Written so that NaN fails. Where scores are exact, k points come before those that were left out, by (score, id).
   const F left_out = certificate.left_out[query];
-  if (left_out > limit || bounds.is_alone(left_out, last, norm)) return;
+  if (left_out > limit || bounds.has_key_alone(left_out, last, norm)) return;
   failed[atomicAdd(failed_count, 1U)] = static_cast<unsigned>(query);
 }
 
