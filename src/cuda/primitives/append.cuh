@@ -1,11 +1,11 @@
-// append.cuh: a warp's lanes append to one list with one atomic operation.
+// append.cuh: the lanes of a warp append to one list with one atomic addition.
 #pragma once
 
 #include "cuda/primitives/block.cuh"
 
 namespace kith::KITH_BACKEND::inline primitives {
 
-// Every lane calls; those with `wanted` get the place of their item, the others anything.
+// Returns the position of the lane's item in the list, for lanes with `wanted`. Must be called by all lanes.
 __device__ __forceinline__ unsigned warp_append(bool wanted, unsigned* count) {
   const unsigned voters = __ballot_sync(kFullMask, wanted);
   unsigned base = 0;
@@ -14,9 +14,9 @@ __device__ __forceinline__ unsigned warp_append(bool wanted, unsigned* count) {
   return base + static_cast<unsigned>(__popc(voters & ((1U << lane_id()) - 1U)));
 }
 
-// The same for `items` items of each lane, which get places in a row: the first of them. Few lanes with items take
-// their places one by one, many share one operation.
-__device__ __forceinline__ unsigned append_some(unsigned items, unsigned* count) {
+// Returns the first of `items` consecutive positions for the lane's items. Up to 8 lanes with items use an atomic each,
+// which is faster than the scan; more use one for all. Must be called by all lanes.
+__device__ __forceinline__ unsigned warp_append_some(unsigned items, unsigned* count) {
   constexpr int kFew = 8;
   if (__popc(__ballot_sync(kFullMask, items != 0)) <= kFew) return items != 0 ? atomicAdd(count, items) : 0;
   const unsigned inclusive = warp_inclusive_sum(items);

@@ -1,10 +1,10 @@
 // bitonic.cuh: the bitonic network over an array held in the registers of a warp or a block (Hanák, 4.1).
 // Thread t holds elements t·kItems … t·kItems + kItems − 1, so the most frequent strides, the short ones, stay within a
-// thread; longer ones go through shuffles, and only those longer than a warp's share through shared memory.
+// thread; longer ones go through shuffles, and only those longer than a warp's elements through shared memory.
 // A reversed separator (R) pairs element e with its mirror image in the segment, which makes two sorted halves of the
 // same direction one bitonic sequence. A thread's mirror item sits at a fixed register of the mirror thread, so no
-// array is reversed in place. Separators (S) then sort the bitonic halves. Cost: n/2 comparisons a layer, m layers for
-// a merge of 2^m elements, m(m + 1)/2 for a sort.
+// array is reversed in place. Separators (S) then sort the bitonic halves. Cost: n/2 comparisons per layer, m layers
+// for a merge of 2^m elements, m(m + 1)/2 for a sort.
 #pragma once
 
 #include "cuda/primitives/key.cuh"
@@ -25,8 +25,8 @@ __device__ __forceinline__ K chosen(const K& mine, const K& other, bool smaller)
   return (other < mine) == smaller ? other : mine;
 }
 
-// The element of rank `count` (from 1) of an ascending array of a warp, in every lane. A register cannot be chosen by a
-// number, so every lane offers its last element of those ranks and the largest offer wins.
+// The element of rank `count` (from 1) of an ascending array of a warp, in every lane. Registers cannot be indexed at
+// run time, so every lane takes its last element up to that rank, and the largest of all lanes is the result.
 template <class K, unsigned kItems>
 __device__ __forceinline__ K warp_rank(const K (&items)[kItems], unsigned count) {
   K best = items[0];
@@ -43,32 +43,32 @@ __device__ __forceinline__ K warp_rank(const K (&items)[kItems], unsigned count)
 }
 
 // The network for kThreads threads (a multiple or a power-of-two part of a warp) of kItems elements each, both powers
-// of two, counted from a thread whose index is a multiple of kThreads. With more than a warp all threads of the block
-// call, kThreads is the block's size, and `shared` has room for kThreads · kItems keys; otherwise it is not used.
+// of two, from a thread whose index is a multiple of kThreads. With more than a warp, kThreads is the block's size, all
+// threads of the block must call, and `shared` holds kThreads · kItems keys; otherwise `shared` is not used.
 template <class K, unsigned kThreads, unsigned kItems>
 class Bitonic {
  public:
   using Key = K;
-  static constexpr unsigned kGroup = kThreads;  // threads that call together
-  static constexpr unsigned kEach = kItems;     // elements of each
+  static constexpr unsigned kGroup = kThreads;  // threads that hold the array
+  static constexpr unsigned kEach = kItems;     // elements per thread
   static constexpr unsigned kSize = kThreads * kItems;
 
-  // The place of this thread's item in the whole array.
+  // The index of this thread's item in the whole array.
   __device__ static unsigned rank(unsigned item) { return thread() * kItems + item; }
 
-  // Any order → ascending.
+  // Sorts ascending.
   __device__ static void sort(K (&items)[kItems], K* shared) {
     sort_items(items);
-    for (unsigned span = 2; span <= kThreads; span *= 2) {
-      mirror(items, span, shared);
-      separate(items, span / 4, shared);
+    for (unsigned length = 2; length <= kThreads; length *= 2) {
+      mirror(items, length, shared);
+      separate(items, length / 4, shared);
     }
   }
 
-  // A bitonic sequence → ascending.
+  // Sorts a bitonic sequence, ascending.
   __device__ static void merge(K (&items)[kItems], K* shared) { separate(items, kThreads / 2, shared); }
 
-  // Two ascending sequences, `items` and `others`: items keeps the kSize smallest of both, ascending.
+  // Leaves in `items` the kSize smallest keys of two ascending sequences, ascending.
   __device__ static void keep_smallest(K (&items)[kItems], const K (&others)[kItems], K* shared) {
     K mirrored[kItems];
     exchange_mirrored(others, mirrored, kThreads, shared);
@@ -81,16 +81,16 @@ class Bitonic {
  private:
   __device__ static unsigned thread() { return threadIdx.x % kThreads; }
 
-  // Each thread's own items, ascending.
+  // Sorts each thread's own items, ascending.
   __device__ static void sort_items(K (&items)[kItems]) {
     KITH_UNROLL
-    for (unsigned span = 2; span <= kItems; span *= 2) {
+    for (unsigned length = 2; length <= kItems; length *= 2) {
       KITH_UNROLL
       for (unsigned i = 0; i < kItems; ++i) {
-        const unsigned j = i ^ (span - 1);
+        const unsigned j = i ^ (length - 1);
         if (i < j) order_pair(items[i], items[j]);
       }
-      separate_items(items, span / 4);
+      separate_items(items, length / 4);
     }
   }
 
@@ -106,16 +106,16 @@ class Bitonic {
     }
   }
 
-  // R over segments of `span` threads.
-  __device__ static void mirror(K (&items)[kItems], unsigned span, K* shared) {
+  // The reversed separator (R) over segments of `length` threads.
+  __device__ static void mirror(K (&items)[kItems], unsigned length, K* shared) {
     K mirrored[kItems];
-    exchange_mirrored(items, mirrored, span, shared);
-    const bool lower = (thread() & (span / 2)) == 0;
+    exchange_mirrored(items, mirrored, length, shared);
+    const bool lower = (thread() & (length / 2)) == 0;
     KITH_UNROLL
     for (unsigned i = 0; i < kItems; ++i) items[i] = chosen(items[i], mirrored[i], lower);
   }
 
-  // S with strides of `stride` threads and below, down to single items.
+  // Separators (S) with strides of `stride` threads and below, down to single items.
   __device__ static void separate(K (&items)[kItems], unsigned stride, K* shared) {
     for (; stride >= kWarp; stride /= 2) {
       if constexpr (kThreads > kWarp) {
@@ -137,11 +137,11 @@ class Bitonic {
     separate_items(items, kItems / 2);
   }
 
-  // mirrored[i] is the element that mirrors (thread, i) in its segment of `span` threads.
-  __device__ static void exchange_mirrored(const K (&from)[kItems], K (&mirrored)[kItems], unsigned span, K* shared) {
-    if (span <= kWarp) {
+  // Sets mirrored[i] to the mirror image of element (thread, i) in its segment of `length` threads.
+  __device__ static void exchange_mirrored(const K (&from)[kItems], K (&mirrored)[kItems], unsigned length, K* shared) {
+    if (length <= kWarp) {
       KITH_UNROLL
-      for (unsigned i = 0; i < kItems; ++i) mirrored[i] = shuffle_xor(from[kItems - 1 - i], span - 1);
+      for (unsigned i = 0; i < kItems; ++i) mirrored[i] = shuffle_xor(from[kItems - 1 - i], length - 1);
       return;
     }
     if constexpr (kThreads > kWarp) {
@@ -150,7 +150,8 @@ class Bitonic {
       for (unsigned i = 0; i < kItems; ++i) shared[i * kThreads + thread()] = from[i];
       __syncthreads();
       KITH_UNROLL
-      for (unsigned i = 0; i < kItems; ++i) mirrored[i] = shared[(kItems - 1 - i) * kThreads + (thread() ^ (span - 1))];
+      for (unsigned i = 0; i < kItems; ++i)
+        mirrored[i] = shared[(kItems - 1 - i) * kThreads + (thread() ^ (length - 1))];
     }
   }
 };

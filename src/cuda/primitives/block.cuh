@@ -1,11 +1,11 @@
-// block.cuh: small collective steps of a whole block.
+// block.cuh: prefix sums of a warp and of a block.
 #pragma once
 
 #include "cuda/runtime/shared.cuh"
 
 namespace kith::KITH_BACKEND::inline primitives {
 
-// Sum of one value a lane over the lanes up to this one.
+// The sum of the lanes' values up to and including this lane.
 __device__ __forceinline__ unsigned warp_inclusive_sum(unsigned value) {
   for (unsigned delta = 1; delta < kWarp; delta *= 2) {
     const unsigned other = __shfl_up_sync(kFullMask, value, delta);
@@ -14,7 +14,8 @@ __device__ __forceinline__ unsigned warp_inclusive_sum(unsigned value) {
   return value;
 }
 
-// Sum over the threads before this one; `total` over all. `scratch` has room for a word a warp and one more.
+// The sum over the threads before this one; `total` is that over all. `scratch` holds one word per warp and one more.
+// Must be called by all threads of the block.
 template <unsigned kThreads>
 __device__ unsigned block_exclusive_sum(unsigned value, unsigned* scratch, unsigned& total) {
   constexpr unsigned kWarps = kThreads / kWarp;

@@ -1,6 +1,6 @@
-// block_merge_sort.cuh: any number of keys in global memory, sorted by one block.
-// Tiles are sorted by the register network, then merged pairwise: every thread finds its strip of the output on the
-// merge path by bisection and merges it by itself. For lists that are rare or few; a merge is a pass over the list.
+// block_merge_sort.cuh: sorts any number of keys in global memory by one block.
+// Tiles are sorted by the register network, then merged pairwise: every thread finds its part of the output on the
+// merge path by bisection and merges it alone. Cost: one pass over the keys per merge level; for rare or few lists.
 #pragma once
 
 #include "cuda/primitives/bitonic.cuh"
@@ -8,7 +8,7 @@
 
 namespace kith::KITH_BACKEND::inline primitives {
 
-// Sorts keys[0 … size); `spare` has as much room. Returns where the result is, one of the two. `shared` is for
+// Sorts keys[0 … size) and returns the sorted array, which is `keys` or `spare`, both of `size` keys. `shared` holds
 // kThreads · kItems keys. Ends with a barrier.
 template <class K, unsigned kThreads, unsigned kItems>
 __device__ K* block_merge_sort(K* keys, K* spare, unsigned size, K* shared) {

@@ -1,7 +1,8 @@
-// device_sort.cu: CUB is included here, in sort_pairs.cu and in exclusive_count.cu only.
-// PackedKey  a few long segments: one device-wide radix sort each; many: CUB's segmented radix sort, a block a segment.
-// WideKey    CUB's segmented sort has no composite keys, so each key is labeled with its segment, in the zero of a
-//            WideKey, and one device-wide radix sort orders by (segment, order, id). LabeledKeys have theirs.
+// device_sort.cu: segmented sorts by CUB, which only this file, sort_pairs.cu and exclusive_count.cu include.
+// PackedKey   few long segments: one device-wide radix sort each; many: CUB's segmented sort, one block per segment.
+// WideKey     CUB's segmented sort has no composite keys, so each key is labeled with its segment, in its `zero`, and
+//             one device-wide radix sort orders by (segment, order, id).
+// LabeledKey  has its segment already: one device-wide radix sort.
 #include "cuda/primitives/device_sort.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace kith::KITH_BACKEND::inline primitives {
 namespace {
 
 template <class K>
-void sort_on_host(K* keys, std::int64_t segments, std::int64_t length, cudaStream_t stream) {
+void sort_segments_on_host(K* keys, std::int64_t segments, std::int64_t length, cudaStream_t stream) {
   const auto work = [=] {
     for (std::int64_t s = 0; s < segments; ++s) std::sort(keys + s * length, keys + (s + 1) * length);
   };
@@ -47,11 +48,11 @@ void sort_labeled_on_host(LabeledKey<Order>* keys, std::int64_t count, cudaStrea
 }  // namespace
 
 void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder) {
-  sort_on_host(keys, segments, length, workspace.stream());
+  sort_segments_on_host(keys, segments, length, workspace.stream());
 }
 
 void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder) {
-  sort_on_host(keys, segments, length, workspace.stream());
+  sort_segments_on_host(keys, segments, length, workspace.stream());
 }
 
 LabeledKey<unsigned>* sort_labeled(LabeledKey<unsigned>* keys, LabeledKey<unsigned>* /*other*/, std::int64_t count,
@@ -72,15 +73,14 @@ LabeledKey<unsigned long long>* sort_labeled(LabeledKey<unsigned long long>* key
 namespace {
 
 struct DeviceSortTuning {
-  std::int64_t keys_a_launch = 6000;  // a block sorts so many keys in the time that a sort of its own takes to launch
-  std::int64_t blocks_at_once = 256;  // from here blocks of a segment each fill the device
-  unsigned threads = 256;             // of the kernels that label and strip
+  std::int64_t keys_per_launch = 6000;  // keys that a block sorts in the time of one more device-wide launch
+  std::int64_t resident_blocks = 256;   // segments from which one block each fills the device
 };
-constexpr DeviceSortTuning kTuning;
+constexpr DeviceSortTuning kDeviceSortTuning;
 
 constexpr int kIdBits = 32;
 
-// CUB asks for its storage first: sort(nullptr, bytes) sets bytes, sort(storage, bytes) works.
+// CUB's protocol: sort(nullptr, bytes) sets the size of its storage, sort(storage, bytes) sorts.
 template <class Sort>
 void with_storage(Workspace& workspace, Sort&& sort) {
   std::size_t bytes = 0;
@@ -89,15 +89,16 @@ void with_storage(Workspace& workspace, Sort&& sort) {
   check(sort(storage, bytes), "cub radix sort");
 }
 
-// Leaves the sorted keys in `keys` whichever buffer CUB ended in.
+// Copies the sorted keys to `keys` if CUB left them in the other buffer.
 template <class K>
-void bring_home(K* keys, cub::DoubleBuffer<K>& buffers, std::int64_t count, cudaStream_t stream) {
+void copy_sorted_keys(K* keys, cub::DoubleBuffer<K>& buffers, std::int64_t count, cudaStream_t stream) {
   if (buffers.Current() == keys) return;
   KITH_CUDA(cudaMemcpyAsync(keys, buffers.Current(), static_cast<std::size_t>(count) * sizeof(K),
                             cudaMemcpyDeviceToDevice, stream));
 }
 
-void sort_one_by_one(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, int first_bit) {
+void sort_each_segment(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
+                       int first_bit) {
   auto* other = workspace.allocate<PackedKey>(static_cast<std::size_t>(length));
   with_storage(workspace, [&](void* storage, std::size_t& bytes) {
     for (std::int64_t s = 0; s < segments; ++s) {
@@ -105,23 +106,25 @@ void sort_one_by_one(PackedKey* keys, std::int64_t segments, std::int64_t length
       const cudaError_t status =
           cub::DeviceRadixSort::SortKeys(storage, bytes, buffers, length, first_bit, 64, workspace.stream());
       if (status != cudaSuccess || storage == nullptr) return status;
-      bring_home(keys + s * length, buffers, length, workspace.stream());
+      copy_sorted_keys(keys + s * length, buffers, length, workspace.stream());
     }
     return cudaSuccess;
   });
 }
 
-struct Times {
+// The start of a segment.
+struct SegmentOffset {
   int length;
   __host__ __device__ int operator()(int segment) const { return segment * length; }
 };
 
-// CUB counts the items of one call with an int, so the segments are sorted in batches of that many.
-void sort_together(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, int first_bit) {
+// CUB counts the items of one call with an int, so the segments are sorted in batches of at most that many keys.
+void sort_all_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
+                       int first_bit) {
   const std::int64_t batch = std::min(segments, std::numeric_limits<int>::max() / length);
   auto* other = workspace.allocate<PackedKey>(static_cast<std::size_t>(batch * length));
   const auto offsets =
-      thrust::make_transform_iterator(thrust::counting_iterator<int>(0), Times{static_cast<int>(length)});
+      thrust::make_transform_iterator(thrust::counting_iterator<int>(0), SegmentOffset{static_cast<int>(length)});
   with_storage(workspace, [&](void* storage, std::size_t& bytes) {
     for (std::int64_t s = 0; s < segments; s += batch) {
       const std::int64_t now = std::min(batch, segments - s);
@@ -130,28 +133,28 @@ void sort_together(PackedKey* keys, std::int64_t segments, std::int64_t length, 
           storage, bytes, buffers, static_cast<int>(now * length), static_cast<int>(now), offsets, offsets + 1,
           first_bit, 64, workspace.stream());
       if (status != cudaSuccess || storage == nullptr) return status;
-      bring_home(keys + s * length, buffers, now * length, workspace.stream());
+      copy_sorted_keys(keys + s * length, buffers, now * length, workspace.stream());
     }
     return cudaSuccess;
   });
 }
 
 template <class Order>
-struct Decompose {
+struct LabeledDecomposer {
   __host__ __device__ ::cuda::std::tuple<unsigned&, Order&, unsigned&> operator()(LabeledKey<Order>& key) const {
     return {key.segment, key.order, key.id};
   }
 };
 
-// Bits below `first_bit` are in order already.
+// Sorts from `first_bit` on; the bits below are in order already.
 template <class Order>
-void sort_buffers(cub::DoubleBuffer<LabeledKey<Order> >& buffers, std::int64_t count, std::int64_t segments,
-                  int first_bit, Workspace& workspace) {
+void sort_labeled_buffers(cub::DoubleBuffer<LabeledKey<Order> >& buffers, std::int64_t count, std::int64_t segments,
+                          int first_bit, Workspace& workspace) {
   const int end_bit =
       kIdBits + static_cast<int>(8 * sizeof(Order)) + std::bit_width(static_cast<unsigned>(segments - 1));
   with_storage(workspace, [&](void* storage, std::size_t& bytes) {
-    return cub::DeviceRadixSort::SortKeys(storage, bytes, buffers, count, Decompose<Order>{}, first_bit, end_bit,
-                                          workspace.stream());
+    return cub::DeviceRadixSort::SortKeys(storage, bytes, buffers, count, LabeledDecomposer<Order>{}, first_bit,
+                                          end_bit, workspace.stream());
   });
 }
 
@@ -160,21 +163,21 @@ LabeledKey<Order>* sort_labeled_keys(LabeledKey<Order>* keys, LabeledKey<Order>*
                                      std::int64_t segments, Workspace& workspace) {
   if (count <= 1) return keys;
   cub::DoubleBuffer<LabeledKey<Order> > buffers(keys, other);
-  sort_buffers(buffers, count, segments, 0, workspace);
+  sort_labeled_buffers(buffers, count, segments, 0, workspace);
   return buffers.Current();
 }
 
-// A WideKey with its segment in the place of the zero, so that the two share memory.
+// A WideKey with its segment in place of the zero, so that both can use the same memory.
 using WideLabeled = LabeledKey<unsigned long long>;
 static_assert(sizeof(WideLabeled) == sizeof(WideKey) && alignof(WideLabeled) == alignof(WideKey));
 
 __global__ void label_kernel(const WideKey* keys, std::int64_t count, std::int64_t length, WideLabeled* labeled) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t i = thread_index();
   if (i < count) labeled[i] = {keys[i].order, keys[i].id, static_cast<unsigned>(i / length)};
 }
 
 __global__ void strip_kernel(const WideLabeled* labeled, std::int64_t count, WideKey* keys) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t i = thread_index();
   if (i >= count) return;
   const WideLabeled key = labeled[i];
   keys[i] = {key.order, key.id, 0U};
@@ -185,23 +188,22 @@ __global__ void strip_kernel(const WideLabeled* labeled, std::int64_t count, Wid
 void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder ids) {
   if (segments == 0 || length <= 1) return;
   const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
-  if (segments < kTuning.blocks_at_once && segments * kTuning.keys_a_launch < length)
-    sort_one_by_one(keys, segments, length, workspace, first_bit);
+  if (segments < kDeviceSortTuning.resident_blocks && segments * kDeviceSortTuning.keys_per_launch < length)
+    sort_each_segment(keys, segments, length, workspace, first_bit);
   else
-    sort_together(keys, segments, length, workspace, first_bit);
+    sort_all_segments(keys, segments, length, workspace, first_bit);
 }
 
 void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder ids) {
   if (segments == 0 || length <= 1) return;
   const std::int64_t count = segments * length;
   const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
-  const LaunchShape shape = {.blocks = ceil_div(count, kTuning.threads), .threads = kTuning.threads};
   auto* labeled = workspace.allocate<WideLabeled>(static_cast<std::size_t>(count));
-  launch("label", label_kernel, shape, workspace.stream(), keys, count, length, labeled);
-  // The memory of `keys` is free now: it is the second buffer.
+  launch("label", label_kernel, thread_each(count), workspace.stream(), keys, count, length, labeled);
+  // `keys` has been read and serves as the second buffer.
   cub::DoubleBuffer<WideLabeled> buffers(labeled, reinterpret_cast<WideLabeled*>(keys));
-  sort_buffers(buffers, count, segments, first_bit, workspace);
-  launch("strip", strip_kernel, shape, workspace.stream(), buffers.Current(), count, keys);
+  sort_labeled_buffers(buffers, count, segments, first_bit, workspace);
+  launch("strip", strip_kernel, thread_each(count), workspace.stream(), buffers.Current(), count, keys);
 }
 
 LabeledKey<unsigned>* sort_labeled(LabeledKey<unsigned>* keys, LabeledKey<unsigned>* other, std::int64_t count,

@@ -6,17 +6,17 @@
 
 namespace kith::KITH_BACKEND::inline primitives {
 
-// What is known of the ids within each segment. Where they ascend already, a stable sort need not look at them.
+// The order of ids within each segment. If they ascend already, a stable sort can ignore them.
 enum class IdOrder { any, ascending };
 
 // Sorts each of `segments` consecutive runs of `length` keys in place, ascending, on the workspace's stream.
-// Takes a second buffer of the keys' size from the workspace.
+// Allocates a second buffer of the keys' size from the workspace.
 void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
                    IdOrder ids = IdOrder::any);
 void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
                    IdOrder ids = IdOrder::any);
 
-// A key that knows its segment, so that segments may have any lengths and lie anyhow.
+// A key with its segment, so that segments may have any length and be interleaved.
 template <class Order>
 struct LabeledKey {
   Order order;
@@ -24,8 +24,8 @@ struct LabeledKey {
   unsigned segment;
 };
 
-// Sorts by (segment, order, id) on the workspace's stream; segments are below `segments`. `other` has room for as many
-// keys: the sorted ones are in what is returned, one of the two.
+// Sorts by (segment, order, id) on the workspace's stream; segments are below `segments`. Returns the sorted array,
+// which is `keys` or `other`, both of `count` keys.
 LabeledKey<unsigned>* sort_labeled(LabeledKey<unsigned>* keys, LabeledKey<unsigned>* other, std::int64_t count,
                                    std::int64_t segments, Workspace& workspace);
 LabeledKey<unsigned long long>* sort_labeled(LabeledKey<unsigned long long>* keys,

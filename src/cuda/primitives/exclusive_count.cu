@@ -1,3 +1,4 @@
+// exclusive_count.cu: CUB's exclusive prefix sum over flags; a loop in the emulator.
 #include "cuda/primitives/exclusive_count.hpp"
 
 #if !defined(KITH_IS_EMULATED)
@@ -25,7 +26,7 @@ void exclusive_count(const unsigned* ids, std::int64_t count, unsigned first, un
 
 namespace {
 
-struct IsFrom {
+struct IsNotBelow {
   unsigned first;
   __host__ __device__ unsigned operator()(unsigned id) const { return id >= first ? 1U : 0U; }
 };
@@ -33,8 +34,8 @@ struct IsFrom {
 }  // namespace
 
 void exclusive_count(const unsigned* ids, std::int64_t count, unsigned first, unsigned* before, Workspace& workspace) {
-  const auto flags = thrust::make_transform_iterator(ids, IsFrom{first});
-  // CUB asks for its storage first, with none.
+  const auto flags = thrust::make_transform_iterator(ids, IsNotBelow{first});
+  // CUB's protocol: the first call, without storage, sets its size.
   std::size_t bytes = 0;
   check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, flags, before, count, workspace.stream()), "cub scan (size)");
   void* storage = workspace.allocate<unsigned char>(bytes);

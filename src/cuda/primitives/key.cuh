@@ -1,6 +1,6 @@
-// key.cuh: a value and its id as one key whose order is the order of the answer.
-// (value, id) with −0 = +0 and NaN after everything becomes an integer, so that keys of a row are all different, ties
-// go to the smaller id by themselves, and every method that keeps the k smallest keys gives the same answer.
+// key.cuh: a value and its id as one key, whose order is the order of the result.
+// (value, id) becomes an integer, with −0 = +0 and NaN last. All keys of a row differ, ties go to the smaller id
+// without further code, and every method that keeps the k smallest keys gives the same result.
 //   float:  64 bits, the value's ordered bits above the id
 //   double: 64 bits of value beside 32 of id
 // `largest` orders by −value; NaN stays last.
@@ -15,7 +15,7 @@ using PackedKey = unsigned long long;
 struct WideKey {
   unsigned long long order;
   unsigned id;
-  unsigned zero;  // all of a key is written, so that it may be read 16 bytes at a time
+  unsigned zero;  // always written, so that keys can be read 16 bytes at a time
 
   __host__ __device__ friend bool operator<(const WideKey& a, const WideKey& b) {
     return a.order < b.order || (a.order == b.order && a.id < b.id);
@@ -28,7 +28,7 @@ struct WideKey {
   }
 };
 
-// ValueTraits<T>: the integer that T's order is kept in, and the key that holds it with an id.
+// The integer type for T's order, and the key type of that integer with an id.
 template <class T>
 struct ValueTraits;
 
@@ -58,7 +58,7 @@ using KeyOf = typename ValueTraits<T>::Key;
 template <class T>
 using OrderOf = typename ValueTraits<T>::Order;
 
-// After every key of a row: what padding is filled with.
+// A key above every key of a row, for padding.
 template <class K>
 __host__ __device__ __forceinline__ K last_key() {
   return ~K{0};
@@ -93,12 +93,13 @@ __host__ __device__ __forceinline__ unsigned id_of(const WideKey& key) {
   return key.id;
 }
 
-// The order of ±0 and of NaN: keys that no longer say which of their values they came from.
+// The orders of ±0 and of NaN, which several values have in common.
 template <class T>
 constexpr OrderOf<T> kZeroOrder = ValueTraits<T>::kSign;
 template <class T>
 constexpr OrderOf<T> kNanOrder = ~OrderOf<T>{0};
 
+// The integer whose order is that of the value, or of −value for `largest`.
 template <class T>
 __device__ __forceinline__ OrderOf<T> ordered_bits(T value, bool largest) {
   using Traits = ValueTraits<T>;
@@ -109,7 +110,7 @@ __device__ __forceinline__ OrderOf<T> ordered_bits(T value, bool largest) {
   return negative ? ~(magnitude | Traits::kSign) : magnitude | Traits::kSign;
 }
 
-// The inverse, where it exists: +0 for ±0, some NaN for NaN.
+// The inverse of ordered_bits, with +0 for ±0 and one NaN for all.
 template <class T>
 __device__ __forceinline__ T value_of(OrderOf<T> order, bool largest) {
   using Traits = ValueTraits<T>;

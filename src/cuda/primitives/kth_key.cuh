@@ -1,8 +1,8 @@
-// kth_key.cuh: a bound that exactly the k smallest of a set of keys do not pass, by a block.
-// Radix selection over keys that are read where they lie, as often as it takes. Digits are taken of key − smallest
-// value, from the highest bit in which the set differs, so that neither a common exponent nor a common value wastes a
-// pass (Hanák, 3.7.2). Keys differ, so the search ends; it ends early when a digit's keys are all wanted. Cost: a pass
-// for smallest and largest, then a pass a digit of 8 bits; for random keys 2 or 3.
+// kth_key.cuh: a bound that exactly the k smallest of a set of keys do not exceed, by a block.
+// Radix selection that reads the keys again in every pass. Digits are taken from key − smallest value, from the highest
+// bit in which the set differs, so that neither a common exponent nor a common value wastes a pass (Hanák, 3.7.2). Keys
+// are unique, so the search ends; it ends early when all keys of a digit are among the k smallest.
+// Cost: a pass for the smallest and largest key, then a pass per digit of 8 bits; for random keys 2 or 3.
 #pragma once
 
 #include "cuda/primitives/block.cuh"
@@ -33,7 +33,7 @@ __device__ __forceinline__ unsigned bit_width(WideBits bits) {
   return high != 0 ? 64U + bit_width(high) : bit_width(static_cast<unsigned long long>(bits));
 }
 
-// The least key above this one.
+// The next larger key.
 template <class K>
 __device__ __forceinline__ K next_key(const K& key) {
   return key_from_bits(key_bits(key) + 1, K{});
@@ -61,14 +61,14 @@ struct KeyRange {
     if (low < smallest) smallest = low;
     if (largest < high) largest = high;
   }
-  // Of all lanes.
+  // Leaves the range of all lanes in every lane.
   __device__ void combine() {
     for (unsigned step = kWarp / 2; step > 0; step /= 2)
       include(shuffle_xor(smallest, step), shuffle_xor(largest, step));
   }
 };
 
-// Smallest and largest of source(0 … count − 1), in every thread.
+// The smallest and the largest of source(0 … count − 1), in every thread. Contains a barrier.
 template <unsigned kThreads, class K, class Source>
 __device__ KeyRange<K> key_range(const Source& source, unsigned count, KthScratch<K, kThreads>& scratch) {
   KeyRange<K> range{last_key<K>(), K{}};
@@ -89,7 +89,7 @@ __device__ KeyRange<K> key_range(const Source& source, unsigned count, KthScratc
   return range;
 }
 
-// Which digit holds the key of rank `wanted`, by one warp from the counts of all digits.
+// Finds the digit of the key of rank `wanted` from the counts of all digits, by one warp.
 template <class K, unsigned kThreads>
 __device__ void find_digit(unsigned wanted, KthScratch<K, kThreads>& scratch) {
   constexpr unsigned kEach = kKthDigits / kWarp;
@@ -109,8 +109,8 @@ __device__ void find_digit(unsigned wanted, KthScratch<K, kThreads>& scratch) {
   }
 }
 
-// Exactly k of source(0 … count − 1) are not above the result; 1 ≤ k ≤ count, and `range` is that of the keys. kThreads
-// is the block's size. Ends with a barrier.
+// Returns a bound that exactly k of source(0 … count − 1) do not exceed; 1 ≤ k ≤ count, and `range` is that of the
+// keys. Must be called by all threads of the block, which are kThreads. Ends with a barrier.
 template <unsigned kThreads, class K, class Source>
 __device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, const KeyRange<K>& range,
                            KthScratch<K, kThreads>& scratch) {
@@ -120,7 +120,7 @@ __device__ K kth_key_bound(const Source& source, unsigned count, unsigned k, con
     return range.largest;
   }
   const Bits base = key_bits(make_key(order_of(range.smallest), 0U));
-  unsigned shift = bit_width(static_cast<Bits>(key_bits(range.largest) - base));  // bits still undecided
+  unsigned shift = bit_width(static_cast<Bits>(key_bits(range.largest) - base));  // undecided bits
   Bits prefix = 0;                                                                // of key − base, above them
   unsigned wanted = k;
   unsigned inside = count;

@@ -1,4 +1,4 @@
-// element.cuh: one thread for each element of a matrix whose rows are packed.
+// matrix_element.cuh: the row and column of an element of a packed matrix, for kernels with one thread per element.
 #pragma once
 
 #include "cuda/runtime/platform.cuh"
@@ -10,7 +10,8 @@ struct MatrixElement {
   unsigned column;
 };
 
-// Where element `index` of a matrix of `width` columns is. Most matrices are small enough for the short division.
+// The position of element `index` in a matrix of `width` columns. Most matrices are small enough for 32-bit division,
+// which is several times faster.
 __device__ __forceinline__ MatrixElement element_at(std::int64_t index, unsigned width) {
   if (index <= 0xFFFFFFFF) {
     const auto small = static_cast<unsigned>(index);

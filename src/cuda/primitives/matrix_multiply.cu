@@ -1,8 +1,8 @@
-// matrix_multiply.cu: the one place that knows cuBLASLt.
-// The library is half a gigabyte and there is no static one to link a part of; so it is not linked but opened when a
-// product is first asked for: programs stay small, and start where it is missing.
-// cuBLASLt counts in columns: its result is right.count × left.count, and the bias, which run along its columns, are
-// what it calls a bias. Where no algorithm has that (double), the bias are written first and the product added.
+// matrix_multiply.cu: products by cuBLASLt, which only this file includes.
+// The library is half a gigabyte and has no static version to link a part of; so it is not linked but opened for the
+// first product: programs stay small, and start where it is missing.
+// cuBLASLt is column-major: its result is right.count × left.count, and its bias epilogue adds one value per row of
+// that. Where no algorithm supports the epilogue (double), the bias is written first and the product added.
 #include "cuda/primitives/matrix_multiply.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void check_sizes(const MultiplyCall<In>& call) {
     const char* name;
     std::int64_t value, least;
   };
-  // Of no rows, the distance between them means nothing.
+  // The stride of a matrix without rows is not checked.
   const auto least_stride = [](std::int64_t rows, std::int64_t length) { return rows > 0 ? length : 0; };
   const Size sizes[] = {{"left rows", call.left.count, 0},
                         {"right rows", call.right.count, 0},
@@ -67,7 +67,7 @@ void check_sizes(const MultiplyCall<In>& call) {
 
 namespace {
 
-// What a device may do to an input before it multiplies.
+// An input as the device multiplies it: tf32 drops its low bits.
 template <class In>
 double input(In value, bool tf32) {
   if constexpr (std::is_same_v<In, float>)
@@ -75,7 +75,7 @@ double input(In value, bool tf32) {
   return static_cast<double>(value);
 }
 
-// As tensor cores add: towards zero.
+// Rounds towards zero, as tensor cores add.
 float cut_to_float(double value) {
   const float nearest = static_cast<float>(value);
   return std::abs(static_cast<double>(nearest)) > std::abs(value) ? std::nextafter(nearest, 0.0F) : nearest;
@@ -88,7 +88,7 @@ Out add_product(Out sum, double x, double y) {
   return static_cast<Out>(cut_to_float(static_cast<double>(sum) + x * y));
 }
 
-// No order of the coordinates can be relied on, so it changes with the sizes.
+// A random order of the coordinates that changes with the sizes, since callers must not rely on any.
 std::vector<std::int64_t> summing_order(std::int64_t inner, std::int64_t left, std::int64_t right) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(inner));
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -157,7 +157,7 @@ namespace {
 
 constexpr std::size_t kMostWorkspace = 32U << 20U;
 
-// The functions that are used, under cuBLASLt's names without their first word.
+// The functions in use, under cuBLASLt's names without the prefix.
 struct Library {
   decltype(&cublasLtCreate) Create;
   decltype(&cublasLtGetStatusString) GetStatusString;
@@ -175,10 +175,10 @@ struct Library {
 
 struct Opened {
   Library library{};
-  std::string failure;  // why there is none
+  std::string failure;  // the reason why it cannot be used, or empty
 };
 
-// The version whose header this was compiled with: first where the system looks, then where the toolkit was.
+// Opens the version that this file was compiled against: from the system's search path, then from the toolkit's folder.
 void* open_library(std::string& failure) {
   const std::string name = "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
   for (const std::string& path : {name, std::string(KITH_CUDA_LIBRARY_DIR "/") + name}) {
@@ -233,7 +233,7 @@ void check(cublasStatus_t status, const char* call, const std::string& sizes) {
               std::string(library().GetStatusString(status)) + " from " + call + " for a matrix product " + sizes);
 }
 
-// One a device, for all threads; never destroyed, since the driver may be gone before static objects are.
+// The handle of a device, for all threads; never destroyed, since the driver may unload before static destructors run.
 cublasLtHandle_t handle_of_device(int device, const std::string& sizes) {
   static std::mutex mutex;
   static auto& handles = *new std::map<int, cublasLtHandle_t>;
@@ -265,13 +265,13 @@ cublasComputeType_t compute_type(const MultiplyCall<In>& call) {
   return std::is_same_v<In, float> && call.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-// What algorithms may rely on; beyond 256 bytes none asks for more.
+// The alignment of an address in bytes, up to 256; no algorithm requires more.
 std::uint32_t alignment_of(const void* address) {
   const auto bits = reinterpret_cast<std::uintptr_t>(address) | 256U;
   return static_cast<std::uint32_t>(bits & (~bits + 1));
 }
 
-// The call as cuBLASLt sees it; `bias` says who adds the bias.
+// The call as cuBLASLt needs it; with `bias` its epilogue adds the bias.
 template <class In>
 class Product {
  public:
@@ -293,7 +293,7 @@ class Product {
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(call.bias));
   }
 
-  // Enqueues the product; false where no algorithm can do it.
+  // Enqueues the product; returns false if no algorithm supports it.
   bool run() {
     KITH_CUDA(cudaGetDevice(&device_));
     const std::optional<cublasLtMatmulHeuristicResult_t> found = algorithm();
@@ -310,7 +310,7 @@ class Product {
   }
 
  private:
-  // Everything that an algorithm was chosen for.
+  // All inputs of the heuristic that chooses an algorithm.
   using Key = std::array<std::int64_t, 15>;
 
   bool adds_to_result() const { return call_.bias != nullptr && !bias_; }
@@ -358,25 +358,25 @@ class Product {
             static_cast<std::int64_t>(allowed_workspace())};
   }
 
-  // Asking takes longer than a small product, and a search asks the same again and again.
+  // The heuristic takes longer than a small product, and a search repeats the same call, so results are cached.
   std::optional<cublasLtMatmulHeuristicResult_t> algorithm() const {
-    constexpr std::size_t kRemembered = 512;
+    constexpr std::size_t kMaxCached = 512;
     static std::mutex mutex;
-    static auto& known = *new std::map<Key, std::optional<cublasLtMatmulHeuristicResult_t> >;
-    const Key asked = key();
+    static auto& cached = *new std::map<Key, std::optional<cublasLtMatmulHeuristicResult_t> >;
+    const Key wanted = key();
     {
       const std::lock_guard lock(mutex);
-      const auto found = known.find(asked);
-      if (found != known.end()) return found->second;
+      const auto found = cached.find(wanted);
+      if (found != cached.end()) return found->second;
     }
-    const auto answer = ask();
+    const auto answer = run_heuristic();
     const std::lock_guard lock(mutex);
-    if (known.size() >= kRemembered) known.clear();
-    known.emplace(asked, answer);
+    if (cached.size() >= kMaxCached) cached.clear();
+    cached.emplace(wanted, answer);
     return answer;
   }
 
-  std::optional<cublasLtMatmulHeuristicResult_t> ask() const {
+  std::optional<cublasLtMatmulHeuristicResult_t> run_heuristic() const {
     const auto preference = preferences();
     cublasLtMatmulHeuristicResult_t answer{};
     int count = 0;

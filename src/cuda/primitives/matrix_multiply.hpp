@@ -1,7 +1,7 @@
-// matrix_multiply.hpp: cuBLASLt behind one function; the emulator multiplies on the host.
-//   result (left.count × right.count, row-major) = alpha · left · rightᵀ + bias, the same for every row
+// matrix_multiply.hpp: matrix products by cuBLASLt; the emulator multiplies on the host.
+//   result (left.count × right.count, row-major) = alpha · left · rightᵀ + bias, which is added to every row
 // Sums run over the coordinates in any order. With u the unit roundoff of the result's type and Σ over |left · right|:
-// float and double are within alpha · gamma(inner + 4) · Σ; half inputs, whose products tensor cores add without
+// float and double are within alpha · gamma(inner + 4) · Σ; fp16 inputs, whose products tensor cores add without
 // rounding to nearest, within alpha · inner · 2^-22 · Σ; tf32 first cuts each input to within 2^-10 of itself. Adding
 // the bias rounds once more.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace kith::KITH_BACKEND::inline primitives {
 
-// What sums and results of products of In are kept in.
+// The type of sums and results of products of In.
 template <class In>
 struct ProductOf {
   using Type = In;
@@ -36,18 +36,18 @@ struct MultiplyCall {
   MatrixRows<In> right;
   std::int64_t inner = 0;  // coordinates of a row
   double alpha = 1;
-  const Out* bias = nullptr;  // one a row of right, or none
+  const Out* bias = nullptr;  // one value per row of `right`, or null
   Out* result = nullptr;
   std::int64_t result_stride = 0;
   bool tf32 = false;  // float only
   Workspace& workspace;
 };
 
-// Whether there is a library to multiply with. It is looked for once, when first asked for.
+// Whether cuBLASLt can be used. It is opened by the first call.
 bool can_multiply();
 
-// Enqueues the product on the workspace's stream and waits for nothing; In is float, double or Fp16. Takes at most
-// 32 MiB of the workspace, and no more than its budget leaves. Error(no_device) where there is no library.
+// Enqueues the product on the workspace's stream; In is float, double or Fp16. Allocates at most 32 MiB of the
+// workspace, and no more than its budget leaves. Throws Error(no_device) without cuBLASLt.
 template <class In>
 void multiply(const MultiplyCall<In>& call);
 

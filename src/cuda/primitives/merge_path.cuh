@@ -1,7 +1,7 @@
-// merge_path.cuh: merging two sorted lists by a whole block (Hanák, 3.4.2).
-// Output place d lies on the d-th cross diagonal of the merge matrix, and bisection finds where the merge path crosses
-// it. Two coarse diagonals cut out a tile whose keys fit into shared memory; fine ones give each thread there the few
-// keys it merges by itself. All threads do the same work, whatever the lists hold.
+// merge_path.cuh: merges two sorted lists by a block (Hanák, 3.4.2).
+// Output position d lies on the d-th cross diagonal of the merge matrix, and bisection finds where the merge path
+// crosses it. Two coarse diagonals cut out a tile whose keys fit into shared memory; fine ones give each thread the few
+// keys of the tile that it merges alone. All threads do the same amount of work on any data.
 #pragma once
 
 #include "cuda/primitives/key.cuh"
@@ -17,7 +17,7 @@ struct ListPair {
   unsigned b_size;
 };
 
-// How many of the first `diagonal` keys of the merged list come from a. Of equal keys b's come first.
+// Returns how many of the first `diagonal` keys of the merged list come from a. Of equal keys b's come first.
 template <class K>
 __device__ unsigned merge_path_split(const ListPair<K>& lists, unsigned diagonal) {
   unsigned low = diagonal > lists.b_size ? diagonal - lists.b_size : 0;
@@ -32,7 +32,7 @@ __device__ unsigned merge_path_split(const ListPair<K>& lists, unsigned diagonal
   return low;
 }
 
-// This thread's keys of the merged list, from place `first` on; the last key behind place `count`.
+// Writes this thread's keys of the merged list from position `first` on; last_key() from position `count` on.
 template <class K, unsigned kItems>
 __device__ void merge_strip(const ListPair<K>& lists, unsigned first, unsigned count, K (&merged)[kItems]) {
   unsigned i = merge_path_split(lists, first);
@@ -46,8 +46,8 @@ __device__ void merge_strip(const ListPair<K>& lists, unsigned first, unsigned c
   }
 }
 
-// Places first … first + count − 1 of the merged list: put(place, key) for each, neighbors in neighboring threads.
-// count ≤ kThreads · kItems, which `shared` has room for. All threads of the block call; starts with a barrier.
+// Calls put(position, key) for positions first … first + count − 1 of the merged list, consecutive ones in consecutive
+// threads. count ≤ kThreads · kItems, the capacity of `shared`. Must be called by all threads; starts with a barrier.
 template <unsigned kThreads, unsigned kItems, class K, class Put>
 __device__ void merge_tile(const ListPair<K>& lists, unsigned first, unsigned count, K* shared, Put put) {
   KITH_SHARED(unsigned, splits, 2);
@@ -63,31 +63,31 @@ __device__ void merge_tile(const ListPair<K>& lists, unsigned first, unsigned co
 
   K merged[kItems];
   const ListPair<K> tile{shared, a_count, shared + a_count, count - a_count};
-  const unsigned place = threadIdx.x * kItems < count ? threadIdx.x * kItems : count;
-  merge_strip(tile, place, count, merged);
+  const unsigned position = threadIdx.x * kItems < count ? threadIdx.x * kItems : count;
+  merge_strip(tile, position, count, merged);
   __syncthreads();
   KITH_UNROLL
   for (unsigned n = 0; n < kItems; ++n)
-    if (place + n < count) shared[place + n] = merged[n];
+    if (position + n < count) shared[position + n] = merged[n];
   __syncthreads();
   for (unsigned i = threadIdx.x; i < count; i += kThreads) put(first + i, shared[i]);
 }
 
-// Sorted lists that cover `length` elements, `span` each, and hold no more than the `most` smallest of those.
+// Sorted lists that cover `length` elements, `covered` each, and hold at most the `most` smallest of those.
 struct SortedLists {
   std::int64_t length;
-  std::int64_t span;
+  std::int64_t covered;
   std::int64_t most;
 
-  __host__ __device__ std::int64_t count() const { return ceil_div(length, span); }
-  // Keys of list i; none for a list that would begin behind the end.
+  __host__ __device__ std::int64_t count() const { return ceil_div(length, covered); }
+  // The number of keys of list i; 0 for a list past the end.
   __host__ __device__ unsigned size(std::int64_t i) const {
-    const std::int64_t covered = length - i * span < span ? length - i * span : span;
-    return static_cast<unsigned>(covered < 0 ? 0 : covered < most ? covered : most);
+    const std::int64_t left = length - i * covered < covered ? length - i * covered : covered;
+    return static_cast<unsigned>(left < 0 ? 0 : left < most ? left : most);
   }
-  __host__ __device__ std::int64_t room() const { return span < most ? span : most; }
-  // After merging neighbors.
-  __host__ __device__ SortedLists merged() const { return {length, 2 * span, most}; }
+  __host__ __device__ std::int64_t capacity() const { return covered < most ? covered : most; }
+  // The lists after merging neighbors.
+  __host__ __device__ SortedLists merged() const { return {length, 2 * covered, most}; }
 };
 
 }  // namespace kith::KITH_BACKEND::inline primitives

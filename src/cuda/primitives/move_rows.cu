@@ -1,3 +1,4 @@
+// move_rows.cu: one thread per value or id.
 #include "cuda/primitives/move_rows.hpp"
 
 #include "cuda/runtime/launch.cuh"

@@ -1,4 +1,4 @@
-// row_vectors.cuh: a row read 16 bytes at a time, wherever it starts and ends.
+// row_vectors.cuh: reads a row of any alignment and length in 16-byte vectors.
 #pragma once
 
 #include "cuda/runtime/platform.cuh"
@@ -16,7 +16,7 @@ struct VectorOf<double> {
   using Type = double2;
 };
 
-// Vector j holds columns j·kWidth − skip …; the first and the last may stick out of the row.
+// Vector j holds columns from j·kWidth − skip on; the first and the last may extend beyond the row.
 template <class T>
 struct RowVectors {
   using Vector = typename VectorOf<T>::Type;
@@ -32,18 +32,18 @@ struct RowVectors {
   }
 
   __device__ unsigned count() const { return (skip + length + kWidth - 1) / kWidth; }
-  // Not below `length` for a value outside the row.
+  // The column of a value; not below `length` outside the row.
   __device__ unsigned column(unsigned vector, unsigned i) const { return vector * kWidth + i - skip; }
   __device__ bool inside(unsigned vector) const {
     return vector * kWidth >= skip && vector * kWidth + kWidth <= skip + length;
   }
 
-  // A vector that lies inside. Read once: the cache should not keep it.
+  // Loads a vector that is inside the row, with a streaming hint: the row is read once.
   __device__ __forceinline__ void load_inside(unsigned vector, T (&values)[kWidth]) const {
     unpack(__ldcs(reinterpret_cast<const Vector*>(aligned) + vector), values);
   }
 
-  // Values outside the row become `outside`.
+  // Loads any vector; values outside the row become `outside`.
   __device__ __forceinline__ void load(unsigned vector, T (&values)[kWidth], T outside) const {
     if (inside(vector)) return load_inside(vector, values);
     KITH_UNROLL

@@ -1,24 +1,24 @@
-// scan.cuh: how the threads of a block read an array together.
+// scan.cuh: a block visits all elements of an array, with 16-byte loads.
 #pragma once
 
 #include "cuda/runtime/platform.cuh"
 
 namespace kith::KITH_BACKEND::inline primitives {
 
-// What one 16-byte load brings.
+// The elements of one 16-byte load.
 template <class E>
 struct alignas(16) Pack {
   static constexpr unsigned kSize = 16 / sizeof(E);
   E elements[kSize];
 };
 
-// Packs each thread asks for before it looks at the first, so that enough loads are in flight.
+// Loads that each thread has in flight.
 constexpr unsigned kPacksInFlight = 2;
 
-// Calls visit(index, element, valid) for every element, by whole warps: lanes that have nothing come with valid =
-// false, so that visit may vote. All threads of the block call. With kInPlace, visit may overwrite as many elements
-// from the start of the array as have been visited: the block loads together before it visits. The array then starts at
-// a multiple of 16 bytes.
+// Calls visit(index, element, valid) for every element, by whole warps: lanes without an element call with valid =
+// false, so that visit may vote. Must be called by all threads of the block. With kInPlace, visit may overwrite as many
+// elements from the start of the array as have been visited, because the block loads before it visits; the array must
+// then start at a multiple of 16 bytes.
 template <unsigned kThreads, bool kInPlace = false, class E, class Visit>
 __device__ void scan(const E* elements, unsigned count, Visit&& visit) {
   using Load = Pack<E>;
@@ -42,7 +42,7 @@ __device__ void scan(const E* elements, unsigned count, Visit&& visit) {
       for (unsigned i = 0; i < Load::kSize; ++i) visit(head + at * Load::kSize + i, loads[p].elements[i], at < packs);
     }
   }
-  // The few elements before the first whole pack and after the last, by one thread each.
+  // The few elements before the first whole pack and after the last, one per thread.
   const unsigned tail = head + packs * Load::kSize;
   const unsigned edges = head + count - tail;
   const unsigned at = threadIdx.x < head ? threadIdx.x : tail + threadIdx.x - head;

@@ -1,4 +1,4 @@
-// sort_pairs.cu: one device-wide radix sort, of as many passes as the codes have bytes.
+// sort_pairs.cu: CUB's device-wide radix sort, with as many passes as the codes have bytes.
 #include "cuda/primitives/sort_pairs.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 #if defined(KITH_IS_EMULATED)
 
 template <class Code>
-void sort_on_host(Code* codes, unsigned* ids, std::int64_t count, cudaStream_t stream) {
+void sort_pairs_on_host(Code* codes, unsigned* ids, std::int64_t count, cudaStream_t stream) {
   const auto work = [=] {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
@@ -35,15 +35,15 @@ void sort_on_host(Code* codes, unsigned* ids, std::int64_t count, cudaStream_t s
 #else
 
 template <class V>
-void bring_home(V* values, cub::DoubleBuffer<V>& buffers, std::int64_t count, cudaStream_t stream) {
+void copy_sorted_values(V* values, cub::DoubleBuffer<V>& buffers, std::int64_t count, cudaStream_t stream) {
   if (buffers.Current() == values) return;
   KITH_CUDA(cudaMemcpyAsync(values, buffers.Current(), static_cast<std::size_t>(count) * sizeof(V),
                             cudaMemcpyDeviceToDevice, stream));
 }
 
-// sort(storage, bytes, codes, ids): CUB asks for its storage first, with none.
+// CUB's protocol: sort(nullptr, bytes, …) sets the size of its storage, sort(storage, bytes, …) sorts.
 template <class Code, class Sort>
-void sort_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace& workspace, Sort sort) {
+void sort_pair_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace& workspace, Sort sort) {
   const auto size = static_cast<std::size_t>(count);
   cub::DoubleBuffer<Code> code_buffers(codes, workspace.allocate<Code>(size));
   cub::DoubleBuffer<unsigned> id_buffers(ids, workspace.allocate<unsigned>(size));
@@ -51,11 +51,11 @@ void sort_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace& wor
   check(sort(nullptr, bytes, code_buffers, id_buffers), "cub radix sort (size)");
   void* storage = workspace.allocate<unsigned char>(bytes);
   check(sort(storage, bytes, code_buffers, id_buffers), "cub radix sort");
-  bring_home(codes, code_buffers, count, workspace.stream());
-  bring_home(ids, id_buffers, count, workspace.stream());
+  copy_sorted_values(codes, code_buffers, count, workspace.stream());
+  copy_sorted_values(ids, id_buffers, count, workspace.stream());
 }
 
-struct Words {
+struct CodeDecomposer {
   __host__ __device__ ::cuda::std::tuple<std::uint64_t&, std::uint64_t&> operator()(core::Code128& code) const {
     return {code.high, code.low};
   }
@@ -68,28 +68,28 @@ struct Words {
 #if defined(KITH_IS_EMULATED)
 
 void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
-  sort_on_host(codes, ids, count, workspace.stream());
+  sort_pairs_on_host(codes, ids, count, workspace.stream());
 }
 
 void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
-  sort_on_host(codes, ids, count, workspace.stream());
+  sort_pairs_on_host(codes, ids, count, workspace.stream());
 }
 
 #else
 
 void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace) {
-  sort_buffers(
+  sort_pair_buffers(
       codes, ids, count, workspace, [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
         return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, 0, bits, workspace.stream());
       });
 }
 
 void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace) {
-  sort_buffers(codes, ids, count, workspace,
-               [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
-                 return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, Words{}, 0, bits,
-                                                        workspace.stream());
-               });
+  sort_pair_buffers(codes, ids, count, workspace,
+                    [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
+                      return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, CodeDecomposer{}, 0,
+                                                             bits, workspace.stream());
+                    });
 }
 
 #endif

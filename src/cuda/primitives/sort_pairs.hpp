@@ -1,4 +1,4 @@
-// sort_pairs.hpp: codes along a curve and the ids that go with them, sorted by CUB; the emulator sorts on the host.
+// sort_pairs.hpp: sorts pairs of curve code and id by CUB; the emulator sorts on the host.
 #pragma once
 
 #include "core/curve.hpp"
@@ -6,8 +6,8 @@
 
 namespace kith::KITH_BACKEND::inline primitives {
 
-// Sorts codes of `bits` bits ascending, in place, on the workspace's stream; equal ones keep their order.
-// Takes second buffers of the same sizes from the workspace.
+// Sorts by codes of `bits` bits, ascending, stable, in place, on the workspace's stream. Allocates second buffers of
+// the same sizes from the workspace.
 void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace);
 void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace);
 

@@ -1,5 +1,4 @@
-// shared.cuh: declarations of shared memory, through which the emulator allocates blocks of exact sizes and checks
-// them.
+// shared.cuh: declarations of shared memory; the emulator allocates blocks of exact size and checks their bounds.
 //   KITH_SHARED(unsigned, counts, 256);        a static array of 256 unsigned
 //   auto* keys = dynamic_shared<Key>();         the block's dynamic shared memory, from its start
 #pragma once

@@ -1,6 +1,5 @@
 // tensor_core.cuh: mma.m16n8k16, a warp's product of fp16 fragments: 16 × 8 float sums over 16 coordinates.
-// Fragments have the layout of the PTX manual. With g = lane / 4 and t = lane % 4, and two fp16 in each 4-byte
-// register:
+// Fragments have the layout of the PTX manual. With g = lane / 4, t = lane % 4, and two fp16 per 4-byte register:
 //   left   16 rows × 16 coordinates: rows g and g + 8 (registers 0, 1), coordinates 2t and 2t + 1; then the coordinates
 //          8 further (registers 2, 3)
 //   right  8 rows × 16 coordinates: row g, coordinates 2t and 2t + 1; then 8 further

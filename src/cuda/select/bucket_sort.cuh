@@ -1,9 +1,9 @@
-// bucket_sort.cuh: a row's many candidates sorted in buckets, for large k.
-// The sample that gave the threshold also gives splitters; the filter has counted how many candidates fall between
-// them. Now they are brought together bucket by bucket, and each bucket, small enough for a block's registers, is
-// sorted and written to its place. Buckets that begin past k are never touched. A bucket that came out too large is
-// merged in global memory, and a row whose threshold failed is searched whole and its k keys are merged. Cost:
-// candidates read twice and written once, k keys written.
+// bucket_sort.cuh: sorts a row's candidates in buckets, for large k.
+// The sample that gave the threshold also gives splitters, and the filter has counted the candidates between them. The
+// candidates are distributed to their buckets, and each bucket, small enough for a block's registers, is sorted and
+// written to its position. Buckets that begin past k are never touched. A bucket that is too large is merge-sorted in
+// global memory, and a row whose threshold failed is searched whole.
+// Cost: candidates read twice and written once, k keys written.
 #pragma once
 
 #include "cuda/primitives/block_merge_sort.cuh"
@@ -18,13 +18,14 @@ struct BucketShape {
   static constexpr unsigned kTile = 4096;  // candidates that one block distributes
 };
 
+// Whether the row has at least k candidates and all of them were stored.
 template <class K>
 __device__ bool threshold_held(const ThresholdPlan& plan, const ThresholdState<K>& state, std::int64_t row,
                                unsigned k) {
   return state.filtered[row] >= k && state.filtered[row] <= plan.capacity;
 }
 
-// Exclusive sums of a row's histogram, in shared memory.
+// Writes the exclusive sums of a row's histogram to `offsets`, in shared memory. Ends with a barrier.
 template <unsigned kThreads>
 __device__ void bucket_offsets(const unsigned* histogram, unsigned buckets, unsigned* offsets, unsigned* sums) {
   unsigned before = 0;
@@ -38,7 +39,8 @@ __device__ void bucket_offsets(const unsigned* histogram, unsigned buckets, unsi
   __syncthreads();
 }
 
-// Dynamic shared memory: splitters, then three words a bucket.
+// Copies candidates to their buckets; one block per (row, tile). Dynamic shared memory: a key and three words per
+// bucket.
 template <class K>
 __global__ void __launch_bounds__(BucketShape::kThreads)
     distribute_kernel(ThresholdPlan plan, ThresholdState<K> state, K* bucketed, unsigned k) {
@@ -48,7 +50,7 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   auto* splitters = dynamic_shared<K>();
   auto* offsets = reinterpret_cast<unsigned*>(splitters + plan.buckets);
   unsigned* counts = offsets + plan.buckets;
-  unsigned* places = counts + plan.buckets;
+  unsigned* starts = counts + plan.buckets;
 
   const auto tiles = static_cast<unsigned>(ceil_div(plan.capacity, BucketShape::kTile));
   const std::int64_t row = blockIdx.x / tiles;
@@ -80,11 +82,11 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   }
   __syncthreads();
   for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads)
-    places[b] = counts[b] > 0 ? offsets[b] + atomicAdd(&state.cursors[row * plan.buckets + b], counts[b]) : 0;
+    starts[b] = counts[b] > 0 ? offsets[b] + atomicAdd(&state.cursors[row * plan.buckets + b], counts[b]) : 0;
   __syncthreads();
   KITH_UNROLL
   for (unsigned i = 0; i < kItems; ++i)
-    if (bucket[i] < plan.buckets) bucketed[row * plan.capacity + places[bucket[i]] + rank[i]] = keys[i];
+    if (bucket[i] < plan.buckets) bucketed[row * plan.capacity + starts[bucket[i]] + rank[i]] = keys[i];
 }
 
 template <class T, unsigned kItems>
@@ -107,7 +109,7 @@ __device__ void sort_bucket(const KeyOf<T>* keys, unsigned size, KeyOf<T>* share
     output.put(row, offset + i, shared[i]);
 }
 
-// Block (row, bucket).
+// Sorts each bucket and writes its keys; one block per (row, bucket).
 template <class T>
 __global__ void __launch_bounds__(BucketShape::kThreads)
     sort_buckets_kernel(ThresholdPlan plan, ThresholdState<KeyOf<T>> state, KeyOf<T>* bucketed, Output<T> output) {
@@ -136,7 +138,7 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   } else if (size <= kThreads * kItems) {
     sort_bucket<T, kItems>(keys, size, shared, row, offset, output);
   } else {
-    // The list that the candidates came in has been read and is free.
+    // The candidate list has been read and serves as the second buffer.
     K* spare = state.candidates + row * plan.capacity + offset;
     const K* sorted = block_merge_sort<K, kThreads, kItems>(keys, spare, size, shared);
     for (unsigned i = threadIdx.x; i < size && offset + i < output.k; i += kThreads)
@@ -144,7 +146,7 @@ __global__ void __launch_bounds__(BucketShape::kThreads)
   }
 }
 
-// Rows whose threshold failed.
+// Searches the rows whose threshold failed; one block per row.
 template <class T>
 __global__ void __launch_bounds__(BucketShape::kThreads)
     search_whole_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state, KeyOf<T>* bucketed,

@@ -1,7 +1,7 @@
-// filter_rows.cuh: the one pass over the matrix: keys below their row's threshold become candidates.
-// A block reads one chunk of a row, kInFlight 16-byte loads of a thread at a time. Most batches hold nothing below the
-// threshold and cost a minimum and a comparison. What is found is collected in shared memory and appended to the row's
-// list with one atomic operation; while the block is at work where many are found, else at its end.
+// filter_rows.cuh: the one pass over the matrix, which stores the keys below their row's threshold as candidates.
+// A block reads one chunk of a row; each thread has kInFlight 16-byte loads in flight. Most batches have no value below
+// the threshold and cost a minimum and a comparison. Candidates are staged in shared memory and appended to the row's
+// list with one atomic addition: whenever the stage is full for large k, else at the end of the block.
 // Cost: the matrix read once; candidates written once.
 #pragma once
 
@@ -15,26 +15,26 @@ namespace kith::KITH_BACKEND::select {
 struct FilterShape {
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kInFlight = 2;
-  static constexpr unsigned kStage = 1024;       // candidates a block collects when few are found,
-  static constexpr unsigned kDenseStage = 2048;  // and before it empties its list when many are
+  static constexpr unsigned kStage = 1024;       // candidates that a block stages for small k
+  static constexpr unsigned kDenseStage = 2048;  // candidates after which it empties the stage for large k
 };
 
-// Keys the stage has room for. Where many are found a whole batch of a block still fits when it is not yet full.
+// The capacity of the stage in keys. For large k a whole batch of the block fits behind kDenseStage.
 template <class T, bool kBuckets>
 __host__ __device__ constexpr unsigned filter_stage() {
   constexpr unsigned kBatch = FilterShape::kThreads * FilterShape::kInFlight * (16 / sizeof(T));
   return kBuckets ? FilterShape::kDenseStage + kBatch : FilterShape::kStage;
 }
 
-// Which keys are wanted, and a test of values that is cheap and never refuses one of them.
+// The threshold as a key, and as a cheap test of values that never rejects a candidate.
 template <class T>
 struct Threshold {
   using K = KeyOf<T>;
 
   K key;
-  T limit;    // values below it are wanted, those above it are not, in the direction of the search
-  bool tied;  // some that equal it are wanted
-  bool all;   // NaN may be wanted, which compares with nothing
+  T limit;    // the threshold's value, negated for `largest`: values below it are candidates, values above it are not
+  bool tied;  // some values equal to the limit are candidates
+  bool all;   // NaN may be a candidate, which no comparison of values finds
 
   __device__ Threshold(const K& threshold, bool largest)
       : key(threshold),
@@ -45,7 +45,7 @@ struct Threshold {
   }
 };
 
-// Bucket b holds the keys from splitter b − 1 up to below splitter b.
+// The bucket of a key: bucket b holds splitter b − 1 ≤ key < splitter b.
 template <class K>
 __device__ unsigned bucket_of(const K& key, const K* splitters, unsigned buckets) {
   unsigned low = 0;
@@ -77,16 +77,16 @@ __device__ __forceinline__ double larger_number(double a, double b) {
   return fmax(a, b);
 }
 
-// A batch of a thread's values, and which of them are wanted.
+// A batch of a thread's values, and the test of which are candidates.
 template <class T>
 struct Batch {
   static constexpr unsigned kWidth = RowVectors<T>::kWidth;
   static constexpr unsigned kCount = FilterShape::kInFlight * kWidth;
-  static constexpr unsigned kVectors = FilterShape::kInFlight * FilterShape::kThreads;  // of the block
+  static constexpr unsigned kVectors = FilterShape::kInFlight * FilterShape::kThreads;  // of all threads
 
   T values[kCount];
 
-  // The vectors first + threadIdx.x, … of a block's batch that are below `end`.
+  // Loads this thread's vectors of the block's batch, from first + threadIdx.x on; vectors from `end` on become NaN.
   __device__ __forceinline__ void load(const RowVectors<T>& vectors, unsigned first, unsigned end) {
     const unsigned mine = first + threadIdx.x;
     const bool inside = vectors.inside(first) && first + kVectors <= end && vectors.inside(first + kVectors - 1);
@@ -108,7 +108,7 @@ struct Batch {
     }
   }
 
-  // In the direction of the search; NaN loses against every number.
+  // The smallest value, or the negated largest for `largest`; NaN only if all are NaN.
   __device__ __forceinline__ T smallest(bool largest) const {
     T best[2] = {values[0], values[1]};
     if (largest) {
@@ -125,8 +125,8 @@ struct Batch {
     return vectors.column(first + i / kWidth * FilterShape::kThreads, i % kWidth);
   }
 
-  // One bit a value. Values below the threshold's are wanted; those equal to it, and all where NaN may be wanted, are
-  // settled by their keys.
+  // One bit per value, set for candidates. Values below the limit are; those equal to it, and all values where NaN may
+  // be a candidate, are decided by their keys.
   __device__ __forceinline__ unsigned wanted(const Rows<T>& rows, std::int64_t row, const RowVectors<T>& vectors,
                                              unsigned first, const Threshold<T>& threshold) const {
     unsigned below = 0;
@@ -158,37 +158,37 @@ struct Batch {
   }
 };
 
-// What of the vectors [first, end) of a row is below the threshold: found(place, key) for each key, with places counted
-// on from `staged`, and after(place) once a batch, with the place past this thread's last key or 0. All threads of the
-// block call; `next` is the first batch, already on its way.
+// Finds the keys of vectors [first, end) of a row below the threshold: found(position, key) for each, with positions
+// counted on from *staged, and after(position) once per batch, with the position past this thread's last key or 0. Must
+// be called by all threads of the block; `next` is the first batch, already loaded.
 template <class T, class Found, class After>
-__device__ __forceinline__ void filter_stretch(const Rows<T>& rows, std::int64_t row, const RowVectors<T>& vectors,
+__device__ __forceinline__ void filter_vectors(const Rows<T>& rows, std::int64_t row, const RowVectors<T>& vectors,
                                                unsigned first, unsigned end, Batch<T> next,
                                                const Threshold<T>& threshold, unsigned* staged, const Found& found,
                                                const After& after) {
   for (unsigned at = first; at < end; at += Batch<T>::kVectors) {
-    // The next batch is on its way while this one is looked at.
+    // The next batch is in flight while this one is tested.
     const Batch<T> batch = next;
     const unsigned mine = at + threadIdx.x;
     next.load(vectors, at + Batch<T>::kVectors, end);
-    unsigned place = 0;
+    unsigned position = 0;
     const bool any = batch.smallest(rows.largest) <= threshold.limit || threshold.all;
     if (__any_sync(kFullMask, any)) {
       const unsigned wanted = any ? batch.wanted(rows, row, vectors, mine, threshold) : 0;
-      place = append_some(static_cast<unsigned>(__popc(wanted)), staged);
+      position = warp_append_some(static_cast<unsigned>(__popc(wanted)), staged);
       KITH_UNROLL
       for (unsigned i = 0; i < Batch<T>::kCount; ++i) {
         if ((wanted >> i & 1U) == 0) continue;
-        found(place, rows.key(row, Batch<T>::column(vectors, mine, i), batch.values[i]));
-        ++place;
+        found(position, rows.key(row, Batch<T>::column(vectors, mine, i), batch.values[i]));
+        ++position;
       }
     }
-    after(place);
+    after(position);
   }
 }
 
-// Block (row, chunk). kBuckets is for where many are found, and also counts them by bucket. Dynamic shared memory: the
-// stage; with kBuckets also splitters and the block's counts.
+// One block per (row, chunk). kBuckets is for large k, and also counts the candidates by bucket. Dynamic shared memory:
+// the stage; with kBuckets also splitters and the block's histogram.
 template <class T, bool kBuckets>
 __global__ void __launch_bounds__(FilterShape::kThreads)
     filter_kernel(Rows<T> rows, unsigned chunks, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {
@@ -206,12 +206,13 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
   const unsigned first = blockIdx.x % chunks * (plan.chunk / kWidth);
   const unsigned end = min(first + plan.chunk / kWidth, vectors.count());
   trigger_dependent_launch();
-  // The matrix was there before the sample was taken, which does not start early, so it may be read before the wait.
+  // The sampling kernel is no dependent launch, so the matrix is complete and may be read before the wait.
   Batch<T> next;
   next.load(vectors, first, end);
   wait_for_previous_kernel();
   const Threshold<T> threshold(state.thresholds[row], rows.largest);
-  if (plan.rank > 0 && threshold.key == last_key<K>()) return;  // the sample found none: the row is searched whole
+  if (plan.rank > 0 && threshold.key == last_key<K>())
+    return;  // the sample gave no threshold: the row is searched whole
   K* candidates = state.candidates + row * plan.capacity;
 
   const auto empty_stage = [&] {
@@ -227,17 +228,17 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
     if (threadIdx.x == 0) staged[0] = 0;
     __syncthreads();
   };
-  const auto found = [&](unsigned place, const K& key) {
-    if (kBuckets || place < kStage) {
-      stage[place] = key;
+  const auto found = [&](unsigned position, const K& key) {
+    if (kBuckets || position < kStage) {
+      stage[position] = key;
     } else {
       const unsigned direct = atomicAdd(&state.filtered[row], 1U);
       if (direct < plan.capacity) candidates[direct] = key;
     }
   };
-  const auto after = [&](unsigned place) {
+  const auto after = [&](unsigned position) {
     if constexpr (kBuckets) {
-      if (__syncthreads_or(place > FilterShape::kDenseStage ? 1 : 0) != 0) empty_stage();
+      if (__syncthreads_or(position > FilterShape::kDenseStage ? 1 : 0) != 0) empty_stage();
     }
   };
 
@@ -249,7 +250,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
     }
   }
   __syncthreads();
-  filter_stretch(rows, row, vectors, first, end, next, threshold, staged, found, after);
+  filter_vectors(rows, row, vectors, first, end, next, threshold, staged, found, after);
   empty_stage();
   if constexpr (kBuckets) {
     for (unsigned b = threadIdx.x; b < plan.buckets; b += kThreads)

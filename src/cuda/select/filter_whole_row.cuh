@@ -1,7 +1,7 @@
-// filter_whole_row.cuh: sample, filter and finish of one row by one block, for many rows of moderate length.
-// What the sample has read of the row is still in the cache when the row is filtered, so the row comes from memory
-// once; candidates never leave shared memory, and there is one kernel to start instead of three. Where neighbors are
-// alike, sampled sectors may let too many pass: the row is then sampled again, at more places, and filtered again.
+// filter_whole_row.cuh: one block samples, filters and finishes a row, for many rows of moderate length.
+// The sampled sectors are still in the cache when the row is filtered, so the row is read from memory once; candidates
+// stay in shared memory, and there is one launch instead of three. Where neighboring values are correlated, a sample of
+// sectors may let too many keys pass: the row is then sampled again, at more positions, and filtered again.
 #pragma once
 
 #include "cuda/select/filter_rows.cuh"
@@ -9,28 +9,28 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// Samples a thread keeps of the second sample: all of 16 bytes, which may be alike.
-constexpr unsigned kKeptAgain = 4;
+// Keys that a thread keeps of the second sample: as many as a 16-byte load has, which may be correlated.
+constexpr unsigned kKeptOfSecond = 4;
 
-// Keys of dynamic shared memory: the kept samples and then the candidates share a place.
-__host__ __device__ constexpr unsigned whole_row_room(unsigned room, unsigned k) {
-  constexpr unsigned kSampled = FilterShape::kThreads * kKeptAgain;
-  return finish_room(room > kSampled ? room : kSampled, k);
+// Keys of dynamic shared memory: the kept samples and later the candidates use the same array.
+__host__ __device__ constexpr unsigned whole_row_capacity(unsigned capacity, unsigned k) {
+  constexpr unsigned kSampled = FilterShape::kThreads * kKeptOfSecond;
+  return finish_capacity(capacity > kSampled ? capacity : kSampled, k);
 }
 
-// Keys of the row below the threshold come to `keys`, as many as there is room for. Gives how many there are; contains
-// barriers.
+// Stores the keys of the row below the threshold in `keys`, at most `capacity`, and returns their number, which may be
+// larger. Contains barriers.
 template <class T>
-__device__ unsigned collect_row(const Rows<T>& rows, std::int64_t row, const KeyOf<T>& below, unsigned room,
+__device__ unsigned collect_row(const Rows<T>& rows, std::int64_t row, const KeyOf<T>& below, unsigned capacity,
                                 unsigned* staged, KeyOf<T>* keys) {
   const Threshold<T> threshold(below, rows.largest);
   const RowVectors<T> vectors(rows.row(row), rows.length);
   Batch<T> next;
   next.load(vectors, 0, vectors.count());
-  filter_stretch(
+  filter_vectors(
       rows, row, vectors, 0, vectors.count(), next, threshold, staged,
-      [&](unsigned place, const KeyOf<T>& key) {
-        if (place < room) keys[place] = key;
+      [&](unsigned position, const KeyOf<T>& key) {
+        if (position < capacity) keys[position] = key;
       },
       [](unsigned) {});
   __syncthreads();
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads)
     plan.sample_interval = plan.sample_interval * RowVectors<T>::kWidth / plan.samples_per_load;
     plan.samples_per_load = RowVectors<T>::kWidth;
     plan.rank = plan.second_rank;
-    const K other = sampled_threshold<T, kThreads, false, kKeptAgain>(rows, row, plan, keys);
+    const K other = sampled_threshold<T, kThreads, false, kKeptOfSecond>(rows, row, plan, keys);
     count = collect_row(rows, row, other, plan.staged, staged + 1, keys);
   }
   if (failed()) {

@@ -1,8 +1,8 @@
-// finish.cu: from the k keys of each row, in any order, to the answer in its form.
+// finish.cu: writes the k keys of each row, which come in any order, in the form that the caller asked for.
 //   unsorted             the keys as they are
 //   kth_only             the largest key of each row, by a reduction
 //   sorted, values_only  up to 4096 keys in the registers of a warp or a block (bitonic.cuh); more by sort_segments
-// Cost: one read of the keys, m(m + 1)/2 layers of the network for k ≤ 2^m. Any k.
+// Cost: one read of the keys, m(m + 1)/2 layers of the network for k ≤ 2^m. Limits: none.
 #include "cuda/select/finish.hpp"
 
 #include "cuda/primitives/bitonic.cuh"
@@ -15,10 +15,9 @@ namespace kith::KITH_BACKEND::select {
 
 namespace {
 
-constexpr unsigned kPutThreads = 256;
-constexpr unsigned kWarpsABlock = 4;      // of the kernels that give a row to a warp
-constexpr unsigned kMaximumByWarp = 512;  // keys up to which a warp alone finds a row's largest
-constexpr unsigned kMaximumByBlockSize = 256;
+constexpr unsigned kRowsPerBlock = 4;     // of the kernels with one warp per row
+constexpr unsigned kMaximumByWarp = 512;  // keys up to which one warp finds a row's largest
+constexpr unsigned kMaximumByBlockThreads = 256;
 
 template <class T>
 __global__ void put_kernel(const KeyOf<T>* keys, std::int64_t stride, Output<T> output) {
@@ -28,47 +27,47 @@ __global__ void put_kernel(const KeyOf<T>* keys, std::int64_t stride, Output<T> 
   output.put(at.row, at.column, keys[at.row * stride + at.column]);
 }
 
-// The largest of the keys that the lanes of a warp hold; every lane gets it.
+// The largest of the lanes' keys, in every lane.
 template <class K>
 __device__ K warp_maximum(K key) {
   for (unsigned mask = kWarp / 2; mask > 0; mask /= 2) key = chosen(key, shuffle_xor(key, mask), false);
   return key;
 }
 
-// kThreads threads a row: a warp, with several rows a block, or the whole block.
+// Writes the largest key of each row, by kThreads threads: a warp, with several rows per block, or the whole block.
 template <class T, unsigned kThreads>
 __global__ void maximum_kernel(const KeyOf<T>* keys, Output<T> output) {
   using Key = KeyOf<T>;
   const std::int64_t row = thread_index() / kThreads;
-  if (row >= output.source.rows) return;  // whole warps only; with a block a row never
+  if (row >= output.source.rows) return;  // whole warps leave; never with one block per row
   const unsigned thread = threadIdx.x % kThreads;
   const Key* const mine = keys + row * output.k;
   Key largest{};
   for (unsigned i = thread; i < output.k; i += kThreads) largest = chosen(largest, mine[i], false);
   largest = warp_maximum(largest);
   if constexpr (kThreads > kWarp) {
-    KITH_SHARED(Key, of_warps, kThreads / kWarp);
-    if (lane_id() == 0) of_warps[warp_id()] = largest;
+    KITH_SHARED(Key, warp_maxima, kThreads / kWarp);
+    if (lane_id() == 0) warp_maxima[warp_id()] = largest;
     __syncthreads();
-    largest = warp_maximum(lane_id() < kThreads / kWarp ? of_warps[lane_id()] : Key{});
+    largest = warp_maximum(lane_id() < kThreads / kWarp ? warp_maxima[lane_id()] : Key{});
   }
   if (thread == 0) output.put(row, output.k - 1, largest);
 }
 
-// Threads a row, keys a thread, and rows a block: one row where more than a warp works on it.
+// A sort of rows by kThreads threads each, with kItems keys per thread. A block has several rows if a warp sorts one.
 template <unsigned kThreads, unsigned kItems>
-struct SortShape {
-  static constexpr unsigned kRows = kThreads == kWarp ? kWarpsABlock : 1;
+struct SortRowsShape {
+  static constexpr unsigned kRows = kThreads == kWarp ? kRowsPerBlock : 1;
   static constexpr unsigned kKeys = kThreads * kItems;
 };
 
 template <class T, unsigned kThreads, unsigned kItems>
-__global__ void __launch_bounds__(kThreads* SortShape<kThreads, kItems>::kRows)
+__global__ void __launch_bounds__(kThreads* SortRowsShape<kThreads, kItems>::kRows)
     sort_rows_kernel(const KeyOf<T>* keys, Output<T> output) {
   using Key = KeyOf<T>;
-  using Sizes = SortShape<kThreads, kItems>;
+  using Sizes = SortRowsShape<kThreads, kItems>;
   const std::int64_t row = thread_index() / kThreads;
-  if (row >= output.source.rows) return;  // whole warps only; with a block a row never
+  if (row >= output.source.rows) return;  // whole warps leave; never with one block per row
   const unsigned thread = threadIdx.x % kThreads;
   const Key* const mine = keys + row * output.k;
   Key* const shared = dynamic_shared<Key>() + threadIdx.x / kThreads * Sizes::kKeys;
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(kThreads* SortShape<kThreads, kItems>::kRows)
   }
   Bitonic<Key, kThreads, kItems>::sort(items, shared);
 
-  // Through shared memory, so that neighboring threads write neighboring ranks.
+  // Through shared memory, so that writes coalesce.
   if constexpr (kThreads > kWarp) __syncthreads();
   KITH_UNROLL
   for (unsigned i = 0; i < kItems; ++i) shared[thread * kItems + i] = items[i];
@@ -94,14 +93,14 @@ __global__ void __launch_bounds__(kThreads* SortShape<kThreads, kItems>::kRows)
 
 template <class T, unsigned kThreads>
 void put_maximum(const char* name, const KeyOf<T>* keys, const SelectCall<T>& call) {
-  constexpr unsigned kRows = kThreads == kWarp ? kWarpsABlock : 1;
+  constexpr unsigned kRows = kThreads == kWarp ? kRowsPerBlock : 1;
   launch(name, maximum_kernel<T, kThreads>, {.blocks = ceil_div(call.rows.rows, kRows), .threads = kThreads * kRows},
          call.stream(), keys, call.output);
 }
 
 template <class T, unsigned kThreads, unsigned kItems>
 void sort_rows(const KeyOf<T>* keys, const SelectCall<T>& call) {
-  using Sizes = SortShape<kThreads, kItems>;
+  using Sizes = SortRowsShape<kThreads, kItems>;
   launch("finish: sort rows", sort_rows_kernel<T, kThreads, kItems>,
          {.blocks = ceil_div(call.rows.rows, Sizes::kRows),
           .threads = kThreads * Sizes::kRows,
@@ -128,9 +127,8 @@ void put_rows_in_order(KeyOf<T>* keys, const SelectCall<T>& call) {
 
 template <class T>
 void put_sorted_rows(const KeyOf<T>* keys, std::int64_t stride, const SelectCall<T>& call) {
-  launch("finish: put", put_kernel<T>,
-         {.blocks = ceil_div(call.rows.rows * call.k(), kPutThreads), .threads = kPutThreads}, call.stream(), keys,
-         stride, call.output);
+  launch("finish: put", put_kernel<T>, thread_each(call.rows.rows * call.k()), call.stream(), keys, stride,
+         call.output);
 }
 
 template <class T>
@@ -139,7 +137,7 @@ void finish_rows(KeyOf<T>* keys, const SelectCall<T>& call) {
   if (call.output.form == TopkOutput::unsorted || k == 1) return put_sorted_rows(keys, k, call);
   if (call.output.form != TopkOutput::kth_only) return put_rows_in_order(keys, call);
   if (k <= kMaximumByWarp) return put_maximum<T, kWarp>("finish: maximum by warps", keys, call);
-  put_maximum<T, kMaximumByBlockSize>("finish: maximum by blocks", keys, call);
+  put_maximum<T, kMaximumByBlockThreads>("finish: maximum by blocks", keys, call);
 }
 
 template void put_sorted_rows<float>(const PackedKey*, std::int64_t, const SelectCall<float>&);

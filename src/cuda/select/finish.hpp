@@ -1,15 +1,15 @@
-// finish.hpp: from the k keys of each row, in any order, to the answer.
+// finish.hpp: writes the output from the k smallest keys of each row.
 #pragma once
 
 #include "cuda/select/method.hpp"
 
 namespace kith::KITH_BACKEND::select {
 
-// `keys` is rows × k in the workspace, each row's k first keys in any order; it is overwritten.
+// Writes the output. `keys`, rows × k in the workspace, has the k smallest keys of each row; it is overwritten.
 template <class T>
 void finish_rows(KeyOf<T>* keys, const SelectCall<T>& call);
 
-// For rows that are sorted already and `stride` keys apart: writes the first k of each.
+// Writes the output from sorted rows of keys, `stride` keys apart: the first k of each.
 template <class T>
 void put_sorted_rows(const KeyOf<T>* keys, std::int64_t stride, const SelectCall<T>& call);
 

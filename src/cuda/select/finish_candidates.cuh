@@ -1,8 +1,9 @@
-// finish_candidates.cuh: from a row's candidates to its k first keys, in order, for k up to kLargestSmallK.
-// By a block: the candidates come to shared memory, a radix search finds the bound of the k smallest, and only those
-// are sorted. By a warp, for small k and many rows: groups of candidates that hold something below the k-th so far are
-// sorted and merged with the list, all in registers and without a barrier. By many blocks, for a single row: by
-// counting. A short row is all candidates. A row whose candidates are too few or did not find room is searched whole.
+// finish_candidates.cuh: selects and sorts a row's k smallest keys among its candidates, for k up to kLargestSmallK.
+//   by a block       candidates are loaded to shared memory, radix selection finds the k-th key, and k keys are sorted
+//   by a warp        for small k and many rows: groups of candidates with a key below the k-th so far are sorted and
+//                    merged with the list, in registers and without a barrier
+//   by many blocks   for one or two rows: the rank of each candidate is counted
+// All keys of a short row are candidates. A row with too few or too many candidates is searched whole.
 #pragma once
 
 #include "cuda/primitives/append.cuh"
@@ -14,7 +15,7 @@ namespace kith::KITH_BACKEND::select {
 
 template <class K>
 struct CandidateList {
-  const K* keys;  // where the row is not searched whole
+  const K* keys;  // null if the row is searched whole
   unsigned count;
   bool whole_row;
 
@@ -30,12 +31,12 @@ struct CandidateList {
   }
 };
 
-// Keys that a block sorts to finish so many: one of the sizes there is a network for.
+// The number of keys that a block sorts to finish `wanted` keys: the size of the next network.
 __host__ __device__ constexpr unsigned finished_keys(unsigned wanted) {
   return wanted <= 32 ? 32 : wanted <= 128 ? 128 : wanted <= 512 ? 512 : kLargestSmallK;
 }
 
-// Sorts and writes the keys of ranks [first, last), which lie in shared memory, padded to kSorters · kItems.
+// Sorts and writes the keys of ranks [first, last), which are in shared memory, padded to kSorters · kItems keys.
 template <class T, unsigned kSorters, unsigned kItems>
 __device__ void sort_and_put(KeyOf<T>* keys, KeyOf<T>* scratch, std::int64_t row, unsigned first, unsigned last,
                              const Output<T>& output) {
@@ -58,8 +59,8 @@ __device__ void sort_and_put(KeyOf<T>* keys, KeyOf<T>* scratch, std::int64_t row
   for (unsigned i = threadIdx.x; first + i < last; i += kSorters) output.put(row, first + i, scratch[i]);
 }
 
-// Ranks [first, last) of source(0 … count − 1), by a block. `chosen` has room for finished_keys(last − first), and so
-// has `scratch`, which may be where the source lies.
+// Writes ranks [first, last) of source(0 … count − 1), by a block. `chosen` and `scratch` hold finished_keys(last −
+// first) keys each; `scratch` may be the array that the source reads.
 template <class T, unsigned kThreads, class Source>
 __device__ void block_finish(const Source& source, unsigned count, std::int64_t row, unsigned first, unsigned last,
                              const Output<T>& output, KeyOf<T>* chosen, KeyOf<T>* scratch) {
@@ -78,8 +79,8 @@ __device__ void block_finish(const Source& source, unsigned count, std::int64_t 
     const unsigned i = at + threadIdx.x;
     const K key = i < count ? source(i) : last_key<K>();
     const bool in_range = i < count && key >= begin && key <= bound;
-    const unsigned place = warp_append(in_range, chosen_count);
-    if (in_range) chosen[place] = key;
+    const unsigned position = warp_append(in_range, chosen_count);
+    if (in_range) chosen[position] = key;
   }
   __syncthreads();
   if (output.form == TopkOutput::unsorted) {
@@ -95,13 +96,13 @@ __device__ void block_finish(const Source& source, unsigned count, std::int64_t 
   }
 }
 
-// Keys of dynamic shared memory that finishing takes with `room` for candidates.
-__host__ __device__ constexpr unsigned finish_room(unsigned room, unsigned wanted) {
+// Keys of dynamic shared memory that block_finish needs with `capacity` candidates.
+__host__ __device__ constexpr unsigned finish_capacity(unsigned capacity, unsigned wanted) {
   const unsigned sorted = finished_keys(wanted);
-  return (room > sorted ? room : sorted) + sorted;
+  return (capacity > sorted ? capacity : sorted) + sorted;
 }
 
-// Block (row, slice of its ranks). Dynamic shared memory: finish_room keys.
+// One block per (row, slice of its ranks). Dynamic shared memory: finish_capacity keys.
 template <class T, unsigned kThreads>
 __global__ void __launch_bounds__(kThreads) block_finish_kernel(Rows<T> rows, ThresholdPlan plan, unsigned slice,
                                                                 ThresholdState<KeyOf<T>> state, Output<T> output) {
@@ -115,8 +116,8 @@ __global__ void __launch_bounds__(kThreads) block_finish_kernel(Rows<T> rows, Th
   wait_for_previous_kernel();
   const CandidateList<K> list(plan, state, row, rows.length, output.k);
   if (list.count > plan.staged) {
-    const auto where_they_lie = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
-    block_finish<T, kThreads>(where_they_lie, list.count, row, first, last, output, chosen, keys);
+    const auto from_global = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
+    block_finish<T, kThreads>(from_global, list.count, row, first, last, output, chosen, keys);
     return;
   }
   for (unsigned i = threadIdx.x; i < list.count; i += kThreads)
@@ -126,8 +127,8 @@ __global__ void __launch_bounds__(kThreads) block_finish_kernel(Rows<T> rows, Th
   block_finish<T, kThreads>(from_shared, list.count, row, first, last, output, chosen, keys);
 }
 
-// The k ≤ 32 · kItems smallest of source(0 … count − 1), ascending, by a warp. kGroups groups of keys are on their way
-// at once; when one holds something below the k-th so far they are sorted and merged, side by side where they can be.
+// Leaves in `best` the k ≤ 32 · kItems smallest of source(0 … count − 1), ascending, by a warp. kGroups groups of keys
+// are in flight at once; if one has a key below the k-th so far, all are sorted and merged.
 template <class K, unsigned kItems, class Source>
 __device__ void warp_smallest(const Source& source, unsigned count, unsigned k, K (&best)[kItems]) {
   using Network = Bitonic<K, kWarp, kItems>;
@@ -173,10 +174,10 @@ __device__ void warp_finish(const Source& source, unsigned count, std::int64_t r
 }
 
 struct WarpFinishShape {
-  static constexpr unsigned kWarps = 8;  // rows a block
+  static constexpr unsigned kWarps = 8;  // and rows per block
 };
 
-// Warp a row, k ≤ 32 · kItems.
+// One warp per row, for k ≤ 32 · kItems.
 template <class T, unsigned kItems>
 __global__ void __launch_bounds__(WarpFinishShape::kWarps* kWarp)
     warp_finish_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state, Output<T> output) {
@@ -191,28 +192,27 @@ __global__ void __launch_bounds__(WarpFinishShape::kWarps* kWarp)
 struct RankFinishShape {
   static constexpr unsigned kThreads = 512;
   static constexpr unsigned kWarps = kThreads / kWarp;
-  static constexpr unsigned kKeys = 4;  // that a warp ranks at once, so as to read the others less often
+  static constexpr unsigned kKeys = 4;  // ranked at once by a warp, so that the candidates are read less often
 };
 
-// Block (row, share of its candidates), for a single row or two: a key's rank is the number of smaller ones, which
-// every warp counts for some of the keys. Work that grows with the square of the candidates, but on all of the device
-// at once and with a single barrier. Dynamic shared memory: the staged keys, or what block_finish takes if that is
-// more.
+// One block per (row, part of its candidates), for one or two rows: a key's rank is the number of smaller keys, which
+// each warp counts for some of the candidates. The work is quadratic in the candidates, but uses the whole device and
+// one barrier. Dynamic shared memory: the staged keys, or as much as block_finish needs if that is more.
 template <class T>
 __global__ void __launch_bounds__(RankFinishShape::kThreads)
-    rank_finish_kernel(Rows<T> rows, ThresholdPlan plan, unsigned shares, ThresholdState<KeyOf<T>> state,
+    rank_finish_kernel(Rows<T> rows, ThresholdPlan plan, unsigned parts, ThresholdState<KeyOf<T>> state,
                        Output<T> output) {
   using K = KeyOf<T>;
   constexpr unsigned kThreads = RankFinishShape::kThreads;
   auto* keys = dynamic_shared<K>();
-  const std::int64_t row = blockIdx.x / shares;
-  const unsigned share = blockIdx.x % shares;
+  const std::int64_t row = blockIdx.x / parts;
+  const unsigned part = blockIdx.x % parts;
   wait_for_previous_kernel();
   const CandidateList<K> list(plan, state, row, rows.length, output.k);
   if (list.whole_row || list.count > plan.staged) {
-    if (share == 0) {
-      const auto where_they_lie = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
-      block_finish<T, kThreads>(where_they_lie, list.count, row, 0, output.k, output, keys,
+    if (part == 0) {
+      const auto from_global = [&](unsigned i) { return list.whole_row ? rows.key(row, i) : list.keys[i]; };
+      block_finish<T, kThreads>(from_global, list.count, row, 0, output.k, output, keys,
                                 keys + finished_keys(output.k));
     }
     return;
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(RankFinishShape::kThreads)
   for (unsigned i = threadIdx.x; i < list.count; i += kThreads) keys[i] = list.keys[i];
   __syncthreads();
   constexpr unsigned kKeys = RankFinishShape::kKeys;
-  const unsigned warp = share * RankFinishShape::kWarps + warp_id();
-  for (unsigned first = warp * kKeys; first < list.count; first += shares * RankFinishShape::kWarps * kKeys) {
+  const unsigned warp = part * RankFinishShape::kWarps + warp_id();
+  for (unsigned first = warp * kKeys; first < list.count; first += parts * RankFinishShape::kWarps * kKeys) {
     K mine[kKeys];
     unsigned smaller[kKeys] = {};
     KITH_UNROLL

@@ -1,6 +1,6 @@
-// method.hpp: the selection methods, by name.
-// Each takes rows on the device and leaves the k first keys of each row in the output, in the order `output.form` asks
-// for, having enqueued everything on workspace.stream(); none waits for the device. All give the same answer.
+// method.hpp: the list of selection methods.
+// Each writes the k smallest keys of each row of a device matrix to the output, in the form of `output.form`. All work
+// is enqueued on workspace.stream(); no method waits for the device. All methods give the same result.
 #pragma once
 
 #include <array>
@@ -22,8 +22,7 @@ struct SelectCall {
   cudaStream_t stream() const { return workspace.stream(); }
 };
 
-// One function a method, one source file a function or family; float and double. Each throws Error(invalid_argument)
-// naming the limit it was asked to pass.
+// One function per method, for float and double. Each throws Error(invalid_argument) that names the exceeded limit.
 #define KITH_SELECT_METHODS(X)                \
   X(insertion_queue, "insertion-queue")       \
   X(heap_queue, "heap-queue")                 \

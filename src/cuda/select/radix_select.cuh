@@ -1,9 +1,9 @@
-// radix_select.cuh: the k first keys of a row by one block, with radix digits as the buckets of bucket_select.cuh.
-// Hanák, 3.7.2. The digits are rescaled in every round: a sample of the set gives a smallest and a largest value, and
-// the digit is cut from the distance to the smallest, just below the highest bit in which the two differ; what lies
-// outside has a bucket on either side. So leading bits that all values share cost nothing. When a single value is left,
-// the digits of the ids follow. Cost: a row of n random values is read three times where there is no auxiliary array,
-// twice with one.
+// radix_select.cuh: the k smallest keys of a row by one block, with radix digits as buckets (Hanák, 3.7.2).
+// The digits are rescaled in every round of bucket_select.cuh: a sample of the set gives a smallest and a largest
+// value, and the digit is taken from the difference to the smallest, below the highest bit in which the two differ;
+// values outside have a bucket on either side. Leading bits that all values have in common thus cost nothing. When all
+// values of the set are equal, digits of the ids follow. Cost: a row of random values is read three times without an
+// auxiliary array, twice with one.
 #pragma once
 
 #include "cuda/primitives/random.cuh"
@@ -21,8 +21,8 @@ class RadixBuckets {
   static constexpr bool kFromSource = false;
 
   struct Shared {
-    Order least[kThreads / kWarp];  // of what each warp drew
-    Order most[kThreads / kWarp];
+    Order smallest[kThreads / kWarp];  // of each warp's samples
+    Order largest[kThreads / kWarp];
   };
 
   template <class Scratch>
@@ -53,18 +53,18 @@ class RadixBuckets {
       narrowed.low = start_at(last_ + 1);
     } else {
       const Order low = first_ + (static_cast<Order>(bucket - 1) << shift_);
-      const Order reach = (Order{1} << shift_) - 1;
+      const Order width = (Order{1} << shift_) - 1;
       narrowed.low = start_at(low);
-      narrowed.end = end_after(last_ - low < reach ? last_ : low + reach);
+      narrowed.end = end_after(last_ - low < width ? last_ : low + width);
     }
     return narrowed;
   }
 
  private:
-  // What digits are cut from: the value, or the id where all keys of the set have the same value.
+  // The number that digits are taken from: the value, or the id if all values of the set are equal.
   __device__ Order coordinate(const Key& key) const { return by_id_ ? id_of(key) : order_of(key); }
 
-  // The first key at a coordinate, and what follows the last one; no id is ~0.
+  // The first key with a coordinate, and a bound above the last one; no id is ~0.
   __device__ Key start_at(Order at) const {
     return by_id_ ? make_key(order_, static_cast<unsigned>(at)) : make_key(at, 0U);
   }
@@ -72,7 +72,7 @@ class RadixBuckets {
     return by_id_ ? make_key(order_, static_cast<unsigned>(at) + 1) : make_key(at, ~0U);
   }
 
-  // The smallest and largest coordinate that the threads have drawn. Contains a barrier.
+  // Sets first_ and last_ to the smallest and largest of the threads' samples. Contains a barrier.
   __device__ void find_range(Order drawn, Shared& shared) {
     first_ = last_ = drawn;
     for (unsigned mask = kWarp / 2; mask > 0; mask /= 2) {
@@ -80,17 +80,17 @@ class RadixBuckets {
       last_ = max(last_, __shfl_xor_sync(kFullMask, last_, static_cast<int>(mask)));
     }
     if (lane_id() == 0) {
-      shared.least[warp_id()] = first_;
-      shared.most[warp_id()] = last_;
+      shared.smallest[warp_id()] = first_;
+      shared.largest[warp_id()] = last_;
     }
     __syncthreads();
     for (unsigned w = 0; w < kThreads / kWarp; ++w) {
-      first_ = min(first_, shared.least[w]);
-      last_ = max(last_, shared.most[w]);
+      first_ = min(first_, shared.smallest[w]);
+      last_ = max(last_, shared.largest[w]);
     }
   }
 
-  Order order_;  // of all keys, by id
+  Order order_;  // of all keys, if by_id_
   bool by_id_;
   Order first_;
   Order last_;

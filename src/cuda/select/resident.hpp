@@ -1,5 +1,5 @@
-// resident.hpp: how many rows are worked on at once by methods whose scratch grows with the row.
-// A block takes row after row, so scratch is needed for the blocks that run, not for all rows.
+// resident.hpp: the number of blocks or warps to launch for methods whose scratch memory grows with the row.
+// Each takes row after row, so scratch is needed for the resident groups, not for all rows.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 namespace kith::KITH_BACKEND::select {
 
 struct ResidentTuning {
-  std::int64_t groups = 4096;                // more than any device runs at once of groups that are a block
-  std::size_t bytes = std::size_t{4} << 30;  // of scratch, where no budget says otherwise
+  std::int64_t groups = 4096;                // more blocks than any device runs at once
+  std::size_t bytes = std::size_t{4} << 30;  // of scratch if there is no budget
 };
 
-// Groups for `rows` rows that need `bytes_each` of scratch: at least one, and so few that half of what the budget has
-// left is still there for what follows.
+// The number of groups for `rows` rows that need `bytes_each` bytes of scratch: at least one, and so few that they use
+// at most half of the budget's remainder.
 inline std::int64_t resident_groups(const Workspace& workspace, std::int64_t rows, std::size_t bytes_each,
                                     const ResidentTuning& tuning = {}) {
   std::size_t bytes = tuning.bytes;

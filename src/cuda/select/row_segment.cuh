@@ -1,6 +1,6 @@
-// row_segment.cuh: a stretch of a row as a warp or a block reads it, once and at full bandwidth.
-// Elements are values of the matrix or keys that an earlier kernel left. A stretch answers a quick test on the raw
-// element, which lets a key be built only for the few that may be wanted, and gives the key of any element.
+// row_segment.cuh: a segment of a row, and how a warp or a block reads it, once and at full bandwidth.
+// Elements are values of the matrix or keys of an earlier kernel. A segment has a quick test of raw elements, so that
+// keys are built only for the few that may be below the threshold.
 #pragma once
 
 #include "cuda/select/rows.cuh"
@@ -31,14 +31,14 @@ struct ValueSegment {
     return make_key(ordered_bits(data[i], largest), ids == nullptr ? first + i : ids[i]);
   }
 
-  // NaN as long as the threshold is a NaN's key or the last of all.
+  // The limit for may_pass; NaN if the threshold is the key of a NaN or last_key().
   __device__ __forceinline__ Limit limit(const Key& threshold) const { return value_of<T>(order_of(threshold), false); }
 
-  // False only for what is above the threshold: ties are for the key to decide, and a NaN on either side passes.
+  // False only for values above the threshold: ties are decided by the key, and a NaN on either side passes.
   __device__ __forceinline__ bool may_pass(T value, T limit) const { return !((largest ? -value : value) > limit); }
 };
 
-// Keys as they lie; padding with the last key is allowed and never passes.
+// Keys in memory; padding with last_key() is allowed and never passes.
 template <class K>
 struct KeySegment {
   using Element = K;
@@ -53,18 +53,17 @@ struct KeySegment {
   __device__ __forceinline__ bool may_pass(const K& key, const K& threshold) const { return key < threshold; }
 };
 
-// The place of the lowest bit that is set.
+// The index of the lowest set bit.
 __device__ __forceinline__ unsigned lowest_bit(unsigned bits) {
   return static_cast<unsigned>(__ffs(static_cast<int>(bits))) - 1;
 }
 
-// How kThreads threads read a stretch: batches of kVectors 16-byte vectors a thread between the first and the last
-// 16-byte boundary; the few elements outside, the edges, are one each for the first threads. Nothing outside the
-// stretch is touched.
-template <class Stretch, unsigned kThreads, unsigned kVectors>
+// Reads a segment by kThreads threads: batches of kVectors 16-byte vectors per thread between the first and the last
+// 16-byte boundary; the few elements outside, the edges, go to the first threads. Nothing outside the segment is read.
+template <class Segment, unsigned kThreads, unsigned kVectors>
 class BatchReader {
  public:
-  using Element = typename Stretch::Element;
+  using Element = typename Segment::Element;
   static constexpr unsigned kPerVector = 16 / sizeof(Element);
   static constexpr unsigned kBatch = kThreads * kVectors;  // vectors
 
@@ -75,19 +74,19 @@ class BatchReader {
     Vector vectors[kVectors];
   };
 
-  __device__ BatchReader(const Stretch& stretch, unsigned thread) : stretch_(stretch), thread_(thread) {
-    const auto address = reinterpret_cast<std::uintptr_t>(stretch.data);
+  __device__ BatchReader(const Segment& segment, unsigned thread) : segment_(segment), thread_(thread) {
+    const auto address = reinterpret_cast<std::uintptr_t>(segment.data);
     const unsigned past_boundary = static_cast<unsigned>(address % 16 / sizeof(Element));
     head_ = past_boundary == 0 ? 0 : kPerVector - past_boundary;
-    if (head_ > stretch.length) head_ = stretch.length;
-    vectors_ = (stretch.length - head_) / kPerVector;
+    if (head_ > segment.length) head_ = segment.length;
+    vectors_ = (segment.length - head_) / kPerVector;
   }
 
   __device__ unsigned vectors() const { return vectors_; }
 
-  // The batch that starts at vector `first`; what lies behind the last vector stays zero.
+  // The batch that starts at vector `first`; vectors past the end are zero.
   __device__ __forceinline__ Batch load(unsigned first) const {
-    const auto* body = reinterpret_cast<const Vector*>(stretch_.data + head_);
+    const auto* body = reinterpret_cast<const Vector*>(segment_.data + head_);
     Batch batch{};
     KITH_UNROLL
     for (unsigned v = 0; v < kVectors; ++v)
@@ -95,24 +94,24 @@ class BatchReader {
     return batch;
   }
 
-  // The bit of the edge that this thread has to offer, if it has one; beyond those of test().
-  __device__ unsigned edge() const { return thread_ < stretch_.length - vectors_ * kPerVector ? 1U << kEdgeBit : 0U; }
+  // The bit of this thread's edge element, above those of test(); 0 if it has none.
+  __device__ unsigned edge() const { return thread_ < segment_.length - vectors_ * kPerVector ? 1U << kEdgeBit : 0U; }
 
-  // A bit for each element of the batch that may pass.
-  __device__ __forceinline__ unsigned test(const Batch& batch, unsigned first, typename Stretch::Limit limit) const {
+  // One bit for each element of the batch, set if it may pass.
+  __device__ __forceinline__ unsigned test(const Batch& batch, unsigned first, typename Segment::Limit limit) const {
     unsigned wanted = 0;
     KITH_UNROLL
     for (unsigned v = 0; v < kVectors; ++v) {
       unsigned bits = 0;
       KITH_UNROLL
       for (unsigned e = 0; e < kPerVector; ++e)
-        bits |= stretch_.may_pass(batch.vectors[v].elements[e], limit) ? 1U << e : 0U;
+        bits |= segment_.may_pass(batch.vectors[v].elements[e], limit) ? 1U << e : 0U;
       if (has(first, v)) wanted |= bits << (v * kPerVector);
     }
     return wanted;
   }
 
-  // The element that a bit of test() or edge() stands for.
+  // The element of a bit of test() or edge().
   __device__ unsigned element(unsigned first, unsigned bit) const {
     if (bit == kEdgeBit) return thread_ < head_ ? thread_ : thread_ + vectors_ * kPerVector;
     const unsigned vector = first + bit / kPerVector * kThreads + thread_;
@@ -125,7 +124,7 @@ class BatchReader {
 
   __device__ bool has(unsigned first, unsigned v) const { return first + v * kThreads + thread_ < vectors_; }
 
-  const Stretch& stretch_;
+  const Segment& segment_;
   unsigned thread_;
   unsigned head_;
   unsigned vectors_;

@@ -1,4 +1,4 @@
-// rows.cuh: what a selection reads and writes.
+// rows.cuh: the input and the output of a selection.
 #pragma once
 
 #include "cuda/primitives/key.cuh"
@@ -6,8 +6,8 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// The matrix: `rows` rows of `length` values, `stride` values apart. A value's id is its column, or what `ids` says
-// (same layout, `id_stride` apart, each id below 2^32 − 1 and different from the others of its row).
+// The matrix: `rows` rows of `length` values, `stride` values apart. A value's id is its column, or the element of
+// `ids` at its position (rows `id_stride` apart; each id below 2^32 − 1 and unique in its row).
 template <class T>
 struct Rows {
   using Value = T;
@@ -33,8 +33,8 @@ struct Rows {
   }
 };
 
-// Where the k keys of each row go: `values` and `ids` are rows × k (rows × 1 for kth_only); ids is null for values_only
-// and kth_only.
+// The output for the k keys of each row: `values` and `ids` are rows × k (rows × 1 for kth_only); ids is null for
+// values_only and kth_only.
 template <class T>
 struct Output {
   T* values = nullptr;
@@ -43,7 +43,7 @@ struct Output {
   TopkOutput form = TopkOutput::sorted;
   Rows<T> source;
 
-  // The key of this rank in its row. For kth_only all ranks but the last are ignored, so a kernel may offer them all.
+  // Writes the key of this rank of a row. For kth_only all ranks but the last are ignored.
   __device__ __forceinline__ void put(std::int64_t row, unsigned rank, const KeyOf<T>& key) const {
     if (form == TopkOutput::kth_only) {
       if (rank + 1 == k) values[row] = original(row, key);
@@ -55,7 +55,7 @@ struct Output {
   }
 
  private:
-  // As the matrix has it: −0 and NaN come back as they went in, unless ids hide the column.
+  // The value as it is in the matrix, with its −0 or NaN, unless ids hide the column.
   __device__ __forceinline__ T original(std::int64_t row, const KeyOf<T>& key) const {
     const OrderOf<T> order = order_of(key);
     const bool several = order == kZeroOrder<T> || order == kNanOrder<T>;

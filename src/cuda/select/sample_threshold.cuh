@@ -1,8 +1,8 @@
-// sample_threshold.cuh: a key that a little more than k keys of a row are below, from a sample of the row.
-// The row is cut into equal stretches and a few neighbors are read at a random place of each, 16 bytes by a thread:
-// spread over the row whatever its order, and read without waste. Keys are unique, so equal values do no harm. Each
-// thread keeps only its few smallest keys; a sample that is dropped can only raise the threshold. Cost: the sample, a
-// radix search over kThreads · kKept keys, or their sort where splitters are wanted too.
+// sample_threshold.cuh: a threshold that a little more than k keys of a row are below, from a sample of the row.
+// The row is cut into equal intervals and a few adjacent values are read at a random position of each, 16 bytes per
+// thread: the sample covers the row whatever its order, and whole sectors are used. Keys are unique, so equal values do
+// no harm. Each thread keeps only its few smallest keys; a dropped sample can only raise the threshold.
+// Cost: reading the sample, and a radix selection over kThreads · kKept keys, or their sort if splitters are needed.
 #pragma once
 
 #include "cuda/primitives/append.cuh"
@@ -17,39 +17,39 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// Where the stages of a row leave word to each other. `filtered` and `histogram` start at zero.
+// The data that the kernels of a selection exchange. `filtered` and `histogram` start at zero.
 template <class K>
 struct ThresholdState {
-  K* thresholds;        // a row; its candidates are the keys below
-  K* splitters;         // buckets − 1 a row, ascending
-  K* partial;           // samples that the parts of a row hand on
+  K* thresholds;        // one per row; candidates are the keys below it
+  K* splitters;         // buckets − 1 per row, ascending
+  K* partial;           // smallest samples of each part of a row
   unsigned* arrived;    // parts of a row that are done
-  unsigned* filtered;   // candidates found of a row, also those that found no room
-  unsigned* histogram;  // of the buckets of a row
-  unsigned* cursors;    // how far each bucket is filled
-  K* candidates;        // room a row
+  unsigned* filtered;   // candidates found in a row, including those beyond the capacity
+  unsigned* histogram;  // candidates per bucket of a row
+  unsigned* cursors;    // candidates written to each bucket
+  K* candidates;        // capacity per row
 };
 
-// A row whose sample gave no threshold is counted as one that has too many candidates.
+// Stores a row's threshold. A row whose sample gave none is marked as one with too many candidates.
 template <class K>
 __device__ void set_threshold(const ThresholdState<K>& state, std::int64_t row, const K& threshold) {
   state.thresholds[row] = threshold;
   state.filtered[row] = threshold < last_key<K>() ? 0 : ~0U;
 }
 
-// First column of what is read of this stretch: `together` values, aligned, inside the row and the stretch.
+// The first sampled column of an interval: samples_per_load values from there on are aligned and inside the interval.
 template <class T>
-__device__ __forceinline__ unsigned sampled_column(const T* row, unsigned stretch, std::uint64_t step,
-                                                   unsigned together, unsigned seed) {
-  const auto begin = static_cast<unsigned>(stretch * step >> 16U);
-  const auto end = static_cast<unsigned>((stretch + std::uint64_t{1}) * step >> 16U);
+__device__ __forceinline__ unsigned sampled_column(const T* row, unsigned interval, std::uint64_t length,
+                                                   unsigned samples_per_load, unsigned seed) {
+  const auto begin = static_cast<unsigned>(interval * length >> 16U);
+  const auto end = static_cast<unsigned>((interval + std::uint64_t{1}) * length >> 16U);
   const unsigned skip = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(row) / sizeof(T));
-  const unsigned first = begin + ((0U - begin - skip) & (together - 1U));
-  const unsigned places = (end - first) / together;
-  return first + __umulhi(random_bits(seed, stretch), places) * together;
+  const unsigned first = begin + ((0U - begin - skip) & (samples_per_load - 1U));
+  const unsigned positions = (end - first) / samples_per_load;
+  return first + __umulhi(random_bits(seed, interval), positions) * samples_per_load;
 }
 
-// Keeps the kKept smallest keys seen, ascending.
+// Inserts a key into the kKept smallest ones so far, ascending.
 template <class K, unsigned kKept>
 __device__ __forceinline__ void keep(K (&kept)[kKept], K key) {
   if (!(key < kept[kKept - 1])) return;
@@ -57,34 +57,35 @@ __device__ __forceinline__ void keep(K (&kept)[kKept], K key) {
   for (unsigned i = 0; i < kKept; ++i) order_pair(kept[i], key);
 }
 
-// The n-th 16 bytes that part `part` samples of a row: their first column.
+// The first column of the n-th 16 bytes that part `part` samples of a row.
 template <class T>
 __device__ __forceinline__ unsigned sampled_vector(const Rows<T>& rows, std::int64_t row, unsigned part,
                                                    const ThresholdPlan& plan, unsigned n) {
   const unsigned vectors = plan.samples_per_load / RowVectors<T>::kWidth;
-  const unsigned stretch = n / vectors * plan.parts + part;
-  return sampled_column(rows.row(row), stretch, plan.sample_interval, plan.samples_per_load,
+  const unsigned interval = n / vectors * plan.parts + part;
+  return sampled_column(rows.row(row), interval, plan.sample_interval, plan.samples_per_load,
                         static_cast<unsigned>(row)) +
          n % vectors * RowVectors<T>::kWidth;
 }
 
-// The place of the smallest number in the direction of the search, the first of equal ones; any if all are NaN.
+// The index of the smallest sign · value, the first of equal ones; any if all are NaN.
 template <class T, unsigned kCount>
-__device__ __forceinline__ unsigned place_of_smallest(const T (&values)[kCount], T sign) {
-  unsigned place = 0;
+__device__ __forceinline__ unsigned index_of_smallest(const T (&values)[kCount], T sign) {
+  unsigned index = 0;
   T smallest = sign * values[0];
   KITH_UNROLL
   for (unsigned i = 1; i < kCount; ++i) {
     const T value = sign * values[i];
     if (!(value < smallest) && smallest == smallest) continue;
-    place = i;
+    index = i;
     smallest = value;
   }
-  return place;
+  return index;
 }
 
-// The kKept smallest samples of each of kGroup threads, ascending; with kMinima at most one of 16 bytes. Loads are
-// started kAhead at a time; the cache may keep them. NaN is not kept: a row with that many has no threshold.
+// Leaves in `kept` the kKept smallest samples of each of kGroup threads, ascending; with kMinima at most one of each 16
+// bytes. kAhead loads are in flight at a time; the cache may keep them, since the filter reads the row again. NaN is
+// not kept: a row with that many has no threshold.
 template <class T, unsigned kGroup, bool kMinima, unsigned kKept>
 __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned part, const ThresholdPlan& plan,
                              KeyOf<T> (&kept)[kKept]) {
@@ -115,11 +116,11 @@ __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned par
     for (unsigned i = 0; i < kAhead; ++i) {
       if (first + i * kGroup >= count) break;
       if constexpr (kMinima) {
-        const unsigned place = place_of_smallest(ahead[i], sign);
+        const unsigned index = index_of_smallest(ahead[i], sign);
         T value = ahead[i][0];
         KITH_UNROLL
-        for (unsigned j = 1; j < kWidth; ++j) value = j == place ? ahead[i][j] : value;
-        offer(columns[i] + place, value);
+        for (unsigned j = 1; j < kWidth; ++j) value = j == index ? ahead[i][j] : value;
+        offer(columns[i] + index, value);
       } else {
         KITH_UNROLL
         for (unsigned j = 0; j < kWidth; ++j) offer(columns[i] + j, ahead[i][j]);
@@ -128,7 +129,7 @@ __device__ void keep_samples(const Rows<T>& rows, std::int64_t row, unsigned par
   }
 }
 
-// A row's threshold by a block, from the kept samples of its threads, or of the parts of the row.
+// A row's threshold by a block, from the kept samples of its threads or of the parts of the row.
 template <unsigned kThreads, class K, class Source>
 __device__ K threshold_of(const Source& source, unsigned count, unsigned rank) {
   using Scratch = KthScratch<K, kThreads>;
@@ -156,10 +157,10 @@ __device__ KeyOf<T> sampled_threshold(const Rows<T>& rows, std::int64_t row, con
 }
 
 struct WarpSampleShape {
-  static constexpr unsigned kWarps = 8;  // rows a block
+  static constexpr unsigned kWarps = 8;  // and rows per block
 };
 
-// Warp a row, for many short rows: no barrier, and what is kept of the sample is sorted in registers.
+// One warp per row, for many short rows: no barrier, and the kept samples are sorted in registers.
 template <class T, unsigned kKept>
 __global__ void __launch_bounds__(WarpSampleShape::kWarps* kWarp)
     warp_sample_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {
@@ -174,18 +175,18 @@ __global__ void __launch_bounds__(WarpSampleShape::kWarps* kWarp)
   const K before = warp_rank(kept, plan.rank - 1);
   const K after = warp_rank(kept, plan.rank + 1);
   if (lane_id() != 0) return;
-  // Where its value occurs only once, values alone tell what is below, which is cheaper.
+  // If its value occurs only once, comparing values suffices, which is cheaper.
   const auto order = order_of(threshold);
   const bool once = order != order_of(before) && order != order_of(after);
   set_threshold(state, row, threshold < last_key<K>() && once ? make_key(order, 0U) : threshold);
 }
 
-// Block (row, part): takes every plan.parts-th stretch. The last part of a row to finish judges what all have kept, of
-// which each part hands on its kHandedOn smallest.
 struct PartShape {
-  static constexpr unsigned kHandedOn = 8;
+  static constexpr unsigned kHandedOn = 8;  // smallest samples that each part of a row contributes
 };
 
+// One block per (row, part), which samples every plan.parts-th interval. The last part of a row to finish finds the
+// threshold from the samples of all parts.
 template <class T, unsigned kThreads, unsigned kKept>
 __global__ void __launch_bounds__(kThreads)
     sample_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {
@@ -223,8 +224,8 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) set_threshold(state, row, threshold);
 }
 
-// Block a row, for large k: the whole sample (kAll) or the smallest minima are sorted, and splitters come from them
-// too. Dynamic shared memory: kThreads · kItems keys.
+// One block per row, for large k: the whole sample (kAll) or the smallest minima are sorted, and give the threshold and
+// the splitters. Dynamic shared memory: kThreads · kItems keys.
 template <class T, unsigned kThreads, unsigned kItems, bool kAll>
 __global__ void __launch_bounds__(kThreads)
     sample_splitters_kernel(Rows<T> rows, ThresholdPlan plan, ThresholdState<KeyOf<T>> state) {

@@ -9,8 +9,7 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// Runs the method of that name, or the one chosen for the call where it is "auto". Throws Error(invalid_argument) for a
-// name that is none.
+// Runs the method of that name; "auto" is the one chosen for the call. Throws Error(invalid_argument) for others.
 template <class T>
 void select_rows(const SelectCall<T>& call, std::string_view method);
 

@@ -1,9 +1,10 @@
-// Selection at the speed of one read of the matrix, at any k: a sample of each row gives a threshold that a little more
-// than k of its keys do not pass, one pass over the matrix collects those, and they are sorted.
-// How a row is ordered matters little to it, and equal values do not: keys are unique and the sample is spread over the
-// row, as few values as make sense at a place. A row is cut into chunks that any block can
-// filter, so few long rows fill the device as many short ones do. Cost: the matrix read once, a few percent of it again
-// as samples and candidates. Limits: none; 1 ≤ k ≤ row length.
+// threshold_filter.cu: selection at the speed of one read of the matrix, at any k.
+// Idea    a sample of each row gives a threshold that a little more than k of its keys are below, one pass over the
+//         matrix collects those candidates, and they are sorted. The order of a row matters little and equal values do
+//         not, because keys are unique and the sample covers the row. A row is cut into chunks that any block can
+//         filter, so that few long rows fill the device as well as many short ones.
+// Cost    the matrix read once, a few percent of it again as samples and candidates.
+// Limits  1 ≤ k ≤ row length; ties go to the smaller id. `auto` chooses this method unless radix-select is faster.
 #include "cuda/select/threshold_filter.hpp"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ ThresholdState<K> make_state(std::int64_t rows, const ThresholdPlan& plan, Works
   return state;
 }
 
-// What the kernels take for granted; plan_threshold sees to it.
+// Checks the preconditions of the kernels, which every plan of plan_threshold meets.
 template <class T>
 void check_plan(const SelectCall<T>& call, const ThresholdPlan& plan) {
   const auto require = [](bool met, const char* what, unsigned value) {
@@ -50,11 +51,11 @@ void check_plan(const SelectCall<T>& call, const ThresholdPlan& plan) {
   constexpr unsigned kWidth = RowVectors<T>::kWidth;
   require(call.k() <= kLargestSmallK || plan.buckets > 1, "one bucket for k = ", call.k());
   require(plan.buckets == 1 || plan.parts == 1, "buckets and parts: ", plan.parts);
-  require(call.k() <= plan.capacity && plan.capacity <= call.rows.length, "room = ", plan.capacity);
+  require(call.k() <= plan.capacity && plan.capacity <= call.rows.length, "capacity = ", plan.capacity);
   require(plan.staged <= plan.capacity, "staged = ", plan.staged);
   if (plan.samples == 0) return;
   require(plan.samples_per_load % kWidth == 0 && (plan.samples_per_load & (plan.samples_per_load - 1)) == 0,
-          "together = ", plan.samples_per_load);
+          "samples_per_load = ", plan.samples_per_load);
   require(plan.samples % (plan.parts * plan.samples_per_load) == 0, "samples = ", plan.samples);
   require(plan.minima || plan.buckets > 1, "no minima for k = ", call.k());
   require(plan.rank < plan.counted(kWidth) && (plan.rank > 0 || !plan.minima), "rank = ", plan.rank);
@@ -79,10 +80,11 @@ void filter(const SelectCall<T>& call, const ThresholdPlan& plan, const Threshol
          call.stream(), rows, chunks, plan, state);
 }
 
-// Few rows are sampled and finished by large blocks, since only how long one takes counts; many rows by small groups.
+// Selection for k up to kLargestSmallK. Few rows are sampled and finished by large blocks, because the latency of one
+// row counts; many rows by small groups.
 template <class T>
 struct SmallSelection {
-  static constexpr bool kTuned = sizeof(T) == 4;  // wider keys make do with the variants that any shape can use
+  static constexpr bool kTuned = sizeof(T) == 4;  // double uses only the variants that work for every shape
 
   const SelectCall<T>& call;
   const ThresholdPlan& plan;
@@ -128,26 +130,26 @@ struct SmallSelection {
            call.stream(), call.rows, plan, state, call.output);
   }
 
-  // A block does `slice` of a row's ranks.
+  // One block for every `slice` ranks of a row.
   template <unsigned kThreads>
   void finish_by_blocks(const ThresholdState<KeyOf<T>>& state, unsigned slice) const {
     launch("finish_candidates", block_finish_kernel<T, kThreads>,
            {.blocks = call.rows.rows * ceil_div(call.k(), slice),
             .threads = kThreads,
-            .shared_bytes = finish_room(plan.staged, slice) * sizeof(KeyOf<T>),
+            .shared_bytes = finish_capacity(plan.staged, slice) * sizeof(KeyOf<T>),
             .dependent_launch = plan.samples > 0},
            call.stream(), call.rows, plan, slice, state, call.output);
   }
 
   void finish_by_ranks(const ThresholdState<KeyOf<T>>& state) const {
-    const unsigned shares = std::max(1U, multiprocessor_count() / static_cast<unsigned>(call.rows.rows));
+    const unsigned parts = std::max(1U, multiprocessor_count() / static_cast<unsigned>(call.rows.rows));
     const unsigned keys = std::max(plan.staged, 2 * finished_keys(call.k()));
     launch("finish_candidates", rank_finish_kernel<T>,
-           {.blocks = call.rows.rows * shares,
+           {.blocks = call.rows.rows * parts,
             .threads = RankFinishShape::kThreads,
             .shared_bytes = keys * sizeof(KeyOf<T>),
             .dependent_launch = true},
-           call.stream(), call.rows, plan, shares, state, call.output);
+           call.stream(), call.rows, plan, parts, state, call.output);
   }
 
   template <unsigned kKept>
@@ -155,7 +157,7 @@ struct SmallSelection {
     launch("filter_whole_row", filter_whole_row_kernel<T, kKept>,
            {.blocks = call.rows.rows,
             .threads = FilterShape::kThreads,
-            .shared_bytes = whole_row_room(plan.staged, call.k()) * sizeof(KeyOf<T>)},
+            .shared_bytes = whole_row_capacity(plan.staged, call.k()) * sizeof(KeyOf<T>)},
            call.stream(), call.rows, plan, call.output);
   }
 

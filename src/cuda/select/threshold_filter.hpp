@@ -6,7 +6,7 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// What select::threshold_filter does with the plan of its shape; tests pass others, to see rows fail.
+// The method threshold-filter with a given plan; tests pass plans that make rows fail.
 template <class T>
 void select_by_threshold(const SelectCall<T>& call, const ThresholdPlan& plan);
 

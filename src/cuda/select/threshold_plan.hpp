@@ -1,9 +1,9 @@
-// threshold_plan.hpp: sample size, threshold rank and candidate capacity of threshold_filter, a pure function of the
-// shape. Long rows are sampled in sectors of memory, and of each 16 bytes only the minimum is counted: on random values
-// that loses nothing, and correlated neighbors are not counted several times. Of N counted samples, the r-th smallest
-// has about r/N of the row below it, within a factor 1 ± 1/√r. The rank r makes fewer than k candidates next to
-// impossible, even if all values of one load are correlated; the capacity does the same for too many candidates. A row
-// that fails nevertheless is searched whole, by a slower path: only time is lost.
+// threshold_plan.hpp: sample size, threshold rank and candidate capacity of threshold_filter, by shape.
+// A pure function. Long rows are sampled in sectors of memory, and of each 16 bytes only the minimum is counted: on
+// random values that loses nothing, and correlated neighbors are not counted several times. Of N counted samples, the
+// r-th smallest has about r/N of the row below it, within a factor 1 ± 1/√r. The rank r makes fewer than k candidates
+// next to impossible, even if all values of one load are correlated; the capacity does the same for too many
+// candidates. A row that fails nevertheless is searched whole, by a slower path: only time is lost.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@
 namespace kith::KITH_BACKEND::select {
 
 struct ThresholdPlan {
-  unsigned samples =
-      0;  // sampled values, a multiple of parts · samples_per_load; 0: no sample, the row is the candidates
+  unsigned samples = 0;               // a multiple of parts · samples_per_load; 0: all keys are candidates
   unsigned samples_per_load = 0;      // adjacent values sampled at one position, a power of two
   bool minima = true;                 // only the minimum of each 16 bytes is counted
   unsigned parts = 1;                 // blocks that sample one row; 1 with buckets
@@ -31,8 +30,7 @@ struct ThresholdPlan {
   __host__ __device__ unsigned counted(unsigned width) const { return minima ? samples / width : samples; }
 };
 
-// The plan for selecting k of `length` values of `value_bytes` bytes in each row, on a device of `processors`
-// multiprocessors.
+// The plan for selecting k of `length` values of `value_bytes` bytes per row with `processors` multiprocessors.
 ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes, unsigned processors);
 
 // Up to this k a row's candidates are reduced to k in shared memory; above, they are sorted in buckets.

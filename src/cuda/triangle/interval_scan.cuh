@@ -2,7 +2,7 @@
 // keys.
 #pragma once
 
-#include "cuda/select/warp_select.cuh"
+#include "cuda/select/warp_queues.cuh"
 #include "cuda/triangle/exact_key.cuh"
 #include "cuda/triangle/interval_scan.hpp"
 #include "cuda/triangle/search_bound.cuh"

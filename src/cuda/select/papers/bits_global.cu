@@ -1,10 +1,11 @@
 // bits_global.cu: bitonic select with its list in global memory, for large k.
-// Idea    as bits.cu, but the buffer has room for k or more newcomers and lies, like the sorted list of the k smallest
-//         keys, in global memory. A full buffer is sorted in chunks by the register network; chunks are merged along
-//         merge paths, keeping no more than k keys, and the result is merged with the list into a second one.
-// Paper   Hanák, 4.1, carried on beyond the k that registers hold; merges as in 3.4.2.
+// Idea    as bits.cu, but the buffer holds k or more new keys and lies, like the sorted list of the k smallest keys, in
+//         global memory. A full buffer is sorted in chunks by the register network; chunks are merged along merge
+//         paths, keeping no more than k keys, and the result is merged with the list into a second one.
+// Paper   Hanák, 4.1, extended beyond the k that registers hold; merges as in 3.4.2. For comparison only: `auto` never
+//         chooses it.
 // Cost    each value is read once; 3 + 2 ln(n/k) merges of Θ(k log k) keys that mostly stay in the L2 cache.
-//         Workspace of 4k keys a block; there are as many blocks as the device runs at once, and rows take turns.
+//         Workspace of 4k keys per block, for the blocks that the device runs at once; each takes row after row.
 // Limits  any k; sensible up to some ten thousands.
 #include <algorithm>
 
@@ -12,19 +13,15 @@
 #include "cuda/primitives/merge_path.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
-#include "cuda/select/block_scan.cuh"
 #include "cuda/select/method.hpp"
+#include "cuda/select/papers/block_scan.cuh"
 
 namespace kith::KITH_BACKEND::select {
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr unsigned kItems = 8;
-constexpr unsigned kTile = kThreads * kItems;
-constexpr unsigned kVectors = 4;
-constexpr unsigned kBlocksAProcessor = 2;
+constexpr unsigned kBlocksPerMultiprocessor = 2;
 
-// What a block has in global memory: two lists of k keys and two buffers of `capacity`.
+// A block's part of the workspace: two lists of k keys and two buffers of `capacity`.
 template <class K>
 struct BlockMemory {
   K* lists[2];
@@ -42,10 +39,15 @@ struct BlockMemory {
   }
 };
 
-// A sink of block_scan.cuh. What threads leave in global memory is read by the others only behind a barrier.
+// A sink of block_scan.cuh. Keys that a thread writes to global memory are read by other threads only after a barrier.
 template <class K>
 class GlobalList {
  public:
+  static constexpr unsigned kThreads = 256;
+  static constexpr unsigned kItems = 8;
+  static constexpr unsigned kTile = kThreads * kItems;
+  static constexpr unsigned kVectors = 4;  // of a batch
+
   __device__ GlobalList(const BlockMemory<K>& memory, unsigned k, unsigned capacity, K* shared, unsigned* count)
       : memory_(memory), k_(k), capacity_(capacity), shared_(shared), count_(count) {
     __syncthreads();
@@ -56,9 +58,9 @@ class GlobalList {
   __device__ __forceinline__ const K& threshold() const { return threshold_; }
 
   __device__ __forceinline__ bool add(const K& key) {
-    const unsigned place = atomicAdd(count_, 1U);
-    if (place >= capacity_) return false;
-    memory_.buffers[0][place] = key;
+    const unsigned slot = atomicAdd(count_, 1U);
+    if (slot >= capacity_) return false;
+    memory_.buffers[0][slot] = key;
     return true;
   }
 
@@ -75,7 +77,7 @@ class GlobalList {
     __syncthreads();
   }
 
-  // After the scan: calls put(rank, key) for the k keys, neighbors in neighboring threads.
+  // Calls put(rank, key) for the k keys after the scan; consecutive ranks are put by consecutive threads.
   template <class Put>
   __device__ void finish(Put put) {
     if (*count_ > 0) flush();
@@ -89,15 +91,15 @@ class GlobalList {
     pair[1] = first;
   }
 
-  // Chunks of kTile keys of the buffer become ascending.
+  // Sorts each chunk of kTile keys of the buffer.
   __device__ void sort_chunks(unsigned count) {
     K* const buffer = memory_.buffers[0];
     for (unsigned first = 0; first < count; first += kTile) {
       K items[kItems];
       KITH_UNROLL
       for (unsigned i = 0; i < kItems; ++i) {
-        const unsigned place = first + i * kThreads + threadIdx.x;
-        items[i] = place < count ? buffer[place] : last_key<K>();
+        const unsigned slot = first + i * kThreads + threadIdx.x;
+        items[i] = slot < count ? buffer[slot] : last_key<K>();
       }
       using Network = Bitonic<K, kThreads, kItems>;
       Network::sort(items, shared_);
@@ -108,26 +110,26 @@ class GlobalList {
     __syncthreads();
   }
 
-  // Sorted chunks become one list of at most k keys, whose size is returned.
+  // Merges the sorted chunks into one list of at most k keys and returns its size.
   __device__ unsigned merge_chunks(unsigned count) {
     SortedLists lists{count, kTile, k_};
     for (; lists.count() > 1; lists = lists.merged()) {
       const SortedLists target = lists.merged();
       for (unsigned pair = 0; pair < target.count(); ++pair) {
-        const K* a = memory_.buffers[0] + 2 * pair * lists.span;
-        const ListPair<K> both{a, lists.size(2 * pair), a + lists.span, lists.size(2 * pair + 1)};
-        merge(both, target.size(pair), memory_.buffers[1] + pair * target.span);
+        const K* a = memory_.buffers[0] + 2 * pair * lists.covered;
+        const ListPair<K> both{a, lists.size(2 * pair), a + lists.covered, lists.size(2 * pair + 1)};
+        merge(both, target.size(pair), memory_.buffers[1] + pair * target.covered);
       }
       swap(memory_.buffers);
     }
     return lists.size(0);
   }
 
-  // The first `count` keys of both lists, tile by tile. Ends with a barrier.
+  // Writes the first `count` keys of the merged lists, tile by tile. Ends with a barrier.
   __device__ void merge(const ListPair<K>& both, unsigned count, K* to) {
     for (unsigned first = 0; first < count; first += kTile) {
       merge_tile<kThreads, kItems>(both, first, count - first < kTile ? count - first : kTile, shared_,
-                                   [&](unsigned place, const K& key) { to[place] = key; });
+                                   [&](unsigned position, const K& key) { to[position] = key; });
     }
     __syncthreads();
   }
@@ -141,17 +143,18 @@ class GlobalList {
   unsigned* count_;
 };
 
-// Blocks take rows in turns.
+// Each block takes every gridDim.x-th row, so that workspace is needed for the resident blocks only.
 template <class T>
-__global__ void __launch_bounds__(kThreads, sizeof(KeyOf<T>) == 8 ? kBlocksAProcessor : 1)
+__global__ void __launch_bounds__(GlobalList<KeyOf<T>>::kThreads, sizeof(KeyOf<T>) == 8 ? kBlocksPerMultiprocessor : 1)
     bits_global_kernel(Rows<T> rows, Output<T> output, KeyOf<T>* memory, unsigned capacity) {
   using Key = KeyOf<T>;
-  KITH_SHARED(Key, shared, kTile);
+  using List = GlobalList<Key>;
+  KITH_SHARED(Key, shared, List::kTile);
   KITH_SHARED(unsigned, count, 1);
   const BlockMemory<Key> mine(memory, output.k, capacity);
   for (std::int64_t row = blockIdx.x; row < rows.rows; row += gridDim.x) {
-    GlobalList<Key> list(mine, output.k, capacity, shared, count);
-    block_scan<kThreads, kVectors>(ValueSegment<T>(rows, row, 0, rows.length), list);
+    List list(mine, output.k, capacity, shared, count);
+    block_scan<List::kThreads, List::kVectors>(ValueSegment<T>(rows, row, 0, rows.length), list);
     list.finish([&](unsigned rank, const Key& key) { output.put(row, rank, key); });
   }
 }
@@ -163,15 +166,16 @@ namespace methods {
 template <class T>
 void bits_global(const SelectCall<T>& call) {
   using Key = KeyOf<T>;
+  constexpr unsigned kTile = GlobalList<Key>::kTile;
   const unsigned k = call.k();
-  // Two chunks at least, and as many newcomers as the list has keys: then a merge costs each of them no more than that.
+  // At least two chunks, and as many new keys as the list has: then each new key pays for at most one key of the merge.
   const auto capacity = static_cast<unsigned>(ceil_div(std::max(k, 2 * kTile), kTile) * kTile);
-  const std::int64_t resident = static_cast<std::int64_t>(multiprocessor_count()) * kBlocksAProcessor;
+  const std::int64_t resident = static_cast<std::int64_t>(multiprocessor_count()) * kBlocksPerMultiprocessor;
   const std::int64_t blocks = std::min(call.rows.rows, resident);
   auto* memory =
       call.workspace.template allocate<Key>(static_cast<std::size_t>(blocks * BlockMemory<Key>::keys(k, capacity)));
-  launch("bits_global", bits_global_kernel<T>, {.blocks = blocks, .threads = kThreads}, call.stream(), call.rows,
-         call.output, memory, capacity);
+  launch("bits_global", bits_global_kernel<T>, {.blocks = blocks, .threads = GlobalList<Key>::kThreads}, call.stream(),
+         call.rows, call.output, memory, capacity);
 }
 
 template void bits_global(const SelectCall<float>& call);

@@ -1,5 +1,6 @@
-// heap_queue.cu: a heap a thread (Tang et al., III.B).
-// Cost: O(length + k·log k·log(length / k)) a row on average, O(length·log k) at worst. Limits: queue_search.cuh.
+// heap_queue.cu: selection with one heap per thread (Tang et al., III.B).
+// Cost: O(length + k·log k·log(length / k)) per row on average, O(length·log k) at worst. Limits: queue_search.cuh.
+// For comparison with Tang et al. only: `auto` never chooses it.
 #include "cuda/select/papers/heap_queue.cuh"
 
 #include "cuda/select/papers/queue_search.cuh"

@@ -1,5 +1,6 @@
 // heap_queue.cuh: one thread's k smallest keys as a binary heap, the largest at its root (Tang et al., III.B).
-// Cost: O(log k) moves an insertion, on paths that differ from thread to thread.
+// Cost: O(log k) moves per insertion, on paths that diverge within a warp.
+// For comparison with Tang et al. only: `auto` never chooses it.
 #pragma once
 
 #include "cuda/select/papers/queue_policy.cuh"
@@ -20,17 +21,17 @@ class HeapQueue : public QueueSlots<K> {
   __device__ HeapQueue(Interleaved<K> slots, unsigned size, const QueueOptions&, Count count = {})
       : QueueSlots<K>(slots, size), count_(count) {}
 
-  // Empty: `pad`, above all keys that will be inserted, in every slot.
+  // Empties the queue: every slot becomes `pad`, which is above all keys that will be inserted.
   __device__ void reset(const K& pad) { this->fill(pad); }
 
-  // Called by the whole warp; lanes whose key is below their head ask for it to be inserted.
+  // Must be called by the whole warp; lanes whose key is below their head pass `wanted`.
   __device__ void insert(const K& key, bool wanted) {
     if (!wanted) return;
     sift(key, size_);
     head_ = slots_[0];
   }
 
-  // Heap sort: the root goes behind the shrinking heap.
+  // Heap sort: the root moves behind the shrinking heap.
   __device__ void sort() {
     for (unsigned end = size_; end-- > 1;) {
       const K last = slots_[end];
@@ -38,11 +39,11 @@ class HeapQueue : public QueueSlots<K> {
       sift(last, end);
     }
   }
-  // After sort(): the key of this rank, the smallest first.
+  // The key of this rank, the smallest first, after sort().
   __device__ K ranked(unsigned rank) const { return slots_[rank]; }
 
  private:
-  // `key` replaces the root of the first `size` slots and sinks to its place.
+  // Replaces the root of the first `size` slots by `key` and sifts it down.
   __device__ void sift(const K& key, unsigned size) {
     unsigned hole = 0;
     for (unsigned child = 1; child < size; child = 2 * hole + 1) {

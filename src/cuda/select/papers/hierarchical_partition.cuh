@@ -1,12 +1,12 @@
 // hierarchical_partition.cuh: search only the groups whose minimum is among the k smallest (Tang et al., III.E).
-// Bottom-up (Algorithm 4), each level holds the minima of groups of G consecutive values of the level below, the last
-// group being what is left; the size of a level follows from the one below it, not from the row as in line 5.
-// Top-down, the k smallest keys (value, position) of a level name the groups of the level below that can hold one of
-// its k smallest. A group's first minimum is the key that named it, so it takes that key's slot in the queue and only
-// the rest of the group is searched. Positions follow columns, so ties go to the smaller column. The paper adds levels
-// down to at most k values. The last one of those names every group of the level below it, so that level is where the
-// search starts here. Cost: one pass over the values, then at most G·k candidates a level; about length / (G − 1) more
-// values of workspace.
+// Bottom-up (Algorithm 4), each level holds the minima of groups of G consecutive values of the level below; the last
+// group may be shorter. The size of a level follows from the one below it, not from the row as in line 5. Top-down, the
+// k smallest keys (value, position) of a level name the groups of the level below that can hold one of its k smallest.
+// A group's first minimum is the key that named it, so it takes that key's slot in the queue and only the rest of the
+// group is searched. Positions follow columns, so ties go to the smaller column. Tang et al. add levels until one has
+// at most k values; that one names every group of the level below, so the search starts there.
+// Cost: one pass over the values, then at most G·k candidates per level; workspace of about length / (G − 1) values.
+// For comparison with Tang et al. only: `auto` never chooses it.
 #pragma once
 
 #include "cuda/select/papers/row_list.cuh"
@@ -15,29 +15,29 @@ namespace kith::KITH_BACKEND::select {
 
 constexpr unsigned kNoPosition = ~0U;
 
-// All levels of all threads; values of level l of one thread start `offset[l]` · pitch from those of level 1. Level 0
+// The levels of all threads. A thread's values of level l start offset[l] · pitch after its values of level 1; level 0
 // is the list itself.
 template <class T>
 struct Hierarchy {
   static constexpr int kMaxLevels = 32;
 
-  int top = 0;  // the highest level; 0: there are none
+  int top = 0;  // the highest level; 0: no levels
   unsigned group_bits = 0;
   std::int64_t offset[kMaxLevels] = {};
-  std::int64_t values_a_thread = 0;
+  std::int64_t values_per_thread = 0;
   T* values = nullptr;
   std::int64_t pitch = 0;
-  unsigned* positions = nullptr;  // of the groups to search: [slot][thread]
+  unsigned* positions = nullptr;  // groups to search, by their minima: [slot][thread]
 
-  // Groups of 2^bits over lists of at most `length` values, for queues of `slots`.
+  // The levels over lists of at most `length` values with groups of 2^bits, for queues of `slots`.
   static Hierarchy plan(unsigned length, unsigned bits, unsigned slots) {
     Hierarchy levels;
     levels.group_bits = bits;
     if (bits == 0) return levels;
     while (level_size(length, bits, levels.top + 1) > slots) {
       ++levels.top;
-      levels.offset[levels.top] = levels.values_a_thread;
-      levels.values_a_thread += std::int64_t{level_size(length, bits, levels.top + 1)} << bits;
+      levels.offset[levels.top] = levels.values_per_thread;
+      levels.values_per_thread += std::int64_t{level_size(length, bits, levels.top + 1)} << bits;
     }
     return levels;
   }
@@ -51,7 +51,7 @@ struct Hierarchy {
     return values + offset[level] * pitch + (thread << group_bits);
   }
 
-  // A level as a list whose ids are positions.
+  // Returns a level as a list whose ids are positions.
   __device__ RowList<T> level_list(const RowList<T>& list, std::int64_t thread, int level) const {
     if (level == 0) return list;
     RowList<T> above = list;
@@ -65,7 +65,7 @@ struct Hierarchy {
   }
 };
 
-// The minima of the groups of `below`. Reads past the end read the last value again, which is in the last group anyway.
+// Writes the minima of the groups of `below`. Reads past its end repeat the last value, which leaves minima unchanged.
 template <unsigned kBits, class T>
 __device__ void build_level(const RowList<T>& below, T* minima, std::int64_t step) {
   constexpr unsigned kGroup = 1U << kBits;
@@ -91,7 +91,7 @@ __device__ void build_level(const RowList<T>& below, T* minima, std::int64_t ste
   }
 }
 
-// Bottom-up. Each thread builds the levels of its own list.
+// Builds the levels of a thread's list, bottom-up.
 template <class T>
 __device__ void build_levels(const Hierarchy<T>& levels, const RowList<T>& list, std::int64_t thread) {
   const std::int64_t step = levels.pitch << levels.group_bits;
@@ -104,7 +104,7 @@ __device__ void build_levels(const Hierarchy<T>& levels, const RowList<T>& list,
   }
 }
 
-// One level down: each key of the queue becomes that of its group's first minimum in `below`, whose position is noted.
+// Goes down one level: replaces each key of the queue by that of its group's first minimum in `below`.
 template <class T, class Queue>
 __device__ void descend(Queue& queue, const RowList<T>& below, Interleaved<unsigned> positions) {
   for (unsigned slot = 0; slot < queue.size(); ++slot) {
@@ -119,7 +119,7 @@ __device__ void descend(Queue& queue, const RowList<T>& below, Interleaved<unsig
   }
 }
 
-// What of a list is searched: all of it, or what remains of the groups of `positions`.
+// The positions of a list that are searched: all, or the groups of `positions` without their minima.
 class Candidates {
  public:
   __device__ Candidates(bool all, unsigned count, unsigned group_bits, Interleaved<unsigned> positions)
@@ -127,7 +127,7 @@ class Candidates {
 
   __device__ __forceinline__ unsigned position(unsigned i) const { return all_ ? next(i) : in_group(i); }
 
-  // Of kCount steps from `first` on, none at and after `steps`.
+  // Positions of the kCount steps from `first` on; kNoPosition for steps from `steps` on.
   template <unsigned kCount>
   __device__ __forceinline__ void positions_from(unsigned first, unsigned steps, unsigned (&out)[kCount]) const {
     if (all_) {

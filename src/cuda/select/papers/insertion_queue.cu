@@ -1,5 +1,6 @@
-// insertion_queue.cu: a sorted queue a thread (Tang et al., III.B).
-// Cost: O(length + k²·log(length / k)) a row on average, O(length·k) at worst. Limits: queue_search.cuh.
+// insertion_queue.cu: selection with one sorted queue per thread (Tang et al., III.B).
+// Cost: O(length + k²·log(length / k)) per row on average, O(length·k) at worst. Limits: queue_search.cuh.
+// For comparison with Tang et al. only: `auto` never chooses it.
 #include "cuda/select/papers/insertion_queue.cuh"
 
 #include "cuda/select/papers/queue_search.cuh"

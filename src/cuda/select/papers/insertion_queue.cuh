@@ -1,5 +1,6 @@
-// insertion_queue.cuh: one thread's k smallest keys, all in order (Tang et al., III.B).
-// Cost: O(k) moves an insertion. The largest key, the head, is first and falls out when a smaller one comes.
+// insertion_queue.cuh: one thread's k smallest keys in descending order (Tang et al., III.B).
+// The largest key, the head, comes first and is dropped when a smaller one is inserted. Cost: O(k) moves per insertion.
+// For comparison with Tang et al. only: `auto` never chooses it.
 #pragma once
 
 #include "cuda/select/papers/queue_policy.cuh"
@@ -7,8 +8,8 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// Descending slots from `hole` to `size` − 1, the hole's key dropped: `key` takes its place among them. Several slots
-// are read ahead of the stores, so that their latencies overlap.
+// Inserts `key` into the descending slots hole … size − 1 and drops the key of slot `hole`. Several slots are read
+// ahead of the stores, so that their latencies overlap.
 template <class K, class Count>
 __device__ __forceinline__ void insert_descending(Interleaved<K> slots, unsigned hole, unsigned size, const K& key,
                                                   Count count) {
@@ -40,13 +41,13 @@ class InsertionQueue : public QueueSlots<K> {
   __device__ InsertionQueue(Interleaved<K> slots, unsigned size, const QueueOptions&, Count count = {})
       : QueueSlots<K>(slots, size), count_(count) {}
 
-  // Empty: `pad`, above all keys that will be inserted, in every slot.
+  // Empties the queue: every slot becomes `pad`, which is above all keys that will be inserted.
   __device__ void reset(const K& pad) {
     this->fill(pad);
     filled_ = 0;
   }
 
-  // Called by the whole warp; lanes whose key is below their head ask for it to be inserted.
+  // Must be called by the whole warp; lanes whose key is below their head pass `wanted`.
   __device__ void insert(const K& key, bool wanted) {
     if (!wanted) return;
     const unsigned hole = filled_ < size_ ? size_ - ++filled_ : 0;
@@ -55,7 +56,7 @@ class InsertionQueue : public QueueSlots<K> {
   }
 
   __device__ void sort() {}
-  // After sort(): the key of this rank, the smallest first.
+  // The key of this rank, the smallest first, after sort().
   __device__ K ranked(unsigned rank) const { return slots_[size_ - 1 - rank]; }
 
  private:

@@ -1,6 +1,6 @@
-// merge_queue.cu: a merge queue a thread (Tang et al., III.C), aligned over a warp or not.
-// Cost: O(length + k·log² k·log(length / k)) a row on average. The queue is as long as the next power of two.
-// Limits: queue_search.cuh.
+// merge_queue.cu: selection with one merge queue per thread (Tang et al., III.C), aligned over a warp or not.
+// Cost: O(length + k·log² k·log(length / k)) per row on average. The queue is as long as the next power of two.
+// Limits: queue_search.cuh. For comparison with Tang et al. only: `auto` never chooses it.
 #include "cuda/select/papers/merge_queue.cuh"
 
 #include "cuda/select/papers/queue_search.cuh"

@@ -1,13 +1,14 @@
 // merge_queue.cuh: one thread's k smallest keys in levels of m, m, 2m, 4m … slots (Tang et al., III.C, Algorithm 2).
 // Each level is descending, and so are the heads of the levels. A key enters the first level; only when a level's head
 // falls below the next one's are they merged (lazy update), by a bitonic merge whose first layer pairs mirror images
-// (reverse bitonic merge). Algorithm 2 merges when the upper head is not below the lower one; its text, and this code,
-// when it is.
-// The first keys are collected as they come, from the last slot upwards, and sorted once: levels that hold only padding
-// would otherwise be merged again for every m of them.
-// Aligned: when one thread of a warp has to merge a level, all do. A thread that need not only does idle work, and one
-// that is still collecting has its keys exchanged among themselves: padding, the largest, stays in front.
-// Cost: O(log² k) exchanges an insertion on average, of which three layers at a time are done in registers.
+// (reverse bitonic merge). Algorithm 2 as printed merges when the upper head is not below the lower one; its text, and
+// this code, when it is.
+// The first `size` keys are collected unsorted, from the last slot upwards, and sorted once: levels that hold only
+// padding would otherwise be merged again for every m keys.
+// Aligned: when one thread of a warp has to merge a level, all do. In a thread that need not, the merge changes
+// nothing; in one that still collects, it only permutes the collected keys, since padding, the largest, stays in front.
+// Cost: O(log² k) exchanges per insertion on average; three layers at a time are done in registers.
+// For comparison with Tang et al. only: `auto` never chooses it.
 #pragma once
 
 #include "cuda/select/papers/insertion_queue.cuh"
@@ -22,7 +23,7 @@ class MergeQueue : public QueueSlots<K> {
 
  public:
   static constexpr bool kSortsFast = true;
-  // A power of two, so that levels of any m fill it.
+  // Rounds up to a power of two, which levels of any m fill exactly.
   static unsigned slots_for(unsigned k) {
     unsigned size = 1;
     while (size < k) size *= 2;
@@ -35,13 +36,13 @@ class MergeQueue : public QueueSlots<K> {
         aligned_(options.aligned),
         count_(count) {}
 
-  // Empty: `pad`, above all keys that will be inserted, in every slot.
+  // Empties the queue: every slot becomes `pad`, which is above all keys that will be inserted.
   __device__ void reset(const K& pad) {
     this->fill(pad);
     filled_ = 0;
   }
 
-  // Called by the whole warp; lanes whose key is below their head ask for it to be inserted.
+  // Must be called by the whole warp; lanes whose key is below their head pass `wanted`.
   __device__ void insert(const K& key, bool wanted) {
     const bool collecting = filled_ < size_;
     if (wanted && collecting) collect(key);
@@ -56,11 +57,11 @@ class MergeQueue : public QueueSlots<K> {
   }
 
   __device__ void sort() { sort_from(filled_ == size_ ? first_level_ : 1); }
-  // After sort(): the key of this rank, the smallest first.
+  // The key of this rank, the smallest first, after sort().
   __device__ K ranked(unsigned rank) const { return slots_[size_ - 1 - rank]; }
 
  private:
-  // For this thread, or aligned for its warp.
+  // A thread's own decision or, aligned, that of any thread of its warp.
   __device__ bool decide(bool mine) const { return aligned_ ? __any_sync(kFullMask, mine) != 0 : mine; }
 
   __device__ void collect(const K& key) {
@@ -69,32 +70,32 @@ class MergeQueue : public QueueSlots<K> {
     count_(slot);
   }
 
-  // Sorts all slots; runs of `span` are sorted already.
-  __device__ void sort_from(unsigned span) {
-    while (span < size_) {
-      span *= 2;
-      merge(size_, span);
+  // Sorts all slots, in which runs of `run` slots are sorted already.
+  __device__ void sort_from(unsigned run) {
+    while (run < size_) {
+      run *= 2;
+      merge(size_, run);
     }
   }
 
-  // Reverse bitonic merge of each segment of `span` slots, both halves of it descending, within the first `end` slots.
-  __device__ void merge(unsigned end, unsigned span) {
-    const unsigned half = span / 2;
-    if (half >= 4) mirror<4>(end, span);
-    if (half < 4) mirror<1>(end, span);
+  // Reverse bitonic merge, within the first `end` slots, of each segment of `length` slots whose halves are descending.
+  __device__ void merge(unsigned end, unsigned length) {
+    const unsigned half = length / 2;
+    if (half >= 4) mirror<4>(end, length);
+    if (half < 4) mirror<1>(end, length);
     unsigned stride = half / 2;
     for (; stride >= 4; stride /= 8) separate<3>(end, stride);
     if (stride == 2) separate<2>(end, stride);
     if (stride == 1) separate<1>(end, stride);
   }
 
-  // The first layer, kPairs pairs at a time, all of one segment.
+  // The first layer, in steps of kPairs pairs of one segment.
   template <unsigned kPairs>
-  __device__ void mirror(unsigned end, unsigned span) {
+  __device__ void mirror(unsigned end, unsigned length) {
     for (unsigned i = 0; i < end / 2; i += kPairs) {
-      const unsigned in_half = i & (span / 2 - 1);
+      const unsigned in_half = i & (length / 2 - 1);
       const unsigned upper = 2 * (i - in_half) + in_half;
-      const unsigned lower = upper + span - 1 - 2 * in_half;
+      const unsigned lower = upper + length - 1 - 2 * in_half;
       K uppers[kPairs];
       K lowers[kPairs];
       KITH_UNROLL
@@ -112,7 +113,7 @@ class MergeQueue : public QueueSlots<K> {
     }
   }
 
-  // kLayers layers of the network, of strides `stride`, stride / 2 …, each thread's slots going through registers.
+  // kLayers layers of the network, of strides `stride`, stride / 2 …, on slots that are held in registers.
   template <unsigned kLayers>
   __device__ void separate(unsigned end, unsigned stride) {
     constexpr unsigned kSlots = 1U << kLayers;

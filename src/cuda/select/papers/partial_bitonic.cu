@@ -1,17 +1,17 @@
 // partial_bitonic.cu: partial sorting with bitonic networks.
-// Idea    one block a row; the first k keys of it are kept sorted while the row passes in segments as long: each is
-//         sorted, the reversed separator leaves the smaller half of both, and separators sort that again.
-//         tuning.buffered collects only keys below the k-th so far, and sorts when there is a buffer of them
+// Idea    one block per row keeps the k smallest keys sorted and reads the row in segments of as many keys: each is
+//         sorted, the reversed separator keeps the smaller half of both, and separators sort that again.
+//         tuning.buffered collects only keys below the k-th so far, and sorts when the buffer is full
 //         (running_list.cuh); a thread still reads one value at a time.
-// Paper   Hanák, 3.5.1 (after Kruliš et al.), 5.3.1 and 5.3.2.
-// Cost    Θ(n log² k) comparisons, whatever the values; buffered as bits.cu.
+// Paper   Hanák, 3.5.1 (after Kruliš et al.), 5.3.1 and 5.3.2. For comparison only: `auto` never chooses it.
+// Cost    Θ(n log² k) comparisons on any data; buffered as bits.cu.
 // Limits  k ≤ 2048, rounded up to a power of two from 128 on; tuning.buffer_size at most that.
 #include "cuda/select/papers/partial_bitonic.hpp"
 
 #include "core/limit.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
-#include "cuda/select/block_scan.cuh"
+#include "cuda/select/papers/block_scan.cuh"
 #include "cuda/select/papers/running_list.cuh"
 #include "cuda/select/papers/shared_bitonic.cuh"
 

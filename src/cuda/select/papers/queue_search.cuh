@@ -1,11 +1,12 @@
 // queue_search.cuh: the search that fills any of the three queues (Tang et al., Algorithm 1, with III.D and III.E).
-//   a row a thread   over the transposed matrix, as in the paper: neighboring threads read neighboring rows
-//   a row a warp     each lane keeps a queue over its share of the row; the sorted queues are then merged by taking the
-//                    least of 32 next keys k times
-// Everything a thread keeps (queue, buffer, levels) lies interleaved with what its neighbors keep. No thread reads
-// what another has written; lanes only vote, and stay together for that. Limits: a row a warp k ≤ 1024, buffers of up
-// to 64 keys; otherwise any k that the workspace allows. Workspace: k keys a thread; a row a thread also one value a
-// value; levels length / (G − 1) values a row.
+//   one thread per row   over the transposed matrix, as Tang et al. do: neighboring threads read neighboring rows
+//   one warp per row     each lane keeps a queue over its part of the row; the sorted queues are then merged by taking
+//                        the smallest of 32 next keys k times
+// A thread's data (queue, buffer, levels) is interleaved with that of its neighbors, so that accesses coalesce. No
+// thread reads another's data; lanes only vote, for which the warp must be converged.
+// Limits     one warp per row: k ≤ 1024; buffers of up to 64 keys; otherwise any k that the workspace allows.
+// Workspace  k keys per thread; one thread per row also a copy of the matrix; levels length / (G − 1) values per row.
+// For comparison with Tang et al. only: `auto` never chooses a method that uses it.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +22,13 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// What a search kernel is given.
+// The arguments of a search kernel.
 template <class T>
 struct QueueSearch {
   Rows<T> rows;
-  Transposed<T> transposed;  // a row a thread
+  Transposed<T> transposed;  // with one thread per row
   KeyOf<T>* slots = nullptr;
-  unsigned slots_a_thread = 0;
+  unsigned slots_per_thread = 0;
   std::int64_t threads = 0;
   unsigned longest = 0;  // values of the longest list
   QueueOptions queue;
@@ -35,8 +36,8 @@ struct QueueSearch {
   Hierarchy<T> levels;
 };
 
-// Offers the candidates among `steps` steps of the list, which is the same number for all lanes. Values are first only
-// compared with the head, many at a time; those that some lane may want are read again.
+// Offers the candidates of `steps` steps of the list; all lanes pass the same number. Values are first compared with
+// the head, 16 at a time; those that may be below the head of some lane are read again.
 template <class T, class Search>
 __device__ void offer_candidates(const RowList<T>& list, const Candidates& candidates, unsigned steps, Search& search) {
   using Key = KeyOf<T>;
@@ -66,7 +67,7 @@ __device__ void offer_candidates(const RowList<T>& list, const Candidates& candi
   }
 }
 
-// Called by the whole warp: afterwards the queue of `thread` holds the smallest keys of its list.
+// Fills the queue of `thread` with the smallest keys of its list. Must be called by the whole warp.
 template <class T, class Queue>
 __device__ void search_list(const QueueSearch<T>& call, const RowList<T>& list, std::int64_t thread, Queue& queue) {
   using Key = KeyOf<T>;
@@ -79,9 +80,9 @@ __device__ void search_list(const QueueSearch<T>& call, const RowList<T>& list, 
   queue.reset(last_key<Key>());
   build_levels(levels, list, thread);
 
-  // Levels are searched by column. If ids say otherwise, values equal to the last one found must be looked at again:
-  // level −1 is the whole list once more, by id, with everything above that value left out.
-  const bool by_column_first = levels.top > 0 && call.rows.ids != nullptr;  // for all lanes alike
+  // Levels break ties by column. Where ids differ from columns, values equal to the last one found must be searched
+  // again: level −1 is the whole list by id, without the values above that one.
+  const bool by_column_first = levels.top > 0 && call.rows.ids != nullptr;  // the same in all lanes
   RowList<T> by_column = list;
   if (levels.top > 0) by_column.ids = nullptr;
   for (int level = levels.top; level >= (by_column_first ? -1 : 0); --level) {
@@ -99,7 +100,7 @@ __device__ void search_list(const QueueSearch<T>& call, const RowList<T>& list, 
   }
 }
 
-// ---- a row a thread
+// ---- one thread per row
 
 template <class T>
 __device__ RowList<T> thread_list(const QueueSearch<T>& call, std::int64_t row) {
@@ -116,12 +117,12 @@ __device__ RowList<T> thread_list(const QueueSearch<T>& call, std::int64_t row) 
   return list;
 }
 
-// Queues that sort fast put the answer themselves; others leave their keys, rows × k, to finish_rows.
+// Queues that sort fast write the output; others leave their keys, rows × k, to finish_rows.
 template <class T, class Queue>
 __global__ void __launch_bounds__(kQueueSearch.threads, kQueueSearch.blocks)
     thread_search_kernel(QueueSearch<T> call, Output<T> output, KeyOf<T>* keys) {
   const std::int64_t row = thread_index();
-  Queue queue({call.slots + row, call.threads}, call.slots_a_thread, call.queue);
+  Queue queue({call.slots + row, call.threads}, call.slots_per_thread, call.queue);
   search_list(call, thread_list(call, row), row, queue);
   if (row >= call.rows.rows) return;
   if constexpr (Queue::kSortsFast) {
@@ -132,10 +133,10 @@ __global__ void __launch_bounds__(kQueueSearch.threads, kQueueSearch.blocks)
   }
 }
 
-// ---- a row a warp
+// ---- one warp per row
 
-// Groups are dealt to the lanes in turn.
-__host__ __device__ __forceinline__ unsigned lane_share(unsigned length, unsigned group_bits, unsigned lane) {
+// The number of values of a lane: groups are dealt to the lanes round-robin.
+__host__ __device__ __forceinline__ unsigned lane_length(unsigned length, unsigned group_bits, unsigned lane) {
   const unsigned round = kWarp << group_bits;
   const unsigned begin = lane << group_bits;
   const unsigned rest = length % round;
@@ -153,14 +154,14 @@ __device__ RowList<T> lane_list(const QueueSearch<T>& call, std::int64_t row) {
   list.column_step = kWarp << list.group_bits;
   list.values = call.rows.row(row) + list.first_column;
   list.step = list.column_step;
-  list.count = lane_share(call.rows.length, list.group_bits, lane_id());
+  list.count = lane_length(call.rows.length, list.group_bits, lane_id());
   if (call.rows.ids != nullptr) list.ids = call.rows.ids + row * call.rows.id_stride;
   return list;
 }
 
-// The least of the keys that the lanes hold; every lane gets it.
+// The smallest of the lanes' keys, in every lane.
 template <class K>
-__device__ K warp_least(K key) {
+__device__ K warp_smallest_key(K key) {
   for (unsigned mask = kWarp / 2; mask > 0; mask /= 2) {
     const K other = shuffle_xor(key, mask);
     if (other < key) key = other;
@@ -168,18 +169,18 @@ __device__ K warp_least(K key) {
   return key;
 }
 
-// The k smallest keys of the lanes' sorted queues, in order. 32 of them are gathered before they are written.
+// Writes the k smallest keys of the lanes' sorted queues, in order; 32 keys are gathered before they are written.
 template <class T, class Queue>
 __device__ void put_merged(const Queue& queue, std::int64_t row, const Output<T>& output) {
   using Key = KeyOf<T>;
-  unsigned taken = 0;
+  unsigned merged = 0;  // keys of this lane's queue
   Key next = queue.ranked(0);
   Key gathered = last_key<Key>();
   for (unsigned rank = 0; rank < output.k; ++rank) {
-    const Key least = warp_least(next);
+    const Key least = warp_smallest_key(next);
     if (next == least) {
-      ++taken;
-      next = taken < queue.size() ? queue.ranked(taken) : last_key<Key>();
+      ++merged;
+      next = merged < queue.size() ? queue.ranked(merged) : last_key<Key>();
     }
     if (rank % kWarp == lane_id()) gathered = least;
     const unsigned mine = rank / kWarp * kWarp + lane_id();
@@ -191,7 +192,7 @@ template <class T, class Queue>
 __global__ void __launch_bounds__(kQueueSearch.threads, kQueueSearch.blocks)
     warp_search_kernel(QueueSearch<T> call, Output<T> output) {
   const std::int64_t thread = thread_index();
-  Queue queue({call.slots + thread, call.threads}, call.slots_a_thread, call.queue);
+  Queue queue({call.slots + thread, call.threads}, call.slots_per_thread, call.queue);
   for (std::int64_t row = thread / kWarp; row < call.rows.rows; row += call.threads / kWarp) {
     search_list(call, lane_list(call, row), thread, queue);
     queue.sort();
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(kQueueSearch.threads, kQueueSearch.blocks)
   }
 }
 
-// ---- the host's side
+// ---- host
 
 template <class T, template <class, class> class Queue>
 QueueSearch<T> plan_search(const Rows<T>& rows, unsigned k, const QueueTuning& tuning, Workspace& workspace) {
@@ -210,16 +211,17 @@ QueueSearch<T> plan_search(const Rows<T>& rows, unsigned k, const QueueTuning& t
   call.queue = tuning.queue;
   call.buffer = tuning.buffer;
   call.threads = ceil_div(workers, kQueueSearch.threads) * kQueueSearch.threads;
-  call.longest = tuning.warp ? lane_share(rows.length, tuning.group_bits, 0) : rows.length;
-  call.slots_a_thread = Queue<KeyOf<T>, CountNothing>::slots_for(std::min(k, call.longest));
-  call.slots = workspace.allocate<KeyOf<T>>(static_cast<std::size_t>(call.threads * call.slots_a_thread));
+  call.longest = tuning.warp ? lane_length(rows.length, tuning.group_bits, 0) : rows.length;
+  call.slots_per_thread = Queue<KeyOf<T>, CountNothing>::slots_for(std::min(k, call.longest));
+  call.slots = workspace.allocate<KeyOf<T>>(static_cast<std::size_t>(call.threads * call.slots_per_thread));
   if (!tuning.warp) call.transposed = transpose(rows, tuning.group_bits, workspace);
 
-  call.levels = Hierarchy<T>::plan(call.longest, tuning.group_bits, call.slots_a_thread);
+  call.levels = Hierarchy<T>::plan(call.longest, tuning.group_bits, call.slots_per_thread);
   if (call.levels.top > 0) {
     call.levels.pitch = workers;
-    call.levels.values = workspace.allocate<T>(static_cast<std::size_t>(call.levels.values_a_thread * workers));
-    call.levels.positions = workspace.allocate<unsigned>(static_cast<std::size_t>(call.threads * call.slots_a_thread));
+    call.levels.values = workspace.allocate<T>(static_cast<std::size_t>(call.levels.values_per_thread * workers));
+    call.levels.positions =
+        workspace.allocate<unsigned>(static_cast<std::size_t>(call.threads * call.slots_per_thread));
   }
   return call;
 }
@@ -231,7 +233,7 @@ LaunchShape search_shape(const QueueSearch<T>& call) {
           .shared_bytes = std::size_t{kQueueSearch.threads} * call.buffer.size * sizeof(KeyOf<T>)};
 }
 
-// The body of each queue's method.
+// Runs the method of a queue.
 template <template <class, class> class Queue, class T>
 void select_with_queue(const char* method, const SelectCall<T>& call) {
   using Kind = Queue<KeyOf<T>, CountNothing>;

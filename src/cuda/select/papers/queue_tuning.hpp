@@ -1,4 +1,5 @@
-// queue_tuning.hpp: what the queue methods make of SelectTuning.
+// queue_tuning.hpp: the options of the queue methods of Tang et al., checked and completed from SelectTuning.
+// For comparison with Tang et al. only: `auto` never chooses a method that uses it.
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@
 namespace kith::KITH_BACKEND::select {
 
 struct QueueSearchTuning {
-  unsigned threads = 64;      // of a block: few, since there may be only as many threads as rows
-  unsigned blocks = 8;        // of a multiprocessor at least: more registers a thread than the compiler would take
-  unsigned max_warps = 2048;  // that work at a time where a warp takes a row: bounds their queues
+  unsigned threads = 64;      // per block: few, since there may be only as many threads as rows
+  unsigned blocks = 8;        // resident per multiprocessor: allows more registers than the compiler's default
+  unsigned max_warps = 2048;  // at a time with one warp per row: bounds the memory of their queues
   unsigned max_warp_k = 1024;
   unsigned merge_size = 8;
   unsigned buffer_size = 16;
@@ -22,8 +23,8 @@ struct QueueSearchTuning {
 constexpr QueueSearchTuning kQueueSearch{};
 
 struct QueueTuning {
-  bool warp = false;        // a row a warp
-  unsigned group_bits = 0;  // hierarchical partition: log2 of the group; 0: none
+  bool warp = false;        // one warp per row
+  unsigned group_bits = 0;  // log2 of the hierarchical partition's groups; 0: no partition
   QueueOptions queue;
   BufferOptions buffer;
 };
@@ -48,7 +49,7 @@ inline unsigned checked_merge_size(const char* method, int size) {
   return static_cast<unsigned>(size);
 }
 
-// Throws where a value is none that `method` knows.
+// Throws Error(invalid_argument) for a value that `method` does not support.
 inline QueueTuning queue_tuning(const char* method, const SelectTuning& tuning, unsigned k) {
   using Group = SelectTuning::Group;
   if (tuning.group == Group::block)
@@ -56,7 +57,7 @@ inline QueueTuning queue_tuning(const char* method, const SelectTuning& tuning, 
                 std::string(method) + ": a row is given to a thread or a warp, not to a block");
   QueueTuning checked;
   checked.warp = tuning.group == Group::warp;
-  if (checked.warp) require_within(method, "k of a row a warp", k, 1, kQueueSearch.max_warp_k);
+  if (checked.warp) require_within(method, "k with one warp per row", k, 1, kQueueSearch.max_warp_k);
   checked.group_bits = checked_group_bits(method, tuning.hierarchical);
   checked.queue = {checked_merge_size(method, tuning.merge_size), tuning.aligned};
   if (!tuning.buffered) return checked;

@@ -1,4 +1,4 @@
-// queue_updates.cu: the search of queue_search.cuh with queues that count.
+// queue_updates.cu: the search of queue_search.cuh with queues that count their updates (Tang et al., Figure 5).
 #include "cuda/select/papers/queue_updates.hpp"
 
 #include "cuda/select/papers/heap_queue.cuh"
@@ -14,7 +14,7 @@ template <class T, class Queue>
 __global__ void __launch_bounds__(kQueueSearch.threads, kQueueSearch.blocks)
     count_updates_kernel(QueueSearch<T> call, unsigned long long* counts) {
   const std::int64_t row = thread_index();
-  Queue queue({call.slots + row, call.threads}, call.slots_a_thread, call.queue, CountUpdates{counts});
+  Queue queue({call.slots + row, call.threads}, call.slots_per_thread, call.queue, CountUpdates{counts});
   search_list(call, thread_list(call, row), row, queue);
 }
 

@@ -1,15 +1,16 @@
-// quick_multi_select.cu: quick select of many rows at once, a warp or a block a row (Komarov et al.).
+// quick_multi_select.cu: quick select of many rows at once, one warp or one block per row (Komarov et al.).
 // The set starts as the whole row. While it is too large for registers, it is partitioned around a pivot: each warp
-// votes key < pivot, and the votes say where its keys go in the other of two arrays, smaller ones from the left end,
-// the rest from the right. If the left part holds the k-th key it becomes the set; else it belongs to the answer, a
-// reference to it is kept on a stack instead of a copy, and the right part becomes the set. What the paper's host loop
-// does with one launch a partition is a loop of the kernel, and the first partition reads the row itself. The pivot is
-// taken from a sorted sample of the set, a little beyond the place that the k-th key would have in it, on the side of
-// the larger part: what remains is small and most likely holds the key. A sample draws no key twice and keys are
-// unique, so neither part is ever empty.
+// votes key < pivot, and the votes give the positions of its keys in the other of two arrays, smaller ones from the
+// left end, the rest from the right. If the left part holds the k-th key it becomes the set; else it belongs to the
+// result, a reference to it is kept on a stack instead of a copy, and the right part becomes the set. Komarov et al.
+// launch a kernel per partition from the host; here the kernel loops, and the first partition reads the row itself. The
+// pivot comes from a sorted sample of the set, a little beyond the expected position of the k-th key, on the side of
+// the larger part: the part that remains is small and most likely holds the key. A sample draws no key twice and keys
+// are unique, so neither part is ever empty.
 //   tuning.group  warp, block; by default a warp for many short rows
 // Cost: n reads and n writes of the row, and a small part of that again for each later partition.
-// Limits: any k. Workspace: k keys a row, and two arrays of the row's length for each group that runs.
+// Limits: any k. Workspace: k keys per row, and two arrays of the row's length for each resident group.
+// For comparison with Komarov et al. only: `auto` never chooses it.
 #include <string>
 
 #include "cuda/primitives/bitonic.cuh"
@@ -25,19 +26,19 @@ namespace kith::KITH_BACKEND::select {
 namespace {
 
 struct QuickTuning {
-  std::int64_t many_rows = 4096;  // from here a warp a row fills the device
-  unsigned short_row = 16384;     // up to here the arrays of that many warps are not too large
+  std::int64_t many_rows = 4096;  // rows from which one warp per row fills the device
+  unsigned short_row = 16384;     // length up to which the arrays of that many warps are not too large
 };
-constexpr QuickTuning kTuning;
+constexpr QuickTuning kQuickTuning;
 
-// Keys a thread has in flight while a set is partitioned.
-constexpr unsigned kInFlight = 4;
-constexpr unsigned kStackDepth = 32;
+// Keys that each thread has in flight while a set is partitioned.
+constexpr unsigned kQuickInFlight = 4;
+constexpr unsigned kQuickStackDepth = 32;
 
 // A part of the row or of one of the two arrays.
 struct Part {
-  enum Place : unsigned { first_array, second_array, row };
-  Place place;
+  enum Source : unsigned { first_array, second_array, row };
+  Source source;
   unsigned start;
   unsigned count;
 };
@@ -50,22 +51,22 @@ class QuickMultiSelect {
   static constexpr unsigned kInRegisters = kThreads * kItems;  // keys that the group can sort
 
   struct Scratch {
-    Key keys[kThreads == kWarp ? 1 : kInRegisters];  // a warp sorts by shuffles alone
-    Part answer[kStackDepth];                        // parts known to belong to the answer
+    Key keys[kThreads == kWarp ? 1 : kInRegisters];  // for a block's sort; a warp sorts by shuffles
+    Part answer[kQuickStackDepth];                   // parts known to belong to the result
     Key pivot;
-    unsigned left;  // keys written to each side
+    unsigned left;  // keys written on either side
     unsigned right;
   };
 
-  // `arrays` has room for twice the row's keys.
+  // `arrays` holds twice the row's keys.
   __device__ QuickMultiSelect(const Rows<T>& rows, std::int64_t row, Key* arrays, Key* out, Scratch& scratch)
       : rows_(rows), row_(row), arrays_(arrays), out_(out), scratch_(scratch) {}
 
-  // Writes the k first keys of the row, in any order. All threads of the group call.
+  // Writes the k smallest keys of the row, in any order. Must be called by all threads of the group.
   __device__ void operator()(unsigned k) {
     Part set{Part::row, 0, rows_.length};
     unsigned rank = k;
-    Part::Place target = Part::first_array;
+    Part::Source target = Part::first_array;
     for (unsigned round = 0; set.count > kInRegisters && rank < set.count; ++round) {
       choose_pivot(set, rank, round);
       const unsigned left = partition(set, target);
@@ -81,8 +82,8 @@ class QuickMultiSelect {
     if (rank == set.count)
       keep(set);
     else
-      take_smallest(set, rank);
-    write_answer();
+      write_smallest(set, rank);
+    write_result();
   }
 
  private:
@@ -95,15 +96,15 @@ class QuickMultiSelect {
       __syncthreads();
   }
 
-  __device__ Key* array(Part::Place place) const {
-    return place == Part::first_array ? arrays_ : arrays_ + rows_.length;
+  __device__ Key* array(Part::Source source) const {
+    return source == Part::first_array ? arrays_ : arrays_ + rows_.length;
   }
 
   __device__ Key key(const Part& part, unsigned i) const {
-    return part.place == Part::row ? rows_.key(row_, part.start + i) : array(part.place)[part.start + i];
+    return part.source == Part::row ? rows_.key(row_, part.start + i) : array(part.source)[part.start + i];
   }
 
-  // Leaves in scratch a key that is neither the smallest of the set nor beyond its largest.
+  // Leaves a pivot in scratch that is above the smallest key of the set and not above the largest.
   __device__ void choose_pivot(const Part& set, unsigned rank, unsigned round) {
     const unsigned seed = random_bits(static_cast<unsigned>(row_), round);
     Key sample[1] = {key(set, sample_position(set.count, kThreads, thread(), seed))};
@@ -111,22 +112,22 @@ class QuickMultiSelect {
     const float quantile = static_cast<float>(rank) / static_cast<float>(set.count);
     const float expected = quantile * kThreads;
     const float deviation = 1 + sqrtf(expected * (1 - quantile));
-    const float place = quantile < 0.5F ? expected + deviation : expected - deviation;
-    const auto chosen_place = static_cast<unsigned>(min(max(place, 1.0F), static_cast<float>(kThreads - 1)));
-    if (thread() == chosen_place) scratch_.pivot = sample[0];
+    const float position = quantile < 0.5F ? expected + deviation : expected - deviation;
+    const auto pivot = static_cast<unsigned>(min(max(position, 1.0F), static_cast<float>(kThreads - 1)));
+    if (thread() == pivot) scratch_.pivot = sample[0];
     sync();
   }
 
-  // Writes the set to the same places of the target array, keys below the pivot first; gives their number.
-  __device__ unsigned partition(const Part& set, Part::Place target) {
+  // Writes the set to the same positions of the target array, keys below the pivot first; returns their number.
+  __device__ unsigned partition(const Part& set, Part::Source target) {
     if (thread() == 0) scratch_.left = scratch_.right = 0;
     sync();
     const Key pivot = scratch_.pivot;
     Key* const to = array(target) + set.start;
-    for (unsigned tile = 0; tile < set.count; tile += kThreads * kInFlight) {
-      Key keys[kInFlight];
+    for (unsigned tile = 0; tile < set.count; tile += kThreads * kQuickInFlight) {
+      Key keys[kQuickInFlight];
       KITH_UNROLL
-      for (unsigned i = 0; i < kInFlight; ++i) {
+      for (unsigned i = 0; i < kQuickInFlight; ++i) {
         const unsigned at = tile + i * kThreads + thread();
         keys[i] = at < set.count ? key(set, at) : last_key<Key>();
       }
@@ -136,14 +137,14 @@ class QuickMultiSelect {
     return scratch_.left;
   }
 
-  // One vote of the warp an item; one claim of each side for all of them. last_key() is padding.
-  __device__ void write_sides(const Key (&keys)[kInFlight], const Key& pivot, Key* to, unsigned count) {
-    unsigned lefts[kInFlight];
-    unsigned rights[kInFlight];
+  // Writes each key on its side: one vote of the warp per item, one atomic addition per side. last_key() is padding.
+  __device__ void write_sides(const Key (&keys)[kQuickInFlight], const Key& pivot, Key* to, unsigned count) {
+    unsigned lefts[kQuickInFlight];
+    unsigned rights[kQuickInFlight];
     unsigned left_count = 0;
     unsigned right_count = 0;
     KITH_UNROLL
-    for (unsigned i = 0; i < kInFlight; ++i) {
+    for (unsigned i = 0; i < kQuickInFlight; ++i) {
       lefts[i] = __ballot_sync(kFullMask, keys[i] < pivot);
       rights[i] = __ballot_sync(kFullMask, !(keys[i] < pivot) && keys[i] < last_key<Key>());
       left_count += static_cast<unsigned>(__popc(lefts[i]));
@@ -159,7 +160,7 @@ class QuickMultiSelect {
     right = __shfl_sync(kFullMask, right, 0);
     const unsigned before = (1U << lane_id()) - 1;
     KITH_UNROLL
-    for (unsigned i = 0; i < kInFlight; ++i) {
+    for (unsigned i = 0; i < kQuickInFlight; ++i) {
       if ((lefts[i] >> lane_id() & 1U) != 0) to[left + static_cast<unsigned>(__popc(lefts[i] & before))] = keys[i];
       if ((rights[i] >> lane_id() & 1U) != 0)
         to[count - 1 - right - static_cast<unsigned>(__popc(rights[i] & before))] = keys[i];
@@ -169,13 +170,13 @@ class QuickMultiSelect {
   }
 
   __device__ void keep(const Part& part) {
-    if (depth_ == kStackDepth) write_answer();
+    if (depth_ == kQuickStackDepth) write_result();
     if (thread() == 0) scratch_.answer[depth_] = part;
     ++depth_;
   }
 
-  // Writes what the stack refers to.
-  __device__ void write_answer() {
+  // Writes the parts on the stack to the output.
+  __device__ void write_result() {
     sync();
     for (; depth_ > 0; --depth_) {
       const Part part = scratch_.answer[depth_ - 1];
@@ -185,7 +186,7 @@ class QuickMultiSelect {
     sync();
   }
 
-  __device__ void take_smallest(const Part& set, unsigned rank) {
+  __device__ void write_smallest(const Part& set, unsigned rank) {
     Key items[kItems];
     KITH_UNROLL
     for (unsigned i = 0; i < kItems; ++i) {
@@ -205,21 +206,21 @@ class QuickMultiSelect {
   Key* out_;
   Scratch& scratch_;
   unsigned depth_ = 0;    // of the stack
-  unsigned written_ = 0;  // keys of the answer
+  unsigned written_ = 0;  // keys of the result
 };
 
-// Groups of a block: several warps, or the block itself.
+// Groups in a block: several warps, or the block itself.
 template <unsigned kThreads>
-constexpr unsigned kGroups = kThreads == kWarp ? 4 : 1;
+constexpr unsigned kQuickGroups = kThreads == kWarp ? 4 : 1;
 
 template <class T, unsigned kThreads>
-__global__ void __launch_bounds__(kThreads* kGroups<kThreads>)
+__global__ void __launch_bounds__(kThreads* kQuickGroups<kThreads>)
     quick_multi_select_kernel(Rows<T> rows, unsigned k, std::int64_t groups, KeyOf<T>* arrays, KeyOf<T>* out) {
   using Select = QuickMultiSelect<T, kThreads>;
   using Scratch = typename Select::Scratch;
-  KITH_SHARED(Scratch, scratch, kGroups<kThreads>);
+  KITH_SHARED(Scratch, scratch, kQuickGroups<kThreads>);
   const unsigned in_block = threadIdx.x / kThreads;
-  const std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * kGroups<kThreads> + in_block;
+  const std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * kQuickGroups<kThreads> + in_block;
   if (group >= groups) return;
   arrays += group * 2 * rows.length;
   for (std::int64_t row = group; row < rows.rows; row += groups)
@@ -227,16 +228,16 @@ __global__ void __launch_bounds__(kThreads* kGroups<kThreads>)
 }
 
 template <class T, unsigned kThreads>
-void run(const SelectCall<T>& call, KeyOf<T>* out) {
+void run_quick_select(const SelectCall<T>& call, KeyOf<T>* out) {
   using Key = KeyOf<T>;
-  constexpr ResidentTuning kResident = {.groups = 4096 * kGroups<kThreads>};
+  constexpr ResidentTuning kResident = {.groups = 4096 * kQuickGroups<kThreads>};
   const Rows<T>& rows = call.rows;
   const std::size_t keys_each = std::size_t{2} * rows.length;
   const std::int64_t groups = resident_groups(call.workspace, rows.rows, keys_each * sizeof(Key), kResident);
   auto* arrays = call.workspace.template allocate<Key>(static_cast<std::size_t>(groups) * keys_each);
   launch("quick-multi-select", quick_multi_select_kernel<T, kThreads>,
-         {.blocks = ceil_div(groups, kGroups<kThreads>), .threads = kThreads * kGroups<kThreads>}, call.stream(), rows,
-         call.k(), groups, arrays, out);
+         {.blocks = ceil_div(groups, kQuickGroups<kThreads>), .threads = kThreads * kQuickGroups<kThreads>},
+         call.stream(), rows, call.k(), groups, arrays, out);
 }
 
 }  // namespace
@@ -251,12 +252,12 @@ void quick_multi_select(const SelectCall<T>& call) {
   if (group == Group::thread)
     throw Error(ErrorCode::invalid_argument, "quick-multi-select gives a row to a warp or a block, not to a thread");
   if (group == Group::automatic)
-    group = rows.rows >= kTuning.many_rows && rows.length <= kTuning.short_row ? Group::warp : Group::block;
+    group = rows.rows >= kQuickTuning.many_rows && rows.length <= kQuickTuning.short_row ? Group::warp : Group::block;
   auto* out = call.workspace.template allocate<KeyOf<T>>(static_cast<std::size_t>(rows.rows) * call.k());
   if (group == Group::warp)
-    run<T, kWarp>(call, out);
+    run_quick_select<T, kWarp>(call, out);
   else
-    run<T, 256>(call, out);
+    run_quick_select<T, 256>(call, out);
   finish_rows(out, call);
 }
 

@@ -1,9 +1,9 @@
-// running_list.cuh: the k smallest keys so far in a block's registers, and a buffer of newcomers (Hanák, 4.1).
-// Newcomers below the k-th key take places of the shared buffer by an atomic addition; a full buffer is sorted by the
+// running_list.cuh: the k smallest keys so far in a block's registers, and a buffer of new keys (Hanák, 4.1).
+// A new key below the k-th gets a slot of the shared buffer by an atomic addition; a full buffer is sorted by the
 // register network and merged into the list by a reversed separator. The list is as long as the network, which may be
 // longer than k; the threshold is the k-th key.
-// Cost: on rows in random order k(1 + ln(n/k)) newcomers or so, in 3 + 2 ln(n/k) merges (4.1.6); on descending rows one
-// merge for each buffer's worth of the row.
+// Cost: on rows in random order about k(1 + ln(n/k)) new keys in 3 + 2 ln(n/k) merges (4.1.6); on descending rows one
+// merge per full buffer. For comparison with Hanák only: `auto` never chooses a method that uses it.
 #pragma once
 
 #include "cuda/primitives/bitonic.cuh"
@@ -17,7 +17,7 @@ class RunningList {
  public:
   using Key = typename Network::Key;
 
-  // `capacity` of the buffer, at most the network's size. All threads of the block call, once in a kernel.
+  // `capacity` is that of the buffer, at most the network's size. Must be called by all threads, once per kernel.
   __device__ RunningList(unsigned k, unsigned capacity) : k_(k), capacity_(capacity) {
     KITH_SHARED(Key, buffer, Network::kSize);
     KITH_SHARED(Key, threshold, 1);
@@ -34,9 +34,9 @@ class RunningList {
   __device__ __forceinline__ const Key& threshold() const { return threshold_; }
 
   __device__ __forceinline__ bool add(const Key& key) {
-    const unsigned place = atomicAdd(count_, 1U);
-    if (place >= capacity_) return false;
-    buffer_[place] = key;
+    const unsigned slot = atomicAdd(count_, 1U);
+    if (slot >= capacity_) return false;
+    buffer_[slot] = key;
     return true;
   }
 
@@ -45,10 +45,10 @@ class RunningList {
     Key fresh[Network::kEach];
     KITH_UNROLL
     for (unsigned i = 0; i < Network::kEach; ++i) {
-      const unsigned place = i * Network::kGroup + threadIdx.x;
-      fresh[i] = place < count ? buffer_[place] : last_key<Key>();
+      const unsigned slot = i * Network::kGroup + threadIdx.x;
+      fresh[i] = slot < count ? buffer_[slot] : last_key<Key>();
     }
-    // The network's exchanges begin with a barrier, so the buffer can carry them.
+    // The network's exchanges begin with a barrier, so they can reuse the buffer.
     Network::sort(fresh, buffer_);
     Network::keep_smallest(list_, fresh, buffer_);
     KITH_UNROLL
@@ -60,7 +60,7 @@ class RunningList {
     __syncthreads();
   }
 
-  // After the scan: calls put(rank, key) for the k keys, each in one of the threads.
+  // Calls put(rank, key) for the k keys after the scan, each from one thread.
   template <class Put>
   __device__ void finish(Put put) {
     if (*count_ > 0) flush();
@@ -79,8 +79,8 @@ class RunningList {
   unsigned* count_;
 };
 
-// Blocks of a multiprocessor that registers should leave room for: many hide each other's merges, but the longest lists
-// need the registers themselves.
+// Resident blocks per multiprocessor that the register allocation should allow: several hide each other's merges, but
+// the longest lists need all registers.
 template <class Network>
 constexpr unsigned kResidentBlocks = sizeof(typename Network::Key) == 8 && Network::kEach < 8 ? 1024 / Network::kGroup
                                                                                               : 1;

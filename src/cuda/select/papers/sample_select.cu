@@ -1,11 +1,12 @@
-// sample_select.cu: sample select, one block a row (Hanák, 3.7.1 and 4.3).
-// The buckets of bucket_select.cuh lie between splitters: percentiles of a random sample of the set, which the block
-// sorts in registers. A key finds its bucket in an implicit complete binary search tree in shared memory.
+// sample_select.cu: sample select, one block per row (Hanák, 3.7.1 and 4.3).
+// The buckets of bucket_select.cuh are bounded by splitters: percentiles of a random sample of the set, which the block
+// sorts in registers. A key's bucket is found in an implicit complete binary search tree in shared memory.
 //   stages = 1  the keys below the k-th key's bucket are written as the bucket is moved (the default)
-//   stages = 2  only the bucket is moved; when the k-th key is known, a last pass over the row collects the answer
-// Cost: a row of n random values is read two and a bit times, or three and a bit in two stages; the tree costs eight
-// comparisons a key and pass. How values are distributed does not matter.
-// Limits: any k. Workspace: k keys a row, and a quarter of a row's keys for each block that runs.
+//   stages = 2  only the bucket is moved; when the k-th key is known, a last pass over the row collects the result
+// Cost: a row is read slightly more than twice, or three times in two stages, whatever the distribution; the tree costs
+// eight comparisons per key and pass.
+// Limits: any k. Workspace: k keys per row, and a quarter of a row's keys for each resident block.
+// For comparison with Hanák only: `auto` never chooses it.
 #include <string>
 
 #include "cuda/primitives/random.cuh"
@@ -28,7 +29,7 @@ class SampleBuckets {
   static constexpr unsigned kBuckets = 1U << kLevels;
   static constexpr unsigned kSample = 1024;
   static constexpr unsigned kItems = kSample / kThreads;
-  static constexpr unsigned kEach = kSample / kBuckets;  // of the sample in a bucket
+  static constexpr unsigned kEach = kSample / kBuckets;  // sampled keys per bucket
   static constexpr bool kFromSource = true;
 
   struct Shared {
@@ -71,11 +72,11 @@ class SampleBuckets {
   }
 
  private:
-  // The splitter at a node of the tree: the place of the node when the tree is walked in order.
+  // The index of a node's splitter: the position of the node in an in-order walk of the tree.
   __device__ static unsigned in_order(unsigned node) {
     const auto level = 31U - static_cast<unsigned>(__clz(static_cast<int>(node + 1)));
-    const unsigned place = node + 1 - (1U << level);
-    return (2 * place + 1) << (kLevels - 1 - level);
+    const unsigned in_level = node + 1 - (1U << level);
+    return (2 * in_level + 1) << (kLevels - 1 - level);
   }
 
   Shared& shared_;
@@ -85,11 +86,12 @@ template <class T, unsigned kThreads>
 using SampleSelect = BucketSelect<T, SampleBuckets<T, kThreads>, kThreads>;
 
 template <class T, unsigned kThreads>
-__global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T, kThreads>)
+__global__ void __launch_bounds__(kThreads, kBucketBlocks<T, kThreads>)
     sample_select_kernel(Rows<T> rows, unsigned k, unsigned stages, KeyOf<T>* aux, unsigned aux_size, KeyOf<T>* out) {
   using Select = SampleSelect<T, kThreads>;
   using Scratch = typename Select::Scratch;
-  static_assert(SampleBuckets<T, kThreads>::kSample <= Select::kInRegisters, "a set has a key for every part");
+  static_assert(SampleBuckets<T, kThreads>::kSample <= Select::kInRegisters,
+                "a set has at least as many keys as the sample");
   KITH_SHARED(Scratch, scratch, 1);
   aux += static_cast<std::int64_t>(blockIdx.x) * aux_size;
   for (std::int64_t row = blockIdx.x; row < rows.rows; row += gridDim.x) {
@@ -110,7 +112,7 @@ void sample_select(const SelectCall<T>& call) {
   const int stages = call.tuning.stages;
   if (stages < 0 || stages > 2)
     throw Error(ErrorCode::invalid_argument, "sample-select has 1 or 2 stages, not " + std::to_string(stages));
-  const BucketWork<T> work = take_work(call);
+  const BucketWork<T> work = allocate_bucket_work(call);
   launch("sample-select", work.short_rows ? sample_select_kernel<T, 256> : sample_select_kernel<T, 512>,
          {.blocks = work.blocks, .threads = work.short_rows ? 256U : 512U}, call.stream(), call.rows, call.k(),
          stages == 2 ? 2U : 1U, work.aux, work.aux_size, work.out);

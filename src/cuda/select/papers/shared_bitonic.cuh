@@ -1,7 +1,6 @@
-// shared_bitonic.cuh: the bitonic network over an array in shared memory, what the register networks are compared with
-// (Hanák, 4.1.1 and 5.3.1).
-// Every layer loads, compares and stores, behind a barrier. With kShuffles the layers of strides below a warp are done
-// in registers between one load and one store.
+// shared_bitonic.cuh: the bitonic network over an array in shared memory (Hanák, 4.1.1 and 5.3.1).
+// Every layer loads, compares and stores, and ends with a barrier. With kShuffles the layers of strides below a warp
+// are done in registers between one load and one store. For comparison with the register networks only.
 #pragma once
 
 #include "cuda/primitives/bitonic.cuh"
@@ -19,10 +18,10 @@ class SharedBitonic {
 
   __device__ static unsigned rank(unsigned item) { return item * kThreads + threadIdx.x; }
 
-  // Any order → ascending.
+  // Sorts ascending.
   __device__ static void sort(K (&items)[kItems], K* shared) {
     store(items, shared);
-    unsigned span = 2;
+    unsigned length = 2;
     if constexpr (kShuffles) {
       short_layers(shared, [](K key) {
         for (unsigned half = 1; half < kWarp; half *= 2) {
@@ -31,23 +30,23 @@ class SharedBitonic {
         }
         return key;
       });
-      span = 2 * kWarp;
+      length = 2 * kWarp;
     }
-    for (; span <= kSize; span *= 2) {
-      layer(shared, span / 2, span - 1);
-      separate(shared, span / 4);
+    for (; length <= kSize; length *= 2) {
+      layer(shared, length / 2, length - 1);
+      separate(shared, length / 4);
     }
     load(items, shared);
   }
 
-  // A bitonic sequence → ascending.
+  // Sorts a bitonic sequence, ascending.
   __device__ static void merge(K (&items)[kItems], K* shared) {
     store(items, shared);
     separate(shared, kSize / 2);
     load(items, shared);
   }
 
-  // Two ascending sequences, `items` and `others`: items keeps the kSize smallest of both, ascending.
+  // Leaves in `items` the kSize smallest keys of two ascending sequences, ascending.
   __device__ static void keep_smallest(K (&items)[kItems], const K (&others)[kItems], K* shared) {
     store(others, shared);
     for (unsigned i = 0; i < kItems; ++i) {
@@ -71,8 +70,8 @@ class SharedBitonic {
     for (unsigned i = 0; i < kItems; ++i) items[i] = shared[rank(i)];
   }
 
-  // Comparator c joins the element whose index is c with a 0 put in at the bit of `stride`, and that element ^ mask.
-  // Ends with a barrier.
+  // One layer: comparator c orders the element whose index is c with a 0 inserted at the bit of `stride`, and the
+  // element at that index ^ mask. Ends with a barrier.
   __device__ static void layer(K* shared, unsigned stride, unsigned mask) {
     for (unsigned c = threadIdx.x; c < kSize / 2; c += kThreads) {
       const unsigned low = (c & ~(stride - 1)) << 1U | (c & (stride - 1));
@@ -81,7 +80,7 @@ class SharedBitonic {
     __syncthreads();
   }
 
-  // S with strides of `stride` elements and below.
+  // Separators (S) of `stride` elements and below.
   __device__ static void separate(K* shared, unsigned stride) {
     const unsigned last_layer = kShuffles ? kWarp : 1;
     for (; stride >= last_layer; stride /= 2) layer(shared, stride, stride);
@@ -93,7 +92,7 @@ class SharedBitonic {
     return key;
   }
 
-  // Lanes hold neighbors and exchange them among themselves. Ends with a barrier.
+  // Applies `step` to each key; the lanes of a warp hold consecutive keys. Ends with a barrier.
   template <class Step>
   __device__ static void short_layers(K* shared, Step step) {
     for (unsigned i = 0; i < kItems; ++i) shared[rank(i)] = step(shared[rank(i)]);

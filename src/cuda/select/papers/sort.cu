@@ -1,6 +1,6 @@
-// sort.cu: all keys of every row sorted, the first k kept: the baseline that the other methods are compared with.
-// Hanák, 5.5. Cost: rows × length keys built and sorted by CUB's radix sort (the emulator: std::sort). Any k.
-// Workspace: two keys a value.
+// sort.cu: all keys of every row sorted, the first k kept: the baseline for the other methods (Hanák, 5.5).
+// Cost: rows × length keys built and sorted by CUB's radix sort (the emulator: std::sort). Any k.
+// Workspace: two keys per value. For comparison only: `auto` never chooses it.
 #include "cuda/primitives/device_sort.hpp"
 #include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
@@ -9,8 +9,6 @@
 namespace kith::KITH_BACKEND::select {
 
 namespace {
-
-constexpr unsigned kThreads = 256;
 
 template <class T>
 __global__ void build_keys_kernel(Rows<T> rows, KeyOf<T>* keys) {
@@ -29,8 +27,7 @@ void sort(const SelectCall<T>& call) {
   const Rows<T>& rows = call.rows;
   const std::int64_t count = rows.rows * rows.length;
   auto* keys = call.workspace.template allocate<KeyOf<T>>(static_cast<std::size_t>(count));
-  launch("sort: build keys", build_keys_kernel<T>, {.blocks = ceil_div(count, kThreads), .threads = kThreads},
-         call.stream(), rows, keys);
+  launch("sort: build keys", build_keys_kernel<T>, thread_each(count), call.stream(), rows, keys);
   const IdOrder ids = rows.ids == nullptr ? IdOrder::ascending : IdOrder::any;
   sort_segments(keys, rows.rows, rows.length, call.workspace, ids);
   put_sorted_rows(keys, rows.length, call);

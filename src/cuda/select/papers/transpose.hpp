@@ -1,4 +1,5 @@
-// transpose.hpp: rows side by side, so that threads that read one row each read together.
+// transpose.hpp: the transposed matrix, in which threads that read one row each have coalesced accesses.
+// For comparison with Tang et al. only: `auto` never chooses a method that uses it.
 #pragma once
 
 #include "cuda/runtime/workspace.hpp"
@@ -6,15 +7,15 @@
 
 namespace kith::KITH_BACKEND::select {
 
-// Values [group][row][in group]: groups of 2^group_bits consecutive columns stay together.
+// Values with the layout [group][row][in group], in groups of 2^group_bits consecutive columns.
 template <class T>
 struct Transposed {
   const T* values = nullptr;
-  std::int64_t pitch = 0;  // rows, padded
+  std::int64_t pitch = 0;  // rows, padded to whole warps
   unsigned group_bits = 0;
 };
 
-// In the workspace, enqueued on its stream.
+// Transposes into the workspace, on its stream.
 template <class T>
 Transposed<T> transpose(const Rows<T>& rows, unsigned group_bits, Workspace& workspace);
 

@@ -1,9 +1,9 @@
 // strided_bitonic.cuh: the bitonic network over registers in the transposed layout (Hanák, 3.6.3 and 4.1.3).
 // Element e is item e / kThreads of thread e % kThreads: long strides stay within a thread, strides below a warp are
-// shuffles, and those between a warp and the block go through shared memory. For one warp that leaves nothing for
-// shared memory and makes writes coalesced; for a block the frequent short strides become expensive ones. kItems need
-// not be a power of two: the array is thought of as padded at its end, and since every comparator moves the larger key
-// to the higher place, those that touch the padding are left out.
+// shuffles, and those between a warp and the block go through shared memory. One warp thus needs no shared memory and
+// its writes coalesce; for a block the frequent short strides become the expensive ones. kItems need not be a power of
+// two: the array is treated as padded at its end, and since every comparator moves the larger key to the higher index,
+// those that touch the padding are left out.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 #define KITH_NO_UNROLL _Pragma("unroll 1")
 #endif
 
-namespace kith::KITH_BACKEND::select {
+namespace kith::KITH_BACKEND::inline primitives {
 
-// The interface and the rules of Bitonic.
+// The interface and the preconditions of Bitonic.
 template <class K, unsigned kThreads, unsigned kItems>
 class StridedBitonic {
  public:
@@ -29,30 +29,30 @@ class StridedBitonic {
 
   __device__ static unsigned rank(unsigned item) { return item * kThreads + thread(); }
 
-  // Any order → ascending.
+  // Sorts ascending.
   __device__ static void sort(K (&items)[kItems], K* shared) {
     KITH_NO_UNROLL
-    for (unsigned span = 2; span <= kThreads; span *= 2) {
-      separate_threads(items, span - 1, span / 2, shared);
+    for (unsigned length = 2; length <= kThreads; length *= 2) {
+      separate_threads(items, length - 1, length / 2, shared);
       KITH_NO_UNROLL
-      for (unsigned stride = span / 4; stride > 0; stride /= 2) separate_threads(items, stride, stride, shared);
+      for (unsigned stride = length / 4; stride > 0; stride /= 2) separate_threads(items, stride, stride, shared);
     }
     KITH_UNROLL
-    for (unsigned span = 2; span / 2 < kItems; span *= 2) {
-      mirror_items(items, span, shared);
-      separate_items(items, span / 4);
+    for (unsigned length = 2; length / 2 < kItems; length *= 2) {
+      mirror_items(items, length, shared);
+      separate_items(items, length / 4);
       separate_all_threads(items, shared);
     }
   }
 
-  // A bitonic sequence → ascending.
+  // Sorts a bitonic sequence, ascending.
   __device__ static void merge(K (&items)[kItems], K* shared) {
     separate_items(items, kItems / 2);
     separate_all_threads(items, shared);
   }
 
-  // Two ascending sequences, of which the second may be shorter or longer: items keeps the kSize smallest of both,
-  // ascending. kItems is a power of two here.
+  // Leaves in `items` the kSize smallest keys of two ascending sequences, ascending; the second may be shorter or
+  // longer. kItems must be a power of two.
   template <unsigned kOthers>
   __device__ static void keep_smallest(K (&items)[kItems], const K (&others)[kOthers], K* shared) {
     static_assert((kItems & (kItems - 1)) == 0);
@@ -70,7 +70,7 @@ class StridedBitonic {
  private:
   __device__ static unsigned thread() { return threadIdx.x % kThreads; }
 
-  // Every item is replaced by the same item of thread ^ mask.
+  // Replaces every item by the same item of thread ^ mask.
   template <unsigned kCount>
   __device__ static void exchange(K (&items)[kCount], unsigned mask, K* shared) {
     if (mask < kWarp) {
@@ -99,26 +99,26 @@ class StridedBitonic {
     for (unsigned i = 0; i < kItems; ++i) items[i] = chosen(items[i], others[i], lower);
   }
 
-  // S with strides of half the threads and below. Not unrolled: it is most of a long array's code.
+  // Separators (S) with strides of half the threads and below. Not unrolled: it is most of a long array's code.
   __device__ static void separate_all_threads(K (&items)[kItems], K* shared) {
     KITH_NO_UNROLL
     for (unsigned stride = kThreads / 2; stride > 0; stride /= 2) separate_threads(items, stride, stride, shared);
   }
 
-  // R over segments of `span` items of all threads: the partner is the mirror item of the mirror thread.
-  __device__ static void mirror_items(K (&items)[kItems], unsigned span, K* shared) {
+  // The reversed separator (R) over segments of `length` items: the partner is the mirror item of the mirror thread.
+  __device__ static void mirror_items(K (&items)[kItems], unsigned length, K* shared) {
     K others[kItems];
     KITH_UNROLL
     for (unsigned i = 0; i < kItems; ++i) others[i] = items[i];
     exchange(others, kThreads - 1, shared);
     KITH_UNROLL
     for (unsigned i = 0; i < kItems; ++i) {
-      const unsigned j = i ^ (span - 1);
+      const unsigned j = i ^ (length - 1);
       if (j < kItems) items[i] = chosen(items[i], others[j], i < j);
     }
   }
 
-  // S with strides of `first` items and below, down to one item; a stride of an item is one of kThreads elements.
+  // Separators (S) with strides of `first` items and below, down to one item, which is a stride of kThreads elements.
   __device__ static void separate_items(K (&items)[kItems], unsigned first) {
     KITH_UNROLL
     for (unsigned stride = kLargestStride; stride > 0; stride /= 2) {
@@ -131,7 +131,7 @@ class StridedBitonic {
     }
   }
 
-  // Fp16 of kItems rounded up to a power of two.
+  // Half of kItems rounded up to a power of two.
   static constexpr unsigned largest_stride() {
     unsigned stride = 1;
     while (2 * stride < kItems) stride *= 2;
@@ -140,4 +140,4 @@ class StridedBitonic {
   static constexpr unsigned kLargestStride = largest_stride();
 };
 
-}  // namespace kith::KITH_BACKEND::select
+}  // namespace kith::KITH_BACKEND::inline primitives

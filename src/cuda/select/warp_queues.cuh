@@ -1,20 +1,21 @@
-// warp_select.cuh: the queues of a warp and how it reads a stretch; for warp_select.cu and block_select.cu.
+// warp_queues.cuh: the k smallest keys of a warp in registers, and the scan that fills them (Hanák, 3.6.3).
+// For warp-select, block-select and the interval scan of triangle. Limits: k ≤ 1024.
 #pragma once
 
 #include <type_traits>
 
 #include "core/limit.hpp"
-#include "cuda/select/papers/strided_bitonic.cuh"
+#include "cuda/primitives/strided_bitonic.cuh"
 #include "cuda/select/row_segment.cuh"
 
 namespace kith::KITH_BACKEND::select {
 
-// The k smallest keys so far, in registers (Hanák, 3.6.3; after Johnson et al.):
+// The k smallest keys so far, in registers (after Johnson et al.):
 //   the warp queue   32 · kWarpItems keys, ascending; key i + 32j is item j of lane i
-//   thread queues    kOwnItems newcomers of each lane, descending
+//   thread queues    kOwnItems new keys of each lane, descending
 // Invariants: the head of every thread queue is not among the k smallest, so an insertion may drop it; every key among
 // the k smallest is in the warp queue or in a thread queue. When a head falls below the k-th key, all thread queues are
-// sorted and merged into the warp queue; what they hold then is not wanted, and they start empty.
+// sorted and merged into the warp queue, and then emptied.
 template <class K, unsigned kWarpItems, unsigned kOwnItems>
 class WarpQueues {
  public:
@@ -30,14 +31,14 @@ class WarpQueues {
   // The k-th key at the last merge.
   __device__ __forceinline__ const K& threshold() const { return threshold_; }
 
-  // All lanes call; those that are `offering` insert their key if it is below the threshold. The `last` call leaves
-  // everything in the warp queue.
+  // Lanes that are `offering` insert their key if it is below the threshold. The `last` call merges everything into the
+  // warp queue. Must be called by all lanes.
   __device__ __forceinline__ void offer(bool offering, const K& key, bool last) {
     if (offering && key < threshold_) insert(key);
     if (__any_sync(kFullMask, last || own_[0] < threshold_ ? 1 : 0) != 0) merge();
   }
 
-  // After the last offer: the keys, by Network::rank(item).
+  // The keys after the last offer, by Network::rank(item).
   __device__ K (&keys())[kWarpItems] { return warp_queue_; }
 
  private:
@@ -69,26 +70,26 @@ class WarpQueues {
   unsigned k_;
 };
 
-// A warp offers share `share` of `shares` of a stretch, every shares-th batch, and leaves its smallest keys in the warp
-// queue. All lanes call.
-template <unsigned kVectors, class Stretch, class Queues>
-__device__ void warp_scan(const Stretch& stretch, Queues& queues, unsigned share, unsigned shares) {
-  using Reader = BatchReader<Stretch, kWarp, kVectors>;
-  const Reader reader(stretch, lane_id());
-  const unsigned step = shares * Reader::kBatch;
-  unsigned first = share * Reader::kBatch;
-  unsigned edge = share == 0 ? reader.edge() : 0;
+// A warp offers part `part` of `parts` of a segment, every parts-th batch, and leaves its smallest keys in the warp
+// queue. Must be called by all lanes.
+template <unsigned kVectors, class Segment, class Queues>
+__device__ void warp_scan(const Segment& segment, Queues& queues, unsigned part, unsigned parts) {
+  using Reader = BatchReader<Segment, kWarp, kVectors>;
+  const Reader reader(segment, lane_id());
+  const unsigned step = parts * Reader::kBatch;
+  unsigned first = part * Reader::kBatch;
+  unsigned edge = part == 0 ? reader.edge() : 0;
   typename Reader::Batch batch = reader.load(first);
   bool more_batches = true;
   while (more_batches) {
     more_batches = first + step < reader.vectors();
-    // In flight while this batch is worked on.
+    // The next load is in flight while this batch is tested.
     const typename Reader::Batch next = reader.load(first + step);
-    unsigned wanted = reader.test(batch, first, stretch.limit(queues.threshold())) | edge;
+    unsigned wanted = reader.test(batch, first, segment.limit(queues.threshold())) | edge;
     bool more = __any_sync(kFullMask, wanted != 0 ? 1 : 0) != 0;
     while (more || !more_batches) {
-      auto key = last_key<typename Stretch::Key>();
-      if (wanted != 0) key = stretch.key(reader.element(first, lowest_bit(wanted)));
+      auto key = last_key<typename Segment::Key>();
+      if (wanted != 0) key = segment.key(reader.element(first, lowest_bit(wanted)));
       queues.offer(wanted != 0, key, !more);
       if (!more) break;
       wanted &= wanted - 1;
@@ -102,15 +103,22 @@ __device__ void warp_scan(const Stretch& stretch, Queues& queues, unsigned share
 
 constexpr unsigned kLargestWarpQueue = 1024;
 
-// The length of thread queues: what the tuning says, or by k. Long warp queues are expensive to merge with.
+// The blocks of warp-select and block-select.
+struct WarpQueueShape {
+  static constexpr unsigned kThreads = 128;
+  static constexpr unsigned kWarps = kThreads / kWarp;
+  static constexpr unsigned kVectors = 2;  // of a batch
+};
+
+// The length of thread queues: the tuning's, or by k, because long warp queues are expensive to merge with.
 inline int thread_queue(const char* method, unsigned k, const SelectTuning& tuning) {
   if (tuning.thread_queue == 0) return k <= 32 ? 2 : k <= 128 ? 3 : k <= 256 ? 4 : 8;
   require_within(method, "tuning.thread_queue", tuning.thread_queue, 2, 8);
   return tuning.thread_queue;
 }
 
-// Calls run(queues) with a null pointer to the WarpQueues that hold k keys and have thread queues of `own` keys, or of
-// the next length there is. Short ones are not there for long warp queues, which they would make merge all the time.
+// Calls run with a null pointer of the WarpQueues type that holds k keys and has thread queues of `own` keys, or of the
+// next length there is. Long warp queues have no short thread queues, which would make them merge all the time.
 template <class K, class Run>
 void with_queues(unsigned k, int own, Run run) {
   const auto with_own = [&]<unsigned kWarpItems>(std::integral_constant<unsigned, kWarpItems>) {
@@ -127,7 +135,7 @@ void with_queues(unsigned k, int own, Run run) {
   with_own(std::integral_constant<unsigned, 32>{});
 }
 
-// The k first keys of the warp's list, by the warp.
+// Writes the k smallest keys of the warp queue, by the warp.
 template <class T, class Queues>
 __device__ void put_queue(Queues& queues, std::int64_t row, const Output<T>& output) {
   using Network = typename Queues::Network;
