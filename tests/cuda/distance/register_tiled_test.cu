@@ -234,7 +234,7 @@ template <class F>
 Sets<F> sets_of_panels(std::int64_t dims, unsigned turn) {
   constexpr std::int64_t kPoints = device::distance::TileShape<F>::kPoints;
   const std::int64_t queries = 3 * kPoints + 1;
-  EXPECT_TRUE(device::distance::panels::pay<F>(queries, dims));
+  EXPECT_TRUE(device::distance::panels::are_worthwhile<F>(queries, dims));
   Random random(turn);
   Points<F> query_points(queries, dims, kLayouts[turn % 4], random);
   Points<F> base_points(2 * kPoints + 9, dims, kLayouts[turn / 4 % 4], random);
