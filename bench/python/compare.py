@@ -79,9 +79,9 @@ def call_overhead(calls=3000, rounds=9):
             best = min(best, time.process_time() - begin)
         return best / calls * 1e6
 
-    inside = min(native.search(queries, k, distances, indices, None).seconds for _ in range(calls)) * 1e6
+    inside = min(native.search(queries, k, distances, indices, 0, None).seconds for _ in range(calls)) * 1e6
     index_call = least(lambda: index.search(queries, k))
-    bare = least(lambda: kith._kith.search(base, queries, k, options, distances, indices, None))
+    bare = least(lambda: kith._kith.search(base, queries, options, k, distances, indices, 0, None))
     search_call = least(lambda: kith.search(base, queries, k, threads=1, backend="cpu"))
     return {
         "index_search_us": index_call,

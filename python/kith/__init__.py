@@ -14,10 +14,10 @@ back in the library, and on the device, of the queries.
 """
 
 from ._files import read, read_all, write
-from ._graph import Graph, graph
+from ._graph import graph
 from ._index import Index
 from ._kith import Plan, Report
-from ._neighbors import Neighbors, RadiusNeighbors, TopK
+from ._neighbors import Graph, Neighbors, RadiusNeighbors, TopK
 from ._radius import search_radius
 from ._reduce import normals, reduce
 from ._search import distances, explain, search

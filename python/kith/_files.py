@@ -7,7 +7,8 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _kith, _places
+from . import _kith
+from ._libraries import to_host
 from ._neighbors import Neighbors
 
 Path = Union[str, "os.PathLike[str]"]
@@ -62,7 +63,7 @@ def write(
         arrays = {"ids": arrays.indices, "distances": arrays.distances}
     elif not isinstance(arrays, Mapping):
         arrays = {"": arrays}
-    ready = {str(name): _writable(_places.place_of(array, array).to_host(array)) for name, array in arrays.items()}
+    ready = {str(name): _writable(to_host(array)) for name, array in arrays.items()}
     _kith.write(os.fspath(path), ready, format, dict(attributes or {}), compress, text)
 
 

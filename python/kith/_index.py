@@ -7,13 +7,14 @@ from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
-from . import _kith, _places
-from ._arrays import as_points, as_queries, distance_dtype
+from . import _kith
+from ._answers import Lists, find_neighbors
+from ._arrays import INT64, as_radii, distance_dtype, dtype_of
 from ._kith import Plan
+from ._libraries import FRESH, Library, library_of, stream_number, to_host
 from ._neighbors import Neighbors, RadiusNeighbors
 from ._options import make_options
 from ._progress import ProgressLike, showing
-from ._radius import as_radii, from_native
 
 
 class Index:
@@ -21,7 +22,10 @@ class Index:
 
     The points are not copied where :func:`kith.search` would not copy them: they must not change while the index is
     used. The keywords are those of :func:`kith.search` and hold for all searches. Searches may run in several threads
-    at once. Pickling takes the points along. A base on a CUDA device is searched there, by queries from there.
+    at once. Pickling takes the points along. A base on a CUDA device is searched there.
+
+    Queries and values may lie in host memory or on the device; answers come in the library, and on the device, of the
+    queries, or of the base where there are none. ``stream`` and ``progress`` are those of :func:`kith.search`.
 
     >>> import numpy as np, kith
     >>> points = np.random.default_rng(0).random((500, 16))
@@ -56,73 +60,150 @@ class Index:
         )  # fmt: skip
         self._options = make_options(**self._keywords)
         self._base = base
-        place = _places.place_of(base, base)
-        self._device = place.index(base, self._options, stream) if place.on_device else None
-        if self._device is not None:
-            self._shape = self._device.shape
-            self._dtype = self._device.dtype
-            return
-        points = as_points(place.to_host(base), "base")
-        self._shape = points.shape
-        self._dtype = points.dtype
+        self._library = library_of(base)
+        points = self._library.ready(base, "base")
+        self._shape = int(points.shape[0]), int(points.shape[1])
+        self._dtype = dtype_of(points)
+        self._distance_dtype = distance_dtype(self._dtype)
+        number = stream_number(stream, self._library)
         with showing(progress) as watch:
-            self._native = _kith.HostIndex(points, self._options, watch)
+            self._native = _kith.Index(self._library.take(points, number), self._options, number, watch)
 
     def search(self, queries: Any, k: int, *, stream: Any = None, progress: ProgressLike = False) -> Neighbors:
         """The k nearest base points of each query. float64 queries of a float32 base are rounded to float32."""
         k = as_int(k)
-        if self._device is not None:
-            return self._device.search(queries, k, stream)
-        if type(queries) is np.ndarray:
-            return self._search_host(queries, k, progress)
-        place = _places.place_of(queries, queries)
-        return place.neighbors(self._search_host(place.to_host(queries), k, progress))
+        library = library_of(queries)
+        number = stream_number(stream, library, self._library)
+        points = self._ready_queries(library, queries)
+        rows = points.shape[0]
+        if rows == 0 or not 0 < k <= self._shape[0]:
+            self._native.explain(max(rows, 1), k)  # refuses
+        found = find_neighbors(
+            library, rows, k, self._distance_dtype, number, progress, self._native.search, library.take(points, number)
+        )
+        library.finish((points,), number)
+        return found
 
     def search_self(self, k: int, *, stream: Any = None, progress: ProgressLike = False) -> Neighbors:
         """The k nearest others of each base point, itself left out by its index, so right among duplicates."""
-        if self._device is not None:
-            return self._device.search_self(as_int(k), stream)
-        with showing(progress) as watch:
-            distances, indices, report = self._native.search_self(as_int(k), watch)
-        found = Neighbors(distances, indices)
-        found.report = report
-        return _places.place_of(self._base, self._base).neighbors(found)
+        k = as_int(k)
+        library, rows = self._library, self._shape[0]
+        if not 0 < k < rows:
+            raise ValueError(f"k = {k} but the number of other points is {rows - 1}")
+        number = stream_number(stream, library)
+        found = find_neighbors(library, rows, k, self._distance_dtype, number, progress, self._native.search, None)
+        library.finish((), number)
+        return found
 
     def search_radius(
-        self, queries: Any, radius: Any, *, count_only: bool = False, progress: ProgressLike = False
+        self, queries: Any, radius: Any, *, count_only: bool = False, stream: Any = None, progress: ProgressLike = False
     ) -> RadiusNeighbors:
         """As :func:`kith.search_radius`. With ``queries=None``, of each base point, itself left out."""
-        place = _places.place_of(self._base if queries is None else queries, self._base)
-        native = self._host_index()
-        if queries is not None:
-            queries = as_queries(place.to_host(queries), self._dtype)
-        radii = as_radii(place.to_host(radius), self._dtype)
+        library = self._library if queries is None else library_of(queries)
+        number = stream_number(stream, library, self._library)
+        points = None if queries is None else self._ready_queries(library, queries)
+        rows = self._shape[0] if points is None else points.shape[0]
+        radii = as_radii(to_host(radius), self._distance_dtype)
+        if rows == 0:
+            parts = np.empty(0, self._distance_dtype), np.empty(0, INT64), np.zeros(1, INT64)
+            return RadiusNeighbors(*map(library.from_host, parts))
+        offsets = library.empty((rows + 1,), INT64, number)
+        lists = Lists(library, self._distance_dtype, number)
+        if count_only:
+            lists(0)
         with showing(progress) as watch:
-            return place.radius_neighbors(from_native(native.search_radius(queries, radii, count_only, watch)))
+            report = self._native.search_radius(
+                None if points is None else library.take(points, number),
+                radii,
+                library.take(offsets, FRESH),
+                None if count_only else lists,
+                number,
+                watch,
+            )
+        library.finish(() if points is None else (points,), number)
+        found = RadiusNeighbors(*map(library.answer, (lists.distances, lists.indices, offsets)))
+        found.report = report
+        return found
+
+    def graph(
+        self,
+        k: int,
+        *,
+        symmetrize: str = "none",
+        mode: str = "distance",
+        stream: Any = None,
+        progress: ProgressLike = False,
+    ) -> Any:
+        """The graph of every point's k nearest others, as :func:`kith.graph`."""
+        if mode not in ("distance", "connectivity"):
+            raise ValueError(f"mode = {mode!r}; it must be 'distance' or 'connectivity'")
+        library = self._library
+        number = stream_number(stream, library)
+        indptr = library.empty((self._shape[0] + 1,), INT64, number)
+        lists = Lists(library, self._distance_dtype, number)
+        with showing(progress) as watch:
+            self._native.graph(as_int(k), symmetrize, library.take(indptr, FRESH), lists, number, watch)
+        library.finish((), number)
+        data = lists.distances if mode == "distance" else library.ones_like(lists.distances, number)
+        return library.sparse(data, lists.indices, indptr, symmetrize != "none", number)
+
+    def reduce(
+        self,
+        queries: Any,
+        k: int,
+        values: Any = None,
+        op: str = "mean",
+        *,
+        stream: Any = None,
+        progress: ProgressLike = False,
+    ) -> Any:
+        """A row for each query, made of its k nearest base points, as :func:`kith.reduce`."""
+        k = as_int(k)
+        op, needs_values = _kith.reduce_op(op)
+        if needs_values and values is None:
+            raise ValueError(f"op '{op}' needs values, one for each of the base points")
+        library = library_of(queries)
+        values_library = library_of(values)
+        number = stream_number(stream, library, self._library, values_library)
+        points = self._ready_queries(library, queries)
+        rows, dims = self._shape
+        if not 0 < k <= rows:
+            self._native.explain(1, k)  # refuses
+        inputs, flat, columns, taken = [points], op != "covariance", 0, None
+        if needs_values:
+            numbers = values_library.values(values, self._distance_dtype, rows)
+            flat = len(numbers.shape) == 1
+            columns = 1 if flat else numbers.shape[1]
+            inputs.append(numbers)
+            taken = values_library.take(numbers, number)
+        shape = (points.shape[0], _kith.reduced_columns(op, columns, dims))
+        made = library.empty(shape, self._distance_dtype, number)
+        if shape[0] > 0:
+            with showing(progress) as watch:
+                out = library.take(made, FRESH)
+                self._native.reduce(library.take(points, number), k, taken, op, out, number, watch)
+        library.finish(inputs, number)
+        return library.answer(made[:, 0] if flat else made)
 
     def explain(self, queries: Any, k: int) -> Plan:
         """What a search would do; ``queries`` is an array or their number."""
         count = queries if isinstance(queries, (int, np.integer)) else len(queries)
-        return _kith.explain(self._shape[0], int(count), self._shape[1], as_int(k), self._dtype.name, self._options)
+        return self._native.explain(int(count), as_int(k))
 
-    def _search_host(self, queries: Any, k: int, progress: ProgressLike) -> Neighbors:
-        queries = as_queries(queries, self._dtype)
-        rows = queries.shape[0]
-        if rows == 0 or not 0 < k <= self._shape[0]:
-            self.explain(max(rows, 1), k)  # refuses
-        distances = np.empty((rows, k), distance_dtype(self._dtype))
-        indices = np.empty((rows, k), np.int64)
-        found = Neighbors(distances, indices)
-        if rows > 0:
-            with showing(progress) as watch:
-                found.report = self._native.search(queries, k, distances, indices, watch)
-        return found
+    def _ready_queries(self, library: Library, queries: Any) -> Any:
+        """Queries of the base's type. float64 is rounded to a float32 base's type; 8-bit bases take their own type."""
+        points = library.ready(queries, "queries")
+        dtype = dtype_of(points)
+        if dtype == self._dtype:
+            return points
+        if self._dtype.kind != "f":
+            raise TypeError(f"queries are {dtype} but the base is {self._dtype}; make them the same")
+        return library_of(points).astype(points, self._dtype)
 
-    def _host_index(self) -> _kith.HostIndex:
-        if self._device is None:
-            return self._native
-        points = as_points(_places.place_of(self._base, self._base).to_host(self._base), "base")
-        return _kith.HostIndex(points, self._options, None)
+    def _last(self, answer: Any) -> Any:
+        """The last answer, for which the index stays as long as it must."""
+        self._native.wait()
+        return answer
 
     @property
     def base(self) -> Any:
@@ -144,7 +225,7 @@ class Index:
         return self._options.metric
 
     def __len__(self) -> int:
-        return int(self._shape[0])
+        return self._shape[0]
 
     def __repr__(self) -> str:
         rows, dims = self._shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Tuple
 
 from ._kith import Report
 
@@ -67,3 +67,12 @@ class TopK(NamedTuple):
 
     values: Any
     indices: Any
+
+
+class Graph(NamedTuple):
+    """Compressed sparse rows, where no library has a type for them: row i holds ``indices[indptr[i]:indptr[i + 1]]``."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: Tuple[int, int]

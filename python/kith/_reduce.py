@@ -7,10 +7,11 @@ from typing import Any, Mapping, Optional
 
 import numpy as np
 
-from . import _kith, _places
-from ._arrays import as_pair, as_points, as_values, distance_dtype
-from ._options import make_options
-from ._progress import ProgressLike, showing
+from . import _kith
+from ._arrays import as_points, distance_dtype
+from ._index import Index
+from ._libraries import library_of, ready_pair, to_host
+from ._progress import ProgressLike
 
 
 def reduce(
@@ -77,25 +78,11 @@ def reduce(
         ...
     ValueError: values has 3 rows; the 4 base points have one each
     """
-    name, needs_values = _kith.reduce_op(op)
-    options = make_options(metric, p, backend, method, distance, select, threads, memory, check_finite, tuning=tuning)
-    place = _places.place_of(queries, base)
-    if needs_values and values is None:
-        raise ValueError(f"op '{name}' needs values, one for each of the base points")
-    if place.on_device:
-        return place.reduce(base, queries, as_int(k), values if needs_values else None, name, options, stream)
-    base, queries = as_pair(place.to_host(base), place.to_host(queries))
-    flat = name in ("kth-distance", "density")
-    rows = None
-    if needs_values:
-        rows = as_values(place.to_host(values), distance_dtype(base.dtype), base.shape[0])
-        flat = rows.ndim == 1
-    count = queries.shape[0]
-    if count == 0:  # one that is made up tells what would be refused, and the columns
-        queries = np.ones((1, queries.shape[1]), queries.dtype)
-    with showing(progress) as watch:
-        made: Any = _kith.reduce(base, queries, as_int(k), rows, name, options, watch)
-    return place.from_host(made[:count, 0] if flat else made[:count])
+    index = Index(
+        ready_pair(base, queries)[0], metric=metric, p=p, method=method, backend=backend, distance=distance,
+        select=select, threads=threads, memory=memory, check_finite=check_finite, tuning=tuning, stream=stream,
+    )  # fmt: skip
+    return index._last(index.reduce(queries, k, values, op, stream=stream, progress=progress))
 
 
 def normals(covariances: Any, dims: int) -> Any:
@@ -109,8 +96,8 @@ def normals(covariances: Any, dims: int) -> Any:
     >>> kith.normals(kith.reduce(plane, plane[:2], k=9, op="covariance"), dims=3).tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
     """
-    place = _places.place_of(covariances, covariances)
-    ready = as_points(place.to_host(covariances), "covariances")
+    library = library_of(covariances)
+    ready = as_points(to_host(covariances), "covariances")
     ready = ready.astype(distance_dtype(ready.dtype), copy=False)
     dims = as_int(dims)
     if dims < 1:
@@ -121,5 +108,5 @@ def normals(covariances: Any, dims: int) -> Any:
     if not finite.all():
         raise ValueError(f"covariances hold NaN or infinity in row {int(np.argmin(finite))}")
     if ready.shape[0] == 0:
-        return place.from_host(np.empty((0, dims), ready.dtype))
-    return place.from_host(_kith.normals(ready, dims))
+        return library.from_host(np.empty((0, dims), ready.dtype))
+    return library.from_host(_kith.normals(ready, dims))

@@ -7,9 +7,11 @@ from typing import Any, Mapping, Optional
 
 import numpy as np
 
-from . import _kith, _places
-from ._arrays import as_pair, as_points, distance_dtype, searched_dtype
+from . import _kith
+from ._answers import find_neighbors
+from ._arrays import as_points, distance_dtype, dtype_of, searched_dtype
 from ._kith import Plan
+from ._libraries import library_of, ready_pair, stream_number
 from ._neighbors import Neighbors
 from ._options import make_options
 from ._progress import ProgressLike, showing
@@ -40,7 +42,7 @@ def search(
     ----------
     base, queries : arrays of points as rows, with equal numbers of columns
         Host arrays are searched by ``backend``; when either lies on a CUDA device, that device searches, and the other
-        is brought there.
+        is brought there. The answer is in the library, and on the device, of the queries.
     k : 1 ≤ k ≤ number of base points
     metric : name, as scipy and scikit-learn have it
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
@@ -59,7 +61,7 @@ def search(
         and places.
     stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
         object of PyTorch, CuPy or with ``__cuda_stream__``
-    progress : True for a bar, or a function of (done, total)
+    progress : True for a bar, or a function of (done, total); what that raises stops the search
 
     Returns
     -------
@@ -83,27 +85,26 @@ def search(
     options = make_options(
         metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, tuning
     )
-    if type(base) is not np.ndarray or type(queries) is not np.ndarray:
-        place = _places.place_of(queries, base)
-        if place.on_device:
-            return place.search(base, queries, as_int(k), options, stream)
-        base, queries = place.to_host(base), place.to_host(queries)
-        return place.neighbors(_search_host(base, queries, as_int(k), options, progress))
-    return _search_host(base, queries, as_int(k), options, progress)
-
-
-def _search_host(base: Any, queries: Any, k: int, options: _kith.Options, progress: ProgressLike) -> Neighbors:
-    base, queries = as_pair(base, queries)
-    rows = queries.shape[0]
-    if rows == 0 or not 0 < k <= base.shape[0]:
-        _kith.explain(base.shape[0], max(rows, 1), base.shape[1], k, base.dtype.name, options)  # refuses
-    distances = np.empty((rows, k), distance_dtype(base.dtype))
-    indices = np.empty((rows, k), np.int64)
-    found = Neighbors(distances, indices)
-    if rows > 0:
-        with showing(progress) as watch:
-            found.report = _kith.search(base, queries, k, options, distances, indices, watch)
-    return found
+    k = as_int(k)
+    library = library_of(queries)
+    number = stream_number(stream, library, library_of(base))
+    points, asked = ready_pair(base, queries)
+    dtype = dtype_of(points)
+    rows = asked.shape[0]
+    if rows == 0 or not 0 < k <= points.shape[0]:
+        _kith.explain(points.shape[0], max(rows, 1), points.shape[1], k, dtype.name, options)  # refuses
+    return find_neighbors(
+        library,
+        rows,
+        k,
+        distance_dtype(dtype),
+        number,
+        progress,
+        _kith.search,
+        library_of(points).take(points, number),
+        library.take(asked, number),
+        options,
+    )
 
 
 def distances(
@@ -115,21 +116,24 @@ def distances(
     backend: str = "auto",
     threads: Optional[int] = None,
     check_finite: bool = True,
+    stream: Any = None,
     progress: ProgressLike = False,
 ) -> Any:
     """The whole queries × base matrix of distances, each as :func:`search` would return it.
 
-    Device arrays go through host memory.
+    That of points on a device goes through host memory.
 
     >>> import kith
     >>> kith.distances([[0.0], [2.0]], [[1.0], [5.0]], metric="manhattan").tolist()
     [[1.0, 1.0], [5.0, 3.0]]
     """
     options = make_options(metric, p, backend, threads=threads, check_finite=check_finite)
-    place = _places.place_of(queries, base)
-    base, queries = as_pair(place.to_host(base), place.to_host(queries))
+    library = library_of(queries)
+    number = stream_number(stream, library, library_of(base))
+    points, asked = ready_pair(base, queries)
+    taken = library_of(points).take(points, number), library.take(asked, number)
     with showing(progress) as watch:
-        return place.from_host(_kith.distances(base, queries, options, watch))
+        return library.from_host(_kith.distances(*taken, options, number, watch))
 
 
 def explain(
@@ -162,10 +166,8 @@ def explain(
     rows, dims = _shape(base, "base")
     count = queries if isinstance(queries, (int, np.integer)) else _shape(queries, "queries")[0]
     if dtype is None:
-        dtype = getattr(base, "dtype", np.float32)
-    if str(dtype).startswith("torch."):
-        dtype = str(dtype).rpartition(".")[2].replace("bfloat16", "float16")
-    return _kith.explain(rows, int(count), dims, as_int(k), searched_dtype(dtype, "base").name, options)
+        dtype = dtype_of(base) if hasattr(base, "dtype") else np.float32
+    return _kith.explain(rows, int(count), dims, as_int(k), searched_dtype(np.dtype(dtype), "base").name, options)
 
 
 def _shape(points: Any, role: str) -> Any:

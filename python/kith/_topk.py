@@ -5,8 +5,9 @@ from __future__ import annotations
 from operator import index as as_int
 from typing import Any, Optional
 
-from . import _kith, _places
-from ._arrays import as_points
+from . import _kith
+from ._arrays import INT64, dtype_of
+from ._libraries import FRESH, library_of, stream_number
 from ._neighbors import TopK
 from ._progress import ProgressLike, showing
 
@@ -28,7 +29,7 @@ def topk(
 
     ``output`` is "sorted", "unsorted" (the same set in any order), "values_only" or "kth_only" (the k-th value of each
     row); the last two return the values alone. NaN comes last; among equal values the lower index wins. Matrices on a
-    CUDA device are taken there, float32 and float64 without a copy.
+    CUDA device are taken there.
 
     >>> import numpy as np, kith
     >>> values, indices = kith.topk(np.array([[3.0, 1.0, 2.0]]), k=2)
@@ -37,14 +38,20 @@ def topk(
     >>> kith.topk(np.array([[3.0, 1.0, 2.0]]), k=1, largest=True, output="kth_only").tolist()
     [[3.0]]
     """
-    place = _places.place_of(matrix, matrix)
-    if place.on_device:
-        return place.topk(matrix, as_int(k), largest, output, backend, method, memory or 0, stream)
-    ready = as_points(place.to_host(matrix), "matrix")
+    k = as_int(k)
+    library = library_of(matrix)
+    number = stream_number(stream, library)
+    ready = library.ready(matrix, "matrix")
+    rows, cols = ready.shape
+    if not 0 < k <= cols:  # before memory for the answer is asked for
+        raise ValueError(f"k = {k} but the number of columns is {cols}")
+    shape = (rows, 1 if output == "kth_only" else k)
+    values = library.empty(shape, dtype_of(ready), number)
+    indices = library.empty(shape, INT64, number) if output in ("sorted", "unsorted") else None
     with showing(progress) as watch:
-        values, indices = _kith.topk(
-            ready, as_int(k), largest, output, backend, method, threads or 0, memory or 0, watch
-        )
-    if indices is None:
-        return place.from_host(values)
-    return TopK(place.from_host(values), place.from_host(indices))
+        _kith.topk(
+            library.take(ready, number), k, largest, output, backend, method, threads or 0, memory or 0,
+            library.take(values, FRESH), None if indices is None else library.take(indices, FRESH), number, watch,
+        )  # fmt: skip
+    library.finish((ready,), number)
+    return library.answer(values) if indices is None else TopK(library.answer(values), library.answer(indices))

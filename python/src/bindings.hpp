@@ -13,11 +13,8 @@ void bind_options(nb::module_& module);
 void bind_report(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_index(nb::module_& module);
-void bind_radius(nb::module_& module);
 void bind_reduce(nb::module_& module);
-void bind_graph(nb::module_& module);
 void bind_topk(nb::module_& module);
 void bind_files(nb::module_& module);
-void bind_device(nb::module_& module);
 
 }  // namespace kith::python

@@ -18,47 +18,61 @@ void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw Error(ErrorCode::internal, std::string(what) + ": " + cudaGetErrorString(status));
 }
 
-cudaStream_t handle_of(std::uintptr_t stream) {
-  return reinterpret_cast<cudaStream_t>(stream);  // NOLINT: a handle that came as a number
-}
-
 }  // namespace
 
+int current_cuda_device() noexcept {
+  int device = -1;
+  return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+}
+
 CurrentDevice::CurrentDevice(int device) {
+  if (device < 0) return;
   check(cudaGetDevice(&before_), "the current CUDA device");
   if (device != before_) check(cudaSetDevice(device), "choosing a CUDA device");
 }
 
 CurrentDevice::~CurrentDevice() {
-  cudaSetDevice(before_);
+  if (before_ >= 0) cudaSetDevice(before_);
 }
 
-void synchronize(std::uintptr_t stream) {
-  check(cudaStreamSynchronize(handle_of(stream)), "waiting for a CUDA stream");
+void synchronize(int device, std::uintptr_t stream) {
+  if (device < 0) return;
+  const CurrentDevice current(device);
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(cuda_stream(stream))), "waiting for a CUDA stream");
 }
 
-void drain_device() noexcept {
+void drain(int device) noexcept {
+  if (device < 0) return;
+  int before = -1;
+  cudaGetDevice(&before);
+  cudaSetDevice(device);
   cudaDeviceSynchronize();
+  cudaSetDevice(before);
 }
 
 #else
 
 namespace {
 
-[[noreturn]] void refuse() {
-  throw Error(ErrorCode::no_device, "an array lies on a CUDA device, but this build of kith has no CUDA");
+void refuse(int device) {
+  if (device >= 0)
+    throw Error(ErrorCode::no_device, "an array lies on a CUDA device, but this build of kith has no CUDA");
 }
 
 }  // namespace
 
-CurrentDevice::CurrentDevice(int) {
-  refuse();
+int current_cuda_device() noexcept {
+  return -1;
+}
+
+CurrentDevice::CurrentDevice(int device) {
+  refuse(device);
 }
 CurrentDevice::~CurrentDevice() = default;
-void synchronize(std::uintptr_t) {
-  refuse();
+void synchronize(int device, std::uintptr_t) {
+  refuse(device);
 }
-void drain_device() noexcept {}
+void drain(int) noexcept {}
 
 #endif
 

@@ -1,10 +1,13 @@
-// cuda_streams.hpp: the little of the CUDA runtime that the Python side needs. Where the build has none, each throws
-// Error(no_device).
+// cuda_streams.hpp: the little of the CUDA runtime that the Python side needs. Devices are numbers, -1 for none, of
+// which nothing is asked; where the build has no CUDA, another throws Error(no_device).
 #pragma once
 
 #include <cstdint>
 
 namespace kith::python {
+
+// The current device; -1 where there is none.
+int current_cuda_device() noexcept;
 
 // While one lives, `device` is the current one.
 class CurrentDevice {
@@ -15,12 +18,16 @@ class CurrentDevice {
   CurrentDevice& operator=(const CurrentDevice&) = delete;
 
  private:
-  int before_ = 0;
+  int before_ = -1;
 };
 
-// Streams are cudaStream_t as numbers; 1 is the legacy default stream, 2 the thread's own.
-void synchronize(std::uintptr_t stream);
-// Waits for everything on the current device; for destructors, so that no error comes of it.
-void drain_device() noexcept;
+// A stream is a cudaStream_t as a number; 1 is the legacy default stream, 2 the thread's own.
+inline void* cuda_stream(std::uintptr_t stream) {
+  return reinterpret_cast<void*>(stream);  // NOLINT: a handle that came as a number
+}
+// Waits for a stream of the device.
+void synchronize(int device, std::uintptr_t stream);
+// Waits for everything on the device; for destructors, so that no error comes of it.
+void drain(int device) noexcept;
 
 }  // namespace kith::python

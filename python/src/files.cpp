@@ -4,14 +4,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "array.hpp"
 #include "bindings.hpp"
-#include "buffer.hpp"
 #include "kith/io.hpp"
 #include "owned_array.hpp"
 
@@ -74,12 +75,12 @@ nb::dict read_all(const std::string& path, const std::string& format) {
 
 void write(const std::string& path, const std::vector<std::pair<std::string, nb::object>>& arrays,
            const io::SaveOptions& options) {
-  std::vector<Buffer> buffers;
+  std::deque<Array> held;
   io::NamedArrays named;
   for (const auto& [name, object] : arrays) {
-    const Buffer& buffer = buffers.emplace_back(object, false);
-    named.emplace_back(name, io::Array(buffer.type(), buffer.rank(), buffer.rows(), buffer.cols(), buffer.data(),
-                                       buffer.row_stride(), buffer.col_stride(), nullptr));
+    const Array& array = held.emplace_back(object, false);
+    named.emplace_back(name, io::Array(array.type(), array.rank(), array.rows(), array.cols(), array.data(),
+                                       array.row_stride(), array.col_stride(), nullptr));
   }
   const nb::gil_scoped_release released;
   io::save(path, named, options);

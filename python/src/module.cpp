@@ -11,10 +11,7 @@ NB_MODULE(_kith, module) {
   bind_report(module);
   bind_search(module);
   bind_index(module);
-  bind_radius(module);
   bind_reduce(module);
-  bind_graph(module);
   bind_topk(module);
   bind_files(module);
-  bind_device(module);
 }

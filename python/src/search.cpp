@@ -1,12 +1,13 @@
-// search, distances and explain.
+// search, distances and explain without an index.
 #include "kith/search.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include <string>
 
+#include "array.hpp"
 #include "bindings.hpp"
-#include "buffer.hpp"
+#include "cuda_streams.hpp"
 #include "fork.hpp"
 #include "owned_array.hpp"
 #include "watch.hpp"
@@ -15,28 +16,35 @@ namespace kith::python {
 namespace {
 
 // Distances and ids of queries × k, into memory that the caller has made.
-SearchReport search_into(nb::handle base, nb::handle queries, std::int64_t k, const Options& options,
-                         nb::handle distances, nb::handle ids, nb::handle progress) {
-  const Buffer base_buffer(base, false);
-  const Buffer query_buffer(queries, false);
-  const Buffer distance_buffer(distances, true);
-  const Buffer id_buffer(ids, true);
-  return visit_points(base_buffer, [&]<Element T>(MatrixView<T> base_view) {
-    const MatrixView<T> query_view = query_buffer.view<T>();
-    DistanceOf<T>* distances_out = distance_buffer.output<DistanceOf<T>>(query_view.rows * k);
-    std::int64_t* ids_out = id_buffer.output<std::int64_t>(query_view.rows * k);
+SearchReport search_into(nb::handle base, nb::handle queries, const Options& options, std::int64_t k,
+                         nb::handle distances, nb::handle ids, std::uintptr_t stream, nb::handle progress) {
+  const Array base_array(base, false);
+  const Array query_array(queries, false);
+  const Array distances_out(distances, true);
+  const Array ids_out(ids, true);
+  const int device = cuda_device_of({&base_array, &query_array, &distances_out, &ids_out});
+  return visit_points(base_array, [&]<Element T>(MatrixView<T> base_view) {
+    using D = DistanceOf<T>;
+    const MatrixView<T> query_view = query_array.view<T>();
+    const std::int64_t count = query_view.rows * k;
+    const NeighborsView<D> out{ids_out.output<std::int64_t>(count), distances_out.output<D>(count), ids_out.memory()};
     return watched(progress, [&] {
-      return kith::search_into(base_view, query_view, k, {ids_out, distances_out}, after_fork(options));
+      const CurrentDevice current(device);
+      return kith::search_into(base_view, query_view, k, out, after_fork(options), cuda_stream(stream));
     });
   });
 }
 
-nb::object distance_matrix(nb::handle base, nb::handle queries, const Options& options, nb::handle progress) {
-  const Buffer base_buffer(base, false);
-  const Buffer query_buffer(queries, false);
-  return visit_points(base_buffer, [&]<Element T>(MatrixView<T> base_view) {
-    return owned_array(
-        watched(progress, [&] { return kith::distances(base_view, query_buffer.view<T>(), after_fork(options)); }));
+nb::object distance_matrix(nb::handle base, nb::handle queries, const Options& options, std::uintptr_t stream,
+                           nb::handle progress) {
+  const Array base_array(base, false);
+  const Array query_array(queries, false);
+  const int device = cuda_device_of({&base_array, &query_array});
+  return visit_points(base_array, [&]<Element T>(MatrixView<T> base_view) {
+    return owned_array(watched(progress, [&] {
+      const CurrentDevice current(device);
+      return kith::distances(base_view, query_array.view<T>(), after_fork(options), cuda_stream(stream));
+    }));
   });
 }
 
@@ -49,9 +57,9 @@ DType dtype_named(const std::string& name) {
 }  // namespace
 
 void bind_search(nb::module_& module) {
-  module.def("search", &search_into, nb::arg("base"), nb::arg("queries"), nb::arg("k"), nb::arg("options"),
-             nb::arg("distances"), nb::arg("ids"), nb::arg("progress").none());
-  module.def("distances", &distance_matrix, nb::arg("base"), nb::arg("queries"), nb::arg("options"),
+  module.def("search", &search_into, nb::arg("base"), nb::arg("queries"), nb::arg("options"), nb::arg("k"),
+             nb::arg("distances"), nb::arg("ids"), nb::arg("stream"), nb::arg("progress").none());
+  module.def("distances", &distance_matrix, nb::arg("base"), nb::arg("queries"), nb::arg("options"), nb::arg("stream"),
              nb::arg("progress").none());
   module.def(
       "explain",
@@ -60,6 +68,13 @@ void bind_search(nb::module_& module) {
         return kith::explain({rows, queries, dims, k, dtype_named(dtype)}, options);
       },
       nb::arg("rows"), nb::arg("queries"), nb::arg("dims"), nb::arg("k"), nb::arg("dtype"), nb::arg("options"));
+  module.def(
+      "synchronize",
+      [](int device, std::uintptr_t stream) {
+        const nb::gil_scoped_release released;
+        synchronize(device, stream);
+      },
+      nb::arg("device"), nb::arg("stream"));
 }
 
 }  // namespace kith::python

@@ -1,15 +1,16 @@
 // The k smallest or largest values of each row.
-#include "topk.hpp"
+#include "kith/topk.hpp"
 
 #include <nanobind/stl/string.h>
 
-#include <utility>
+#include <optional>
+#include <string>
 
+#include "array.hpp"
 #include "bindings.hpp"
-#include "buffer.hpp"
+#include "cuda_streams.hpp"
 #include "fork.hpp"
 #include "kith/error.hpp"
-#include "owned_array.hpp"
 #include "watch.hpp"
 
 namespace kith::python {
@@ -24,38 +25,40 @@ TopkOutput output_named(const std::string& name) {
               "output '" + name + "' is not one of sorted, unsorted, values_only, kth_only");
 }
 
-// (values, ids); ids is None where there are none
-nb::tuple select(nb::handle matrix, std::int64_t k, bool largest, const std::string& output, const std::string& backend,
-                 const std::string& method, int threads, std::int64_t memory, nb::handle progress) {
-  const Buffer buffer(matrix, false);
-  TopkOptions options = topk_options(largest, output, backend, method, threads_after_fork(threads), memory);
-  return visit_points(buffer, [&]<Element T>(MatrixView<T> view) {
-    Topk<T> found = watched(progress, [&] { return topk(view, k, options); });
-    const auto rows = static_cast<std::size_t>(found.rows);
-    const auto cols = static_cast<std::size_t>(found.k);
-    nb::object ids = found.ids.empty() ? nb::none() : owned_array(std::move(found.ids), {rows, cols});
-    return nb::make_tuple(owned_array(std::move(found.values), {rows, cols}), std::move(ids));
-  });
-}
-
-}  // namespace
-
-TopkOptions topk_options(bool largest, const std::string& output, const std::string& backend, const std::string& method,
-                         int threads, std::int64_t memory) {
+// Into memory that the caller has made; `ids` is None where there are none.
+void select(nb::handle matrix, std::int64_t k, bool largest, const std::string& output, const std::string& backend,
+            const std::string& method, int threads, std::int64_t memory, nb::handle values, nb::handle ids,
+            std::uintptr_t stream, nb::handle progress) {
   TopkOptions options;
   options.largest = largest;
   options.output = output_named(output);
   options.backend = parse_backend(backend);
   options.method = method;
-  options.threads = threads;
+  options.threads = threads_after_fork(threads);
   options.memory_budget = memory;
   options.progress = &Watch::on_progress;
-  return options;
+  const Array array(matrix, false);
+  const Array values_out(values, true);
+  std::optional<Array> ids_out;
+  if (!ids.is_none()) ids_out.emplace(ids, true);
+  const int device = cuda_device_of({&array, &values_out});
+  const std::int64_t count = array.rows() * (options.output == TopkOutput::kth_only ? 1 : k);
+  visit_points(array, [&]<Element T>(MatrixView<T> view) {
+    const TopkView<T> out{values_out.output<T>(count), ids_out ? ids_out->output<std::int64_t>(count) : nullptr,
+                          values_out.memory()};
+    watched(progress, [&] {
+      const CurrentDevice current(device);
+      topk_into(view, k, out, options, cuda_stream(stream));
+    });
+  });
 }
+
+}  // namespace
 
 void bind_topk(nb::module_& module) {
   module.def("topk", &select, nb::arg("matrix"), nb::arg("k"), nb::arg("largest"), nb::arg("output"),
-             nb::arg("backend"), nb::arg("method"), nb::arg("threads"), nb::arg("memory"), nb::arg("progress").none());
+             nb::arg("backend"), nb::arg("method"), nb::arg("threads"), nb::arg("memory"), nb::arg("values"),
+             nb::arg("ids").none(), nb::arg("stream"), nb::arg("progress").none());
 }
 
 }  // namespace kith::python

@@ -40,6 +40,11 @@ bool Watch::report(const Progress& progress) {
   return true;
 }
 
+void Watch::stop_with(nb::python_error& error) {
+  current->raised_.emplace(std::move(error));
+  throw Error(ErrorCode::cancelled, "stopped by an exception of Python");
+}
+
 void Watch::rethrow() {
   if (raised_) throw nb::python_error(std::move(*raised_));
 }

@@ -22,11 +22,23 @@ class Watch {
   // The callback for Options: the library calls it on the thread that called the library.
   static bool on_progress(const Progress& progress);
 
+  // Runs f with the GIL on a thread that is in a call under a Watch; what Python raises in it stops the work.
+  template <class F>
+  static auto run_python(F f) {
+    const nb::gil_scoped_acquire acquired;
+    try {
+      return f();
+    } catch (nb::python_error& error) {
+      stop_with(error);
+    }
+  }
+
   // Throws what Python raised, if it did.
   void rethrow();
 
  private:
   bool report(const Progress& progress);
+  [[noreturn]] static void stop_with(nb::python_error& error);
 
   nb::handle progress_;
   std::chrono::steady_clock::time_point last_;

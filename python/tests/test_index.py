@@ -31,15 +31,6 @@ def test_self_is_left_out_among_duplicates(rng):
     assert (found.distances == 0).all() and (np.sort(found.indices // 5, axis=1) == own[:, None] // 5).all()
 
 
-def test_queries_take_the_type_of_the_base(rng):
-    base = rng.standard_normal((50, 4)).astype(np.float32)
-    index = kith.Index(base)
-    assert index.search(base[:3].astype(np.float64), 2).distances.dtype == np.float32
-    with pytest.raises(TypeError, match="uint8"):
-        kith.Index(base.astype(np.uint8)).search(base, 1)
-    assert index.search(base[:0], 2).indices.shape == (0, 2)
-
-
 def test_index_keeps_its_points_and_answers_outlive_it(rng):
     base = rng.standard_normal((100, 4))
     seen = weakref.ref(base)
@@ -54,11 +45,8 @@ def test_index_keeps_its_points_and_answers_outlive_it(rng):
     assert found.indices.shape == (100, 3) and np.isfinite(found.distances).all()
 
 
-def test_pickle(rng):
+def test_answers_are_pickled(rng):
     base = rng.standard_normal((100, 4))
-    index = kith.Index(base, metric="minkowski", p=3, threads=1)
-    again = pickle.loads(pickle.dumps(index))
-    a, b = index.search(base, 5), again.search(base, 5)
-    assert again.metric == "minkowski(3)" and (a.indices == b.indices).all() and (a.distances == b.distances).all()
-    found = pickle.loads(pickle.dumps(a))
-    assert type(found) is kith.Neighbors and (found.indices == a.indices).all()
+    found = kith.search(base, base, 5)
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is kith.Neighbors and (again.indices == found.indices).all()

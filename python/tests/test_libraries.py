@@ -47,7 +47,7 @@ def test_library_of_the_queries(rng, name):
 def test_torch_without_a_copy(rng):
     torch = pytest.importorskip("torch")
     tensor = torch.randn(50, 4, requires_grad=True)
-    assert kith._arrays.as_points(kith._places.Place().to_host(tensor), "base").ctypes.data == tensor.data_ptr()
+    assert kith._libraries.library_of(tensor).ready(tensor, "base").ctypes.data == tensor.data_ptr()
 
 
 class OnACudaDevice:
@@ -72,7 +72,7 @@ def test_device_arrays_need_a_library_for_the_answer(rng, monkeypatch):
 
 
 def test_streams():
-    from kith._device import stream_handle
+    from kith._libraries import stream_handle
 
     class Torch:
         cuda_stream = 7

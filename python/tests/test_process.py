@@ -27,28 +27,6 @@ def test_ctrl_c_stops_a_long_search(rng):
     timer.join()
 
 
-def test_progress(rng):
-    base = rng.standard_normal((3000, 8)).astype(np.float32)
-    seen = []
-    kith.search(base, base, 3, backend="cpu", progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (9_000_000, 9_000_000)
-    index = kith.Index(base, backend="cpu")
-    seen.clear()
-    index.search(base, 3, progress=lambda done, total: seen.append(done))
-    assert seen[-1] == 9_000_000
-
-    def refuse(done, total):
-        raise LookupError("enough")
-
-    for call in (
-        lambda: kith.search(base, base, 3, backend="cpu", progress=refuse),
-        lambda: index.search(base, 3, progress=refuse),
-        lambda: kith.search_radius(base, base, 1.0, progress=refuse),
-    ):
-        with pytest.raises(LookupError, match="enough"):
-            call()
-
-
 @pytest.mark.parametrize("installed", [True, False])
 def test_progress_bar(rng, capsys, monkeypatch, installed):
     if not installed:
