@@ -20,7 +20,7 @@ DEVICE_BASE = CORE | {"src/cuda/runtime", "src/cuda/primitives", "src/cuda/point
 DEVICE = CHOICE | DEVICE_BASE | {"src/cuda/distance", "src/cuda/select"}
 SEARCHES = {"src/cuda/brute", "src/cuda/radius", "src/cuda/triangle", "src/cuda/shifted_sort"}
 LIBRARY = CHOICE | {"src/api", "src/cpu", "src/io"}
-DEVICE_LIBRARY = DEVICE | SEARCHES | {"src/cuda/reduce", "src/cuda/host_data"}
+DEVICE_LIBRARY = DEVICE | SEARCHES | {"src/cuda/reduce", "src/cuda/graph", "src/cuda/host_data"}
 
 # What each folder may include besides itself.
 ALLOWED = {
@@ -41,7 +41,8 @@ ALLOWED = {
     "src/cuda/radius": DEVICE | {"src/cuda/reduce"},
     "src/cuda/triangle": DEVICE | {"src/cuda/reduce"},
     "src/cuda/shifted_sort": DEVICE | {"src/cuda/reduce"},
-    "src/cuda/host_data": CHOICE | DEVICE_BASE,
+    "src/cuda/graph": DEVICE,
+    "src/cuda/host_data": CHOICE | DEVICE_BASE | {"src/cuda/radius"},
     "src/cuda": DEVICE_LIBRARY,
     "emulator": set(),
     "support": PUBLIC,

@@ -1,7 +1,7 @@
 #include "kith/options.hpp"
 
-#include "api/devices.hpp"
-#include "cpu/simd/kernels.hpp"
+#include "backend/host.hpp"
+#include "backend/registry.hpp"
 
 namespace kith {
 namespace {
@@ -15,12 +15,13 @@ bool is_device(Backend backend) {
 std::vector<Backend> available_backends() {
   std::vector<Backend> found;
   for (const Backend backend : {Backend::cuda, Backend::cpu, Backend::emulated})
-    if (api::is_available(backend)) found.push_back(backend);
+    if (backend::is_available(backend)) found.push_back(backend);
   return found;
 }
 
 std::vector<Device> cuda_devices() {
-  return api::list_cuda_devices();
+  const backend::BackendTable* table = backend::find_table(Backend::cuda);
+  return table == nullptr ? std::vector<Device>() : table->devices();
 }
 
 std::vector<std::string> simd_targets() {
@@ -39,8 +40,8 @@ std::vector<std::string> distance_names(Backend backend) {
 
 std::vector<std::string> select_names(Backend backend) {
   if (backend == Backend::automatic) backend = available_backends().front();
-  if (backend != Backend::cpu) return api::device_select_names(backend);
-  return {"auto", "threshold-filter", "sort"};
+  const backend::BackendTable* table = backend::find_table(backend);
+  return table == nullptr ? std::vector<std::string>() : table->select_names();
 }
 
 }  // namespace kith

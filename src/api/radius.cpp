@@ -1,42 +1,41 @@
-#include "api/radius.hpp"
+#include "kith/radius.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "api/radii.hpp"
+#include "api/searcher.hpp"
 #include "backend/machine.hpp"
 #include "core/order.hpp"
 #include "kith/error.hpp"
-#include "kith/index.hpp"
 
 namespace kith {
 namespace api {
 
 template <class D>
-core::RadiusQuery<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric,
-                              RadiusOutput output) {
+core::RadiusQuery<D> radius_query(std::span<const D> radii, std::int64_t queries, const Metric& metric) {
   const auto count = static_cast<std::int64_t>(radii.size());
   if (count != 1 && count != queries)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} radii for {} queries; one for all or one for each is needed", count, queries));
   const bool products = metric.kind == MetricKind::inner_product;
-  core::RadiusQuery<D> reach;
-  reach.keys.reserve(radii.size());
+  core::RadiusQuery<D> query;
+  query.keys.reserve(radii.size());
   for (const D radius : radii) {
     if (std::isnan(radius) || (radius < 0 && !products))
       throw Error(ErrorCode::invalid_argument, fmt::format("radius = {} of query {}; it must be {}", radius,
-                                                           reach.keys.size(), products ? "a number" : "0 or more"));
-    reach.keys.push_back(products ? -radius : radius);
+                                                           query.keys.size(), products ? "a number" : "0 or more"));
+    query.keys.push_back(products ? -radius : radius);
   }
-  reach.count_only = output == RadiusOutput::count_only;
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
-  reach.most_hits = backend::free_memory() / kHitBytes;
-  return reach;
+  query.most_hits = backend::free_memory() / kHitBytes;
+  return query;
 }
 
-template core::RadiusQuery<float> reach_of(std::span<const float>, std::int64_t, const Metric&, RadiusOutput);
-template core::RadiusQuery<double> reach_of(std::span<const double>, std::int64_t, const Metric&, RadiusOutput);
+template core::RadiusQuery<float> radius_query(std::span<const float>, std::int64_t, const Metric&);
+template core::RadiusQuery<double> radius_query(std::span<const double>, std::int64_t, const Metric&);
 
 }  // namespace api
 
@@ -44,7 +43,7 @@ template <Element T>
 RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> base, MatrixView<T> queries,
                                              std::span<const DistanceOf<T>> radii, RadiusOutput output,
                                              const Options& options, void* stream) {
-  return Index<T>(base, options, stream).search_radius(queries, radii, output, stream);
+  return api::Searcher<T>(base, options, stream, queries.memory).search_radius({queries, stream}, radii, output);
 }
 
 #define KITH_INSTANTIATE(T)                                       \

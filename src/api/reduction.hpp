@@ -1,16 +1,34 @@
 // reduction.hpp: from what is asked of neighbors to what backends are told.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "api/validate.hpp"
+#include "backend/contract.hpp"
 #include "core/reduction.hpp"
 #include "kith/metric.hpp"
 
 namespace kith::api {
 
-// Neighbors that are in memory at a time where they cannot be reduced in the search itself.
-inline constexpr std::int64_t kBatchNeighbors = std::int64_t{1} << 22;
+// Queries whose neighbors are in memory at a time, and the options of their search: on a device their budget is less by
+// that. All of them where they are reduced in the search itself.
+struct ReduceBatch {
+  std::int64_t queries;
+  Options options;
+};
+
+template <class D>
+ReduceBatch reduce_batch(const Options& options, std::int64_t rows, std::int64_t k) {
+  constexpr std::int64_t kBatchNeighbors = std::int64_t{1} << 22;
+  if (backend::reduces_in_search(options)) return {rows, options};
+  ReduceBatch batch{std::clamp<std::int64_t>(kBatchNeighbors / k, 1, rows), options};
+  if (options.memory_budget == 0 || options.backend == Backend::cpu) return batch;
+  const std::int64_t list_bytes = k * static_cast<std::int64_t>(sizeof(D) + sizeof(std::int64_t));
+  batch.queries = std::clamp<std::int64_t>(options.memory_budget / 4 / list_bytes, 1, batch.queries);
+  batch.options.memory_budget = std::max<std::int64_t>(1, options.memory_budget - batch.queries * list_bytes);
+  return batch;
+}
 
 // Of the cube that is as large as the ball of radius 1. Throws Error(invalid_argument) where that is not known of the
 // metric.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kith/quality.hpp"
@@ -10,27 +11,35 @@
 
 namespace kith::api {
 
-inline constexpr std::int64_t kQualitySample = 1000;
-
-// `distances`: of the answer, queries × k. Queries are evenly spread.
+// Some of the queries, evenly spread.
 template <Element T>
-SearchQuality sample_quality(const MatrixView<T>& base, const MatrixView<T>& queries, std::int64_t k,
-                             const DistanceOf<T>* distances, Options options) {
-  SearchQuality quality;
-  quality.queries = std::min(kQualitySample, queries.rows);
-  const std::int64_t step = queries.rows / quality.queries;
-  const MatrixView<T> sample(queries.data, quality.queries, queries.cols, step * queries.row_stride,
-                             queries.col_stride);
+MatrixView<T> sample_of(const MatrixView<T>& queries) {
+  constexpr std::int64_t kMost = 1000;
+  const std::int64_t count = std::min(kMost, queries.rows);
+  return {queries.data,       count,         queries.cols, queries.rows / count * queries.row_stride,
+          queries.col_stride, queries.memory};
+}
+
+// Options of the same search that is exact, and says nothing of itself.
+inline Options exact_options(Options options) {
   options.method = Method::automatic;
   options.statistics = false;
   options.progress = nullptr;
-  const auto truth = search(base, sample, k, options);
+  return options;
+}
+
+// `distances`: of an answer to the same queries.
+template <class D>
+SearchQuality judge_sample(const D* distances, const Neighbors<D>& truth) {
+  SearchQuality quality;
+  quality.queries = truth.queries;
+  const std::int64_t k = truth.k;
   std::vector<double> ratios;
   std::int64_t right = 0;
   for (std::int64_t q = 0; q < quality.queries; ++q) {
-    const DistanceOf<T> last = truth.distances_of(q).back();
-    const DistanceOf<T>* found = distances + q * step * k;
-    right += std::count_if(found, found + k, [=](DistanceOf<T> distance) { return distance <= last; });
+    const D last = truth.distances_of(q).back();
+    const D* found = distances + q * k;
+    right += std::count_if(found, found + k, [=](D distance) { return distance <= last; });
     constexpr double kUnbounded = std::numeric_limits<double>::infinity();
     ratios.push_back(found[k - 1] == last ? 1
                      : last > 0           ? static_cast<double>(found[k - 1]) / static_cast<double>(last)

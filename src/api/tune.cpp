@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <chrono>
 
-#include "api/devices.hpp"
 #include "api/guard.hpp"
 #include "backend/profile_file.hpp"
+#include "backend/registry.hpp"
 #include "kith/error.hpp"
 
 namespace kith {
 namespace {
+
+using backend::MeasuredCost;
+using backend::TuneSize;
 
 constexpr TuneSize kEmulated{32, 128, 8, 16, 4096, 3};
 
@@ -19,14 +22,12 @@ Backend resolve(Backend backend) {
   if (backend == Backend::automatic) backend = Backend::cuda;
   if (backend == Backend::cpu)
     throw Error(ErrorCode::invalid_argument, "backend cpu has no profile; tune is for devices");
-  if (!api::is_available(backend))
-    throw Error(ErrorCode::no_device, fmt::format("backend {} is not available here", to_string(backend)));
-  return backend;
+  return backend::table_of(backend).id;
 }
 
 const TuneSize& size_of_work(Backend backend, bool quick) {
   if (backend == Backend::emulated) return kEmulated;
-  return quick ? kQuickTune : kWholeTune;
+  return quick ? backend::kQuickTune : backend::kWholeTune;
 }
 
 void put(const MeasuredCost& measured, std::vector<StepCost>& costs) {
@@ -44,13 +45,13 @@ TuneReport tune(const TuneOptions& options) {
   const Backend backend = resolve(options.backend);
   return api::guarded([&] {
     const auto start = std::chrono::steady_clock::now();
-    const core::DeviceFacts facts = api::device_facts(backend);
+    const auto facts = std::get<core::DeviceFacts>(backend::machine_of(backend));
     TuneReport report{facts.name, facts.profile_source, {}, 0};
     for (const core::CostField& field : core::kCostFields) {
       const double before = facts.profile.*field.cost;
       report.costs.push_back({field.name, field.meaning, before, before, false});
     }
-    for (const MeasuredCost& measured : api::measure_device_costs(backend, size_of_work(backend, options.quick)))
+    for (const MeasuredCost& measured : backend::table_of(backend).measure_costs(size_of_work(backend, options.quick)))
       put(measured, report.costs);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

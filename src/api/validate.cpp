@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include "backend/contract.hpp"
 #include "backend/machine.hpp"
+#include "core/sizes.hpp"
 #include "core/triangle_bounds.hpp"
 
 namespace kith::api {
@@ -27,7 +27,12 @@ void check_name(const char* what, const std::string& name, const std::vector<std
 }
 
 // The fastest is first and the CPU always there, so `automatic` never comes to the emulator, which is behind it.
-Backend resolve(Backend backend) {
+Backend resolve(Backend backend, Memory memory) {
+  if (memory == Memory::device) {
+    if (backend == Backend::cpu)
+      throw Error(ErrorCode::invalid_argument, "backend cpu for values on a device; it takes host memory only");
+    if (backend == Backend::automatic) backend = Backend::cuda;
+  }
   const std::vector<Backend> available = available_backends();
   if (backend == Backend::automatic) return available.front();
   if (std::find(available.begin(), available.end(), backend) != available.end()) return backend;
@@ -116,17 +121,18 @@ void check_triangle(const Options& options, Backend backend) {
   if (tuning.form == "paper" || tuning.filter != usual.filter || tuning.placement != usual.placement ||
       tuning.layout != usual.layout || tuning.remapped != usual.remapped || tuning.threads_per_query != 0)
     throw Error(ErrorCode::invalid_argument,
-                "backend cpu has form interval-scan of method triangle; form sweet-knn, filter, placement, layout, remapped and "
+                "backend cpu has form interval-scan of method triangle; form sweet-knn, filter, placement, layout, "
+                "remapped and "
                 "threads_per_query are for devices");
 }
 
 }  // namespace
 
-Backend check_options(const Options& options) {
+Backend check_options(const Options& options, Memory memory) {
   if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
     throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
   check_resources(options.threads, options.memory_budget);
-  const Backend backend = resolve(options.backend);
+  const Backend backend = resolve(options.backend, memory);
   check_name("method", to_string(options.method), method_names(backend), backend);
   check_name("distance stage", options.distance, distance_names(backend), backend);
   if (backend == Backend::cpu && options.select == "sort")
@@ -136,9 +142,9 @@ Backend check_options(const Options& options) {
   return backend;
 }
 
-Backend check_options(const TopkOptions& options) {
+Backend check_options(const TopkOptions& options, Memory memory) {
   check_resources(options.threads, options.memory_budget);
-  const Backend backend = resolve(options.backend);
+  const Backend backend = resolve(options.backend, memory);
   check_name("selection method", options.method, select_names(backend), backend);
   check_tuning(options.tuning);
   return backend;
@@ -170,6 +176,16 @@ void check_output(std::int64_t rows, std::int64_t cols, std::int64_t element_byt
   if (bytes > memory)
     throw Error(ErrorCode::out_of_memory, fmt::format("a result of {} × {} takes {:.0f} bytes; this machine has {:.0f}",
                                                       rows, cols, bytes, memory));
+}
+
+void check_problem(const Problem& problem) {
+  if (problem.base_rows < 1 || problem.queries < 1 || problem.dims < 1)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a problem of {} points, {} queries and {} dimensions; each must be at least 1",
+                            problem.base_rows, problem.queries, problem.dims));
+  check_dims(problem.dims);
+  check_k(problem.k, problem.base_rows, "the number of base points is");
+  check_sizes(problem.queries, problem.base_rows, problem.k);
 }
 
 void check_dims(std::int64_t dims) {

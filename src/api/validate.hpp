@@ -9,6 +9,7 @@
 #include "kith/error.hpp"
 #include "kith/matrix.hpp"
 #include "kith/options.hpp"
+#include "kith/plan.hpp"
 #include "kith/topk.hpp"
 
 namespace kith::api {
@@ -36,9 +37,10 @@ void check_view(const MatrixView<T>& view, const char* role) {
                             view.cols, view.row_stride, view.col_stride));
 }
 
-// Metric, names, threads and budget; resolves `automatic` to a backend this machine has.
-Backend check_options(const Options& options);
-Backend check_options(const TopkOptions& options);
+// Metric, names, threads and budget; resolves `automatic` to a backend this machine has. `memory`: device where
+// something that is worked on lies there, which only backends for devices can reach.
+Backend check_options(const Options& options, Memory memory = Memory::host);
+Backend check_options(const TopkOptions& options, Memory memory = Memory::host);
 
 // 1 ≤ k ≤ limit; `why` says where the limit comes from.
 void check_k(std::int64_t k, std::int64_t limit, const char* why);
@@ -56,6 +58,9 @@ void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k);
 
 // A result of rows × cols elements of `element_bytes` must fit into the machine's memory.
 void check_output(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes);
+
+// The shape of a search that need not be there.
+void check_problem(const Problem& problem);
 
 void check_dims(std::int64_t dims);
 

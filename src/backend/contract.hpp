@@ -1,30 +1,84 @@
-// contract.hpp: what the library calls of the backends for devices. Plain C++: it is included where there is no CUDA.
+// contract.hpp: what a backend does: an index of points, its searches, and a table of functions. cpu, cuda and emulated
+// fulfil it; registry.hpp finds them. Plain C++: it is included where there is no CUDA.
+//
+// A search is planned between two calls: begin() takes the queries, the planner asks samples() of them where the answer
+// decides, and one of the functions of BackendSearch follows the plan. Views say where values lie; a backend brings
+// what lies elsewhere. Arguments were checked, but for the values of points, which are refused with Error(bad_data).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/facts.hpp"
 #include "core/radius_query.hpp"
 #include "core/reduction.hpp"
-#include "core/sizes.hpp"
+#include "kith/graph.hpp"
+#include "kith/radius.hpp"
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
+#include "plan/choose.hpp"
 
-namespace kith {
+namespace kith::backend {
 
-// A matrix on a device and where its answer goes: rows × k values and ids (rows × 1 for kth_only; null for no ids).
-template <class T>
-struct DeviceTopk {
-  const T* values = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-  std::int64_t row_stride = 0;
-  std::int64_t k = 0;
-  T* values_out = nullptr;
-  std::int64_t* ids_out = nullptr;
+// What a search is of.
+template <Element T>
+struct Queries {
+  MatrixView<T> points;
+  // The queries are the base and no point is its own neighbor. A search for k neighbors has a plan for k + 1.
+  bool exclude_self = false;
+  const ProgressCallback& progress;
+  // Something of the call lies on a device: work is enqueued on the caller's stream, a cudaStream_t. Else a backend has
+  // its own.
+  bool on_stream = false;
+  void* stream = nullptr;
+};
+
+// One search: begun with its queries, followed by one of these functions. Each fills in the report but for plan and
+// time, and may note in report.plan what it found already there.
+template <Element T>
+class BackendSearch {
+ public:
+  using D = DistanceOf<T>;
+
+  virtual ~BackendSearch() = default;
+  // What the planner may ask of the data, as long as this lives.
+  virtual plan::DataSamples samples() = 0;
+  // plan.problem.k neighbors a query, or one less where queries exclude themselves.
+  virtual void search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) = 0;
+  // All points within the radii, by a plan of a radius search.
+  virtual void search_radius(const Plan& plan, const core::RadiusQuery<D>& radii, const RadiusLists<D>& out,
+                             SearchReport& report) = 0;
+  // The graph of all points, of queries that exclude themselves.
+  virtual void graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<D>& out, SearchReport& report) = 0;
+  // core::reduced_columns() values a query; `values` where the operation has some. The plan is one of batches: of
+  // plan.problem.queries queries, whose neighbors are in memory at a time. The report is of the last batch.
+  virtual void reduce(const Plan& plan, const core::Reduction& reduction, const MatrixView<D>& values,
+                      const ReducedView<D>& out, SearchReport& report) = 0;
+};
+
+// Points that are searched. Thread-safe once it is prepared; the points must outlive it.
+template <Element T>
+class BackendIndex {
+ public:
+  virtual ~BackendIndex() = default;
+  virtual plan::IndexFacts facts() const = 0;
+  // Checks the points and makes what searches need. An index that serves one search only may leave this to it, which
+  // then makes no more than its plan needs. `plan`: of method triangle on the CPU, for which clusters are made now.
+  virtual void prepare(const Plan* plan) = 0;
+  virtual std::unique_ptr<BackendSearch<T>> begin(const Queries<T>& queries) const = 0;
+};
+
+template <Element T>
+struct IndexRequest {
+  MatrixView<T> base;
+  const Options& options;
+  plan::IndexFacts facts;  // what it should have
+  void* stream = nullptr;  // on which a base of a device is ready
+  // Refuses host points: for those that never are on a device as a whole, which could not check them.
+  void (*check_on_host)(const MatrixView<T>& base, const Options& options) = nullptr;
 };
 
 // Sizes of what is measured: distances of so many queries and points in two numbers of dimensions, and a read of so
@@ -41,95 +95,56 @@ struct TuneSize {
 inline constexpr TuneSize kWholeTune{4096, 65536, 128, 512, std::int64_t{1} << 28, 7};
 inline constexpr TuneSize kQuickTune{2048, 32768, 128, 256, std::int64_t{1} << 26, 3};
 
-// Of a field of core::DeviceProfile.
+// A field of core::DeviceProfile.
 struct MeasuredCost {
   std::string name;
   double seconds = 0;
+};
+
+// What a backend does with points and values of one type.
+template <Element T>
+struct TypedTable {
+  std::unique_ptr<BackendIndex<T>> (*make_index)(const IndexRequest<T>& request);
+  // Into host memory. Points are checked.
+  void (*distances)(const MatrixView<T>& base, const MatrixView<T>& queries, const Options& options, void* stream,
+                    DistanceOf<T>* out);
+  void (*topk)(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, const TopkView<T>& out,
+               void* stream);
+};
+
+struct BackendTable {
+  Backend id;
+  bool (*is_available)();                      // a device is there that this build has code for
+  std::vector<Device> (*devices)();            // none of backend cpu
+  plan::Machine (*facts)();                    // of the current device, its profile the one that is built in
+  std::vector<std::string> (*select_names)();  // "auto" first
+  std::vector<MeasuredCost> (*measure_costs)(const TuneSize& size);  // null where there is no profile
+  std::tuple<TypedTable<float>, TypedTable<double>, TypedTable<std::uint8_t>, TypedTable<std::int8_t>> typed;
+
+  template <Element T>
+  const TypedTable<T>& of() const {
+    return std::get<TypedTable<T>>(typed);
+  }
 };
 
 // Whether warps reduce the neighbors that they find for a plan of a device, without lists.
 inline bool reduces_in_search(const Plan& plan) {
   return plan.method == Method::shifted_sort && plan.shifted_sort.merge == "warp";
 }
+// Whether plans by these options, whose backend is resolved, are such.
+inline bool reduces_in_search(const Options& options) {
+  return options.method == Method::shifted_sort && options.shifted_sort.merge != "paper" &&
+         options.backend != Backend::cpu;
+}
 
-// A base on a device, or streamed through it. Thread-safe; the base must outlive it.
-template <Element T>
-class DeviceIndex {
- public:
-  virtual ~DeviceIndex() = default;
-  // As the plan says. Queries were checked. Fills in the report but for plan and time.
-  virtual void search(const MatrixView<T>& queries, const Plan& plan, const ProgressCallback& progress,
-                      std::int64_t* ids, DistanceOf<T>* distances, SearchReport& report) const = 0;
-  // All points within reach, by a plan of a radius search. Queries were checked; where the reach leaves a point itself
-  // out, they are the base.
-  virtual core::RadiusResult<DistanceOf<T>> search_radius(const MatrixView<T>& queries, const Plan& plan,
-                                                          const core::RadiusQuery<DistanceOf<T>>& reach,
-                                                          const ProgressCallback& progress) const = 0;
-  // A row of core::reduced_columns() values a query, for plans that reduces_in_search() knows. `values` where the
-  // operation has some.
-  virtual void reduce(const MatrixView<T>& /*queries*/, const Plan& /*plan*/, const ProgressCallback& /*progress*/,
-                      const core::Reduction& /*reduction*/, const MatrixView<DistanceOf<T>>& /*values*/,
-                      DistanceOf<T>* /*out*/) const {}
-  // The share of distances, from 0 to 1, that a plan of method triangle would compute, from a sample of both; 1 where
-  // that is not known.
-  virtual double surviving_fraction(const MatrixView<T>& queries, const Plan& plan) const = 0;
-  // Whether a few of the queries can be answered as the plan, which has no method triangle, begins; if not, later
-  // searches know.
-  virtual bool holds(const MatrixView<T>& queries, const Plan& plan) const = 0;
-};
+}  // namespace kith::backend
 
-// A base that lies on a device, searched on the caller's stream (a cudaStream_t). Thread-safe; the base must outlive
-// it. Matrices are of the device: col_stride is 1 and row_stride at least cols.
-template <class F>
-class PointerIndex {
- public:
-  virtual ~PointerIndex() = default;
-  // As the plan says. Waits for the stream where the ladder must know who failed, and where queries are refused.
-  virtual void search(const MatrixView<F>& queries, const Plan& plan, F* distances, std::int64_t* ids, void* stream,
-                      SearchReport& report) const = 0;
-  // The same, with a row of core::reduced_columns() values a query instead of neighbors; `values` where the operation
-  // has some. Unless the plan reduces_in_search(), the neighbors of all these queries are in memory meanwhile.
-  virtual void reduce(const MatrixView<F>& queries, const Plan& plan, const core::Reduction& reduction,
-                      const MatrixView<F>& values, F* out, void* stream, SearchReport& report) const = 0;
-  // As DeviceIndex has it. Waits for the stream.
-  virtual double surviving_fraction(const MatrixView<F>& queries, const Plan& plan, void* stream) const = 0;
-  virtual bool holds(const MatrixView<F>& queries, const Plan& plan, void* stream) const = 0;
-};
-
-}  // namespace kith
-
-// device_count        devices that can be used; 0 where there is none or no driver
-// device_list         what they are
-// select_method_names "auto" first
-// device_facts        of the current one; its profile is left to the caller
-// measure_costs       what is in a profile and can be measured on the current device
-// make_index          of a base that was checked; kept on the device, or streamed through it by every search
-// distances           queries × base, as the host search returns them
-// make_pointer_index  of a base of the device, float or double, which is checked here; waits for the stream
-// topk                of a matrix of the host, on the current device; `out` has its sizes
-// enqueue_topk        of a matrix of the device, on the caller's stream (a cudaStream_t), without waiting for it
-#define KITH_DECLARE_BACKEND(backend)                                                                         \
-  namespace kith::backend {                                                                                   \
-  int device_count();                                                                                         \
-  std::vector<Device> device_list();                                                                          \
-  std::vector<std::string> select_method_names();                                                             \
-  core::DeviceFacts device_facts();                                                                           \
-  std::vector<MeasuredCost> measure_costs(const TuneSize& size);                                              \
-  template <Element T>                                                                                        \
-  std::unique_ptr<DeviceIndex<T>> make_index(const MatrixView<T>& base, const Metric& metric, bool resident); \
-  template <Element T>                                                                                        \
-  void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Metric& metric,               \
-                 const ProgressCallback& progress, DistanceOf<T>* out);                                       \
-  template <Element T>                                                                                        \
-  void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, Topk<T>& out);           \
-  template <class F>                                                                                          \
-  std::unique_ptr<PointerIndex<F>> make_pointer_index(const MatrixView<F>& base, const Metric& metric,        \
-                                                      bool check_finite, void* stream);                       \
-  template <class T>                                                                                          \
-  void enqueue_topk(const DeviceTopk<T>& work, const TopkOptions& options, void* stream);                     \
-  }
-
-KITH_DECLARE_BACKEND(cuda)
-KITH_DECLARE_BACKEND(emulated)
-
-#undef KITH_DECLARE_BACKEND
+namespace kith::cpu {
+const backend::BackendTable& backend_table();
+}
+namespace kith::cuda {
+const backend::BackendTable& backend_table();
+}
+namespace kith::emulated {
+const backend::BackendTable& backend_table();
+}

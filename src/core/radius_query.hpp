@@ -1,4 +1,4 @@
-// radius_query.hpp: request and result of a radius search, the same for every backend.
+// radius_query.hpp: the request of a radius search, the same for every backend.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,6 @@ struct RadiusQuery {
   std::int64_t most_hits = 0;  // hits that memory can hold
 
   D key_of(std::int64_t query) const { return keys.size() == 1 ? keys[0] : keys[static_cast<std::size_t>(query)]; }
-};
-
-// Packed rows, each sorted by (key, id).
-template <class D>
-struct RadiusResult {
-  std::vector<std::int64_t> offsets;  // queries + 1
-  std::vector<std::int64_t> ids;
-  std::vector<D> distances;
-  std::int64_t finalists = 0;  // exact keys computed
 };
 
 }  // namespace kith::core

@@ -31,6 +31,13 @@ struct PreparedRows {
     const auto i = static_cast<std::size_t>(row);
     return {means.empty() ? 0.0 : means[i], square_norms.empty() ? 0.0 : square_norms[i]};
   }
+  // Rows first … first + count − 1.
+  PreparedRows rows_from(std::int64_t first, std::int64_t count) const {
+    const auto part = [&](const std::vector<double>& all) {
+      return all.empty() ? all : std::vector<double>(all.begin() + first, all.begin() + first + count);
+    };
+    return {view.rows_from(first, count), metric, part(square_norms), part(means)};
+  }
   ExactBase<T> exact_base() const {
     return {view.data, view.row_stride, view.col_stride, view.cols, means.empty() ? nullptr : means.data()};
   }

@@ -2,16 +2,20 @@
 // A row is cut into parts when there are fewer rows than threads.
 #include "cpu/topk.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "backend/machine.hpp"
 #include "core/order.hpp"
 #include "cpu/brute/kth_value.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "cpu/sort_hits.hpp"
+#include "kith/error.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -139,35 +143,49 @@ std::vector<core::Hit<F>> select_part(const MatrixView<T>& matrix, std::int64_t 
 
 // The values as the matrix has them, so that −0 and NaN come back as they went in.
 template <class T, class F>
-void write_row(const MatrixView<T>& matrix, std::int64_t row, const std::vector<core::Hit<F>>& hits, Topk<T>& out,
-               TopkOutput output) {
-  T* values = out.values.data() + row * out.k;
+void write_row(const MatrixView<T>& matrix, std::int64_t row, const std::vector<core::Hit<F>>& hits,
+               const TopkView<T>& out, TopkOutput output) {
   if (output == TopkOutput::kth_only) {
-    *values = matrix(row, hits.back().id);
+    out.values[row] = matrix(row, hits.back().id);
     return;
   }
+  const bool ids = output == TopkOutput::sorted || output == TopkOutput::unsorted;
+  const std::int64_t first = row * static_cast<std::int64_t>(hits.size());
   for (std::size_t i = 0; i < hits.size(); ++i) {
-    values[i] = matrix(row, hits[i].id);
-    if (!out.ids.empty()) out.ids[static_cast<std::size_t>(row * out.k) + i] = hits[i].id;
+    out.values[first + static_cast<std::int64_t>(i)] = matrix(row, hits[i].id);
+    if (ids) out.ids[first + static_cast<std::int64_t>(i)] = hits[i].id;
   }
 }
 
-}  // namespace
-
+// Bytes one thread needs while it works on a row of `cols` values of F.
 template <class F>
-std::int64_t topk_workspace(std::int64_t cols, std::int64_t k, const TopkOptions& options) {
+std::int64_t row_workspace(std::int64_t cols, std::int64_t k, const TopkOptions& options) {
   constexpr auto kHit = static_cast<std::int64_t>(sizeof(core::Hit<F>));
   const std::int64_t chunk = kChunk * static_cast<std::int64_t>(sizeof(F));
   if (options.method == "sort") return chunk + cols * (kHit + 8);
   return chunk + buffer_capacity(cols, k) * 2 * static_cast<std::int64_t>(sizeof(F)) + k * (kHit + 8);
 }
 
-template std::int64_t topk_workspace<float>(std::int64_t, std::int64_t, const TopkOptions&);
-template std::int64_t topk_workspace<double>(std::int64_t, std::int64_t, const TopkOptions&);
+// As many threads as asked for and the budget has room for.
+template <class F>
+int affordable_threads(std::int64_t cols, std::int64_t k, const TopkOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : backend::available_threads();
+  if (options.memory_budget == 0) return threads;
+  const std::int64_t each = row_workspace<F>(cols, k, options);
+  if (each > options.memory_budget)
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("a memory budget of {} bytes is too small: k = {} of {} columns needs at least {} bytes",
+                            options.memory_budget, k, cols, each));
+  return static_cast<int>(std::min<std::int64_t>(threads, options.memory_budget / each));
+}
+
+}  // namespace
 
 template <Element T>
-void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, int threads, Topk<T>& out) {
+void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, const TopkView<T>& out,
+          void* /*stream*/) {
   using F = DistanceOf<T>;
+  const int threads = affordable_threads<F>(matrix.cols, k, options);
   constexpr std::int64_t kSmallestPart = 1 << 16;
   constexpr std::int64_t kLargestPart = std::int64_t{1} << 31;  // offsets are 32 bits wide
   const std::int64_t spread = matrix.rows >= threads ? 1 : (threads + matrix.rows - 1) / matrix.rows;
@@ -201,7 +219,8 @@ void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& option
   progress.finish();
 }
 
-#define KITH_INSTANTIATE(T) template void topk(const MatrixView<T>&, std::int64_t, const TopkOptions&, int, Topk<T>&);
+#define KITH_INSTANTIATE(T) \
+  template void topk(const MatrixView<T>&, std::int64_t, const TopkOptions&, const TopkView<T>&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

@@ -5,12 +5,10 @@
 
 namespace kith::cpu {
 
-// Bytes one thread needs while it works on a row of `cols` values of F.
-template <class F>
-std::int64_t topk_workspace(std::int64_t cols, std::int64_t k, const TopkOptions& options);
-
-// By the threshold filter that search uses, or by sorting whole rows ("sort", the baseline).
+// By the threshold filter that search uses, or by sorting whole rows ("sort", the baseline). Matrix and answer are host
+// memory. Throws Error(out_of_memory) where the budget cannot hold one thread's work.
 template <Element T>
-void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, int threads, Topk<T>& out);
+void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, const TopkView<T>& out,
+          void* stream);
 
 }  // namespace kith::cpu

@@ -1,4 +1,4 @@
-#include "backend/contract.hpp"
+#include "cuda/functions.hpp"
 #include "cuda/runtime/properties.hpp"
 
 namespace kith::KITH_BACKEND {

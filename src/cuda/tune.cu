@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "backend/contract.hpp"
 #include "cuda/distance/exact_keys.hpp"
 #include "cuda/distance/fused_filter.hpp"
 #include "cuda/distance/scores.hpp"
+#include "cuda/functions.hpp"
 #include "cuda/points/fp16_store.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
@@ -15,6 +15,9 @@
 
 namespace kith::KITH_BACKEND {
 namespace {
+
+using backend::MeasuredCost;
+using backend::TuneSize;
 
 constexpr unsigned kThreads = 256;
 
@@ -187,8 +190,8 @@ class Tuner {
   double start_cost() {
     constexpr std::int64_t kRows = 64;
     constexpr std::int64_t kDims = 4;
-    const MatrixView<float> base(points_.data(), kRows, kDims);
-    const MatrixView<float> query(queries_.data(), 1, kDims);
+    const auto base = MatrixView<float>::on_device(points_.data(), kRows, kDims);
+    const auto query = MatrixView<float>::on_device(queries_.data(), 1, kDims);
     Plan plan;
     plan.problem = {kRows, 1, kDims, 1, DType::float32};
     plan.metric = MetricKind::sqeuclidean;
@@ -199,11 +202,16 @@ class Tuner {
     plan.base_tile = kRows;
     plan.candidates = kRows / 2;
     plan.workspace_bytes = std::int64_t{64} << 20;
-    const auto index = make_pointer_index(base, plan.metric, true, static_cast<cudaStream_t>(stream_));
+    Options options;
+    options.metric = plan.metric;
+    const auto stream = static_cast<cudaStream_t>(stream_);
+    const auto index = make_index<float>({base, options, {}, stream});
+    index->prepare(nullptr);
     DeviceBuffer<std::int64_t> id(1, stream_);
     return seconds([&] {
       SearchReport report;
-      index->search(query, plan, scores_.data(), id.data(), static_cast<cudaStream_t>(stream_), report);
+      index->begin({query, false, options.progress, true, stream})
+          ->search(plan, {id.data(), scores_.data(), Memory::device}, report);
     });
   }
 
@@ -219,7 +227,7 @@ class Tuner {
 
 }  // namespace
 
-std::vector<MeasuredCost> measure_costs(const TuneSize& size) {
+std::vector<backend::MeasuredCost> measure_costs(const backend::TuneSize& size) {
   return Tuner(size).measure();
 }
 

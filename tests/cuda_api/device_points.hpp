@@ -41,8 +41,9 @@ class DeviceValues {
   ~DeviceValues() { cudaFree(data_); }
 
   T* data() const { return data_; }
-  MatrixView<T> view(std::int64_t rows, std::int64_t cols, std::int64_t stride = 0) const requires Element<T> {
-    return MatrixView<T>::on_device(data_, rows, cols, stride == 0 ? cols : stride);
+  template <class V = T>
+  MatrixView<V> view(std::int64_t rows, std::int64_t cols, std::int64_t stride = 0) const {
+    return MatrixView<V>::on_device(data_, rows, cols, stride == 0 ? cols : stride);
   }
   // Waits for all that the device does.
   std::vector<T> values() const {

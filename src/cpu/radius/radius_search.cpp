@@ -251,9 +251,9 @@ void write_sorted_row(const Metric& metric, QueryHits<F>* parts, std::int64_t sp
 }  // namespace
 
 template <Element T>
-core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries,
-                                                const Plan& plan, const core::RadiusQuery<DistanceOf<T>>& request,
-                                                const ProgressCallback& callback) {
+std::int64_t radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
+                           const core::RadiusQuery<DistanceOf<T>>& request, const ProgressCallback& callback,
+                           const RadiusLists<DistanceOf<T>>& out) {
   using F = DistanceOf<T>;
   const std::int64_t query_count = queries.view.rows;
   const std::int64_t splits = plan.base_splits;
@@ -285,31 +285,27 @@ core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>& base, con
                           });
   });
 
-  core::RadiusResult<F> out;
-  out.finalists = finalists;
-  out.offsets.assign(static_cast<std::size_t>(query_count) + 1, 0);
+  out.offsets[0] = 0;
   for (std::int64_t q = 0; q < query_count; ++q) {
-    std::int64_t count = 0;
+    out.offsets[q + 1] = out.offsets[q];
     for (std::int64_t split = 0; split < splits; ++split)
-      count += found[static_cast<std::size_t>(q * splits + split)].count;
-    out.offsets[static_cast<std::size_t>(q) + 1] = out.offsets[static_cast<std::size_t>(q)] + count;
+      out.offsets[q + 1] += found[static_cast<std::size_t>(q * splits + split)].count;
   }
   if (!request.count_only) {
-    out.ids.resize(static_cast<std::size_t>(out.offsets.back()));
-    out.distances.resize(out.ids.size());
+    const NeighborsView<F> to = out.allocate(out.offsets[query_count]);
     parallel_for(plan.threads, query_count, [&](std::int64_t q, int) {
-      const std::int64_t at = out.offsets[static_cast<std::size_t>(q)];
-      write_sorted_row(plan.metric, found.data() + q * splits, splits, out.ids.data() + at, out.distances.data() + at);
+      write_sorted_row(plan.metric, found.data() + q * splits, splits, to.ids + out.offsets[q],
+                     to.distances + out.offsets[q]);
     });
   }
   progress.finish();
-  return out;
+  return finalists;
 }
 
-#define KITH_INSTANTIATE(T)                                                                                      \
-  template core::RadiusResult<DistanceOf<T>> radius_search(const PreparedRows<T>&, const PreparedRows<T>&,       \
-                                                           const Plan&, const core::RadiusQuery<DistanceOf<T>>&, \
-                                                           const ProgressCallback&);
+#define KITH_INSTANTIATE(T)                                                                             \
+  template std::int64_t radius_search(const PreparedRows<T>&, const PreparedRows<T>&, const Plan&,      \
+                                      const core::RadiusQuery<DistanceOf<T>>&, const ProgressCallback&, \
+                                      const RadiusLists<DistanceOf<T>>&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

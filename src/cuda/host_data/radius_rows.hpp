@@ -1,6 +1,6 @@
 // radius_rows.hpp: the parts of a radius search, brought to the host and put together as rows.
 // Where every query came once, and in its place, the parts one after the other are the rows already; else, where the
-// base was streamed or cut, there is a second copy in the order of the queries.
+// base was streamed or cut, the hits of each query are sorted once more. Up to two copies of the result are held.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 #include "core/key.hpp"
 #include "core/order.hpp"
-#include "core/radius_query.hpp"
 #include "cuda/host_data/staging.hpp"
 #include "cuda/radius/radius_search.hpp"
 #include "kith/error.hpp"
+#include "kith/radius.hpp"
 
 namespace kith::KITH_BACKEND::host_data {
 
@@ -22,38 +22,45 @@ template <class F>
 class RadiusRows {
  public:
   RadiusRows(std::int64_t queries, std::int64_t most_hits, cudaStream_t stream)
-      : most_hits_(most_hits), stream_(stream) {
-    rows_.offsets.assign(static_cast<std::size_t>(queries) + 1, 0);
-  }
+      : most_hits_(most_hits), stream_(stream), counts_(static_cast<std::size_t>(queries)) {}
 
+  // Copies the part. Throws Error(out_of_memory) where there are more than most_hits.
   void take(const radius::FoundPart<F>& part) {
-    const std::size_t hits = rows_.ids.size();
     for (std::size_t i = 0; i < part.counts.size(); ++i)
-      rows_.offsets[static_cast<std::size_t>(part.first_query) + i + 1] += part.counts[i];
+      counts_[static_cast<std::size_t>(part.first_query) + i] += part.counts[i];
     if (part.ids == nullptr || part.hits == 0) return;
-    if (static_cast<std::int64_t>(hits) + part.hits > most_hits_)
+    if ((hits_ += part.hits) > most_hits_)
       throw Error(ErrorCode::out_of_memory, "more than " + std::to_string(most_hits_) +
                                                 " neighbors lie within the radius; free memory holds no more of them");
-    rows_.ids.resize(hits + static_cast<std::size_t>(part.hits));
-    rows_.distances.resize(rows_.ids.size());
+    const auto count = static_cast<std::size_t>(part.hits);
+    Part kept{part.first_query, part.counts, std::vector<std::int64_t>(count), std::vector<F>(count)};
     Staging& staging = staging_for(part.hits * static_cast<std::int64_t>(sizeof(F)));
-    staging.download(part.ids, part.hits, rows_.ids.data() + hits);
-    staging.download(part.distances, part.hits, rows_.distances.data() + hits);
+    staging.download(part.ids, part.hits, kept.ids.data());
+    staging.download(part.distances, part.hits, kept.distances.data());
     if (part.first_query < next_query_) in_order_ = false;
     next_query_ = part.first_query + static_cast<std::int64_t>(part.counts.size());
-    parts_.push_back({part.first_query, part.counts});
+    parts_.push_back(std::move(kept));
   }
 
-  core::RadiusResult<F> rows(const Metric& metric) && {
-    for (std::size_t q = 1; q < rows_.offsets.size(); ++q) rows_.offsets[q] += rows_.offsets[q - 1];
-    if (!in_order_) put_in_order(metric);
-    return std::move(rows_);
+  // Writes offsets and, where there is place for them, neighbors.
+  void put(const Metric& metric, const RadiusLists<F>& out) && {
+    out.offsets[0] = 0;
+    for (std::size_t q = 0; q < counts_.size(); ++q) out.offsets[q + 1] = out.offsets[q] + counts_[q];
+    if (!out.allocate) return;
+    const NeighborsView<F> to = out.allocate(hits_);
+    if (in_order_) {
+      append(to);
+    } else {
+      sort(metric, out.offsets, to);
+    }
   }
 
  private:
   struct Part {
     std::int64_t first_query;
     std::vector<unsigned> counts;
+    std::vector<std::int64_t> ids;
+    std::vector<F> distances;
   };
 
   // Made again, larger, for the first part that is worth it.
@@ -67,35 +74,40 @@ class RadiusRows {
     return *staging_;
   }
 
-  void put_in_order(const Metric& metric) {
-    std::vector<core::Hit<F>> hits(rows_.ids.size());
-    std::vector<std::int64_t> next(rows_.offsets.begin(), rows_.offsets.end() - 1);
-    std::size_t from = 0;
+  void append(NeighborsView<F> to) const {
     for (const Part& part : parts_) {
-      for (std::size_t i = 0; i < part.counts.size(); ++i) {
-        auto& to = next[static_cast<std::size_t>(part.first_query) + i];
-        for (unsigned hit = 0; hit < part.counts[i]; ++hit, ++from, ++to)
-          hits[static_cast<std::size_t>(to)] = {key_of(metric, rows_.distances[from]), rows_.ids[from]};
-      }
-    }
-    for (std::size_t q = 0; q + 1 < rows_.offsets.size(); ++q)
-      std::sort(hits.begin() + rows_.offsets[q], hits.begin() + rows_.offsets[q + 1]);
-    for (std::size_t i = 0; i < hits.size(); ++i) {
-      rows_.ids[i] = hits[i].id;
-      rows_.distances[i] = core::returned_value(metric, hits[i].key);
+      to.ids = std::copy(part.ids.begin(), part.ids.end(), to.ids);
+      to.distances = std::copy(part.distances.begin(), part.distances.end(), to.distances);
     }
   }
 
-  static F key_of(const Metric& metric, F distance) {
-    return metric.kind == MetricKind::inner_product ? -distance : distance;
+  void sort(const Metric& metric, const std::int64_t* offsets, const NeighborsView<F>& to) const {
+    std::vector<core::Hit<F>> hits(static_cast<std::size_t>(hits_));
+    std::vector<std::int64_t> next(offsets, offsets + counts_.size());
+    for (const Part& part : parts_) {
+      std::size_t from = 0;
+      for (std::size_t i = 0; i < part.counts.size(); ++i) {
+        std::int64_t& at = next[static_cast<std::size_t>(part.first_query) + i];
+        // What is returned of a key has the key's sign turned, or not: once more gives the key.
+        for (unsigned hit = 0; hit < part.counts[i]; ++hit, ++from, ++at)
+          hits[static_cast<std::size_t>(at)] = {core::returned_value(metric, part.distances[from]), part.ids[from]};
+      }
+    }
+    for (std::size_t q = 0; q < counts_.size(); ++q)
+      std::sort(hits.begin() + offsets[q], hits.begin() + offsets[q + 1]);
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      to.ids[i] = hits[i].id;
+      to.distances[i] = core::returned_value(metric, hits[i].key);
+    }
   }
 
   std::int64_t most_hits_;
   cudaStream_t stream_;
   std::optional<Staging> staging_;
   std::size_t staging_bytes_ = 0;
-  core::RadiusResult<F> rows_;  // offsets: how many a query has, in the place behind it
+  std::vector<std::int64_t> counts_;  // a query
   std::vector<Part> parts_;
+  std::int64_t hits_ = 0;
   std::int64_t next_query_ = 0;
   bool in_order_ = true;
 };

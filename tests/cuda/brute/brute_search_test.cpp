@@ -5,9 +5,8 @@
 #include <random>
 #include <string>
 
-#include "backend/contract.hpp"
 #include "core/key.hpp"
-#include "device_test.hpp"
+#include "device_index.hpp"
 #include "kith/error.hpp"
 #include "support/pairwise.hpp"
 
@@ -158,9 +157,10 @@ template <class T>
 class Searched {
  public:
   Searched(const Cloud<T>& base, const Metric& metric, bool check_finite = true)
-      : base_(base), metric_(metric), points_(base.values, stream_) {
-    index_ = device::make_pointer_index(view(base, points_.data()), metric, check_finite, stream_);
-  }
+      : base_(base),
+        metric_(metric),
+        points_(base.values, stream_),
+        index_(view(base, points_.data()), metric, stream_, {check_finite}) {}
 
   // Queries arrive in the stream's order, unseen by the host.
   SearchReport search(const Cloud<T>& queries, const Wanted& wanted, cudaStream_t stream) const {
@@ -174,7 +174,7 @@ class Searched {
 
  private:
   static MatrixView<T> view(const Cloud<T>& points, const T* data) {
-    return {data + 1, points.rows, points.dims, points.stride, 1};
+    return MatrixView<T>::on_device(data + 1, points.rows, points.dims, points.stride);
   }
 
   SearchReport run(const MatrixView<T>& queries, const Cloud<T>& same, const Wanted& wanted,
@@ -186,8 +186,9 @@ class Searched {
     DeviceArray<std::int64_t> ids(no_ids, stream);
     SearchReport report;
     try {
-      index_->search(queries, plan_for<T>(wanted, base_.rows, queries.rows, queries.cols), distances.data(), ids.data(),
-                     stream, report);
+      index_.begin(queries, stream)
+          ->search(plan_for<T>(wanted, base_.rows, queries.rows, queries.cols),
+                   {ids.data(), distances.data(), Memory::device}, report);
     } catch (const Error&) {
       EXPECT_EQ(distances.values(), no_distances);
       EXPECT_EQ(ids.values(), no_ids);
@@ -218,7 +219,7 @@ class Searched {
   Metric metric_;
   Stream stream_;
   DeviceArray<T> points_;
-  std::unique_ptr<PointerIndex<T>> index_;
+  DeviceIndex<T> index_;
 };
 
 const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,     MetricKind::manhattan,

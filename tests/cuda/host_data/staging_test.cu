@@ -5,9 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "backend/contract.hpp"
 #include "cuda/host_data/staging.hpp"
-#include "device_test.hpp"
+#include "device_index.hpp"
 
 namespace kith::test {
 namespace {
@@ -180,11 +179,12 @@ void expect_found(const Streamed& problem, Layout layout, bool pinned) {
   const std::int64_t k = std::min<std::int64_t>(9, problem.rows);
   const HostMatrix<T> base(problem.rows, problem.dims, layout, pinned);
   const HostMatrix<T> queries(kQueries, problem.dims, Layout::apart, pinned);
-  const auto index = device::make_index(base.view(), MetricKind::sqeuclidean, false);
+  const DeviceIndex<T> index(base.view(), MetricKind::sqeuclidean, nullptr, {.resident = false});
   std::vector<std::int64_t> ids(size(kQueries * k));
   std::vector<DistanceOf<T>> distances(ids.size());
   SearchReport report;
-  index->search(queries.view(), plan_of<T>(problem, kQueries, k), {}, ids.data(), distances.data(), report);
+  index.begin(queries.view(), nullptr)
+      ->search(plan_of<T>(problem, kQueries, k), {ids.data(), distances.data()}, report);
   for (std::int64_t q = 0; q < kQueries; ++q) {
     const std::vector<std::int64_t> found(ids.begin() + q * k, ids.begin() + (q + 1) * k);
     EXPECT_EQ(found, nearest(base.view(), queries.view(), q, k))

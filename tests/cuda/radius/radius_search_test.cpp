@@ -5,9 +5,8 @@
 #include <random>
 #include <tuple>
 
-#include "backend/contract.hpp"
 #include "core/key.hpp"
-#include "device_test.hpp"
+#include "device_index.hpp"
 #include "kith/error.hpp"
 #include "support/pairwise.hpp"
 
@@ -127,9 +126,43 @@ std::vector<F> radii_for(Radii radii, const Metric& metric, const std::vector<st
   return keys;
 }
 
+template <class F>
+struct Reached {
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> ids;
+  std::vector<F> distances;
+  std::int64_t finalists = 0;
+};
+
+// The same lists where they stay on the device, of queries that are there too.
+template <class F>
+void expect_same_on_device(const DeviceIndex<F>& index, const Matrix<F>& queries, const Plan& plan,
+                           const core::RadiusQuery<F>& reach, const Reached<F>& right, bool self) {
+  const device::Stream stream;
+  const std::vector<F> values(queries.data(), queries.data() + queries.rows() * queries.cols());
+  DeviceArray<F> points(values, stream);
+  DeviceArray<std::int64_t> offsets(std::vector<std::int64_t>(right.offsets.size()), stream);
+  DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(right.ids.size()), stream);
+  DeviceArray<F> distances(std::vector<F>(right.ids.size()), stream);
+  const auto view = MatrixView<F>::on_device(points.data(), queries.rows(), queries.cols());
+  SearchReport report;
+  index.begin(view, stream, kNoProgress, self)
+      ->search_radius(plan, reach,
+                      {offsets.data(),
+                       [&](std::int64_t count) {
+                         EXPECT_EQ(count, static_cast<std::int64_t>(right.ids.size()));
+                         return NeighborsView<F>{ids.data(), distances.data(), Memory::device};
+                       },
+                       Memory::device},
+                      report);
+  EXPECT_EQ(offsets.values(), right.offsets);
+  EXPECT_EQ(ids.values(), right.ids);
+  EXPECT_EQ(distances.values(), right.distances);
+}
+
 // Radii are keys: minus the inner products.
 template <class F>
-void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& reach, const core::RadiusResult<F>& got,
+void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& reach, const Reached<F>& got,
                   const std::vector<std::vector<Neighbor<F>>>& truth) {
   const double relative = wanted.metric.kind == MetricKind::minkowski ? 1e-6 : 0;
   const bool products = wanted.metric.kind == MetricKind::inner_product;
@@ -154,11 +187,24 @@ void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& reach, const
 }
 
 template <class F>
-core::RadiusResult<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>& queries,
-                          const core::RadiusQuery<F>& reach, const ProgressCallback& progress = {}) {
-  const auto index = device::make_index(base.view(), wanted.metric, wanted.cuts.resident);
+Reached<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>& queries, const core::RadiusQuery<F>& reach,
+               const ProgressCallback& progress = kNoProgress) {
+  const DeviceIndex<F> index(base.view(), wanted.metric, nullptr, {.resident = wanted.cuts.resident});
   const Plan plan = plan_for(wanted, {base.rows(), queries.rows(), base.cols()});
-  return index->search_radius(queries.view(), plan, reach, progress);
+  Reached<F> got;
+  got.offsets.resize(static_cast<std::size_t>(queries.rows()) + 1);
+  RadiusLists<F> lists{got.offsets.data(), {}};
+  if (!wanted.count_only)
+    lists.allocate = [&](std::int64_t count) {
+      got.ids.resize(static_cast<std::size_t>(count));
+      got.distances.resize(got.ids.size());
+      return NeighborsView<F>{got.ids.data(), got.distances.data()};
+    };
+  SearchReport report;
+  index.begin(queries.view(), nullptr, progress, wanted.self)->search_radius(plan, reach, lists, report);
+  got.finalists = report.finalists;
+  if (!wanted.count_only) expect_same_on_device(index, queries, plan, reach, got, wanted.self);
+  return got;
 }
 
 template <class F>
@@ -246,7 +292,7 @@ TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
   core::RadiusQuery<float> reach;
   reach.keys = {1e-3F};
   reach.most_hits = kAll;
-  const core::RadiusResult<float> got = run(wanted, points, points, reach);
+  const Reached<float> got = run(wanted, points, points, reach);
   EXPECT_EQ(got.offsets.back(), 640);
   EXPECT_GE(got.finalists, 64 * 640);
   EXPECT_LT(got.finalists, 2 * 64 * 640);

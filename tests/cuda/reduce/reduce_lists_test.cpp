@@ -3,9 +3,8 @@
 #include <limits>
 #include <memory>
 
-#include "backend/contract.hpp"
 #include "core/reduction.hpp"
-#include "device_test.hpp"
+#include "device_index.hpp"
 #include "kith/error.hpp"
 #include "shifted_sort/curve_set.hpp"
 #include "shifted_sort/host_neighbors.hpp"
@@ -60,8 +59,7 @@ class Reduced {
         device_base_(spread(base, base.dims + gap), stream_),
         device_queries_(spread(queries, queries.dims + gap), stream_),
         device_values_(values_, stream_),
-        index_(device::make_pointer_index(view(base, device_base_.data()), Metric(MetricKind::euclidean), true,
-                                          stream_)) {}
+        index_(view(base, device_base_.data()), MetricKind::euclidean, stream_) {}
 
   Reduced(const Reduced&) = delete;
   Reduced& operator=(const Reduced&) = delete;
@@ -78,15 +76,16 @@ class Reduced {
     DeviceArray<F> reduced(std::vector<F>(room(columns)), stream_);
     SearchReport report;
     const MatrixView<F> queries = view(queries_, device_queries_.data());
-    const MatrixView<F> values(device_values_.data(), base_.rows, kColumns, kValueStride, 1);
-    index_->reduce(queries, plan, what, core::has_values(op) ? values : MatrixView<F>(), reduced.data(), stream_,
-                   report);
-    index_->search(queries, plan, distances.data(), ids.data(), stream_, report);
+    const auto values = MatrixView<F>::on_device(device_values_.data(), base_.rows, kColumns, kValueStride);
+    index_.begin(queries, stream_)
+        ->reduce(plan, what, core::has_values(op) ? values : MatrixView<F>(), {reduced.data(), Memory::device}, report);
+    index_.begin(queries, stream_)->search(plan, {ids.data(), distances.data(), Memory::device}, report);
     const auto found_distances = distances.values();
     const auto found_ids = ids.values();
     const auto found = reduced.values();
     for (std::int64_t q = 0; q < queries_.rows; ++q) {
-      const HostNeighbors<F> near{base_, values_, kValueStride, found_ids.data() + q * k, found_distances.data() + q * k};
+      const HostNeighbors<F> near{base_, values_, kValueStride, found_ids.data() + q * k,
+                                  found_distances.data() + q * k};
       core::reduce_neighbors<core::HostLanes>(what, near, [&](std::int64_t c, double value) {
         EXPECT_EQ(found[static_cast<std::size_t>(q * columns + c)], static_cast<F>(value))
             << "operation " << static_cast<int>(op) << ", query " << q << ", column " << c;
@@ -101,7 +100,7 @@ class Reduced {
 
  private:
   MatrixView<F> view(const CurveSet<F>& set, const F* data) const {
-    return {data, set.rows, set.dims, set.dims + gap_, 1};
+    return MatrixView<F>::on_device(data, set.rows, set.dims, set.dims + gap_);
   }
 
   CurveSet<F> base_;
@@ -112,7 +111,7 @@ class Reduced {
   DeviceArray<F> device_base_;
   DeviceArray<F> device_queries_;
   DeviceArray<F> device_values_;
-  std::unique_ptr<PointerIndex<F>> index_;
+  DeviceIndex<F> index_;
 };
 
 TEST_F(PointerReduce, EveryOperationByEveryMethod) {

@@ -1,5 +1,5 @@
 // The backend's entry points: topk of a matrix of the host in tiles, and of one that lies on the device.
-#include "backend/contract.hpp"
+#include "cuda/functions.hpp"
 #include "cuda/select/select.hpp"
 #include "kith/error.hpp"
 #include "select/selection.hpp"
@@ -29,7 +29,7 @@ void check_on_host(const RowsProblem<T>& problem, unsigned k, TopkOptions option
   out.k = options.output == TopkOutput::kth_only ? 1 : k;
   out.values.resize(static_cast<std::size_t>(out.rows * out.k));
   if (ids) out.ids.resize(out.values.size());
-  device::topk(matrix, k, options, out);
+  device::topk<T>(matrix, k, options, {out.values.data(), out.ids.data()}, nullptr);
   expect_right(problem, options, k, out.values, out.ids);
 }
 
@@ -42,9 +42,9 @@ void check_on_device(const RowsProblem<T>& problem, unsigned k, TopkOptions opti
   DeviceArray<T> values(problem.values, stream);
   DeviceArray<T> values_out(std::vector<T>(count), stream);
   DeviceArray<std::int64_t> ids_out(std::vector<std::int64_t>(ids ? count : 0), stream);
-  device::enqueue_topk<T>({values.data() + problem.layout.offset, problem.rows, problem.length, problem.stride(), k,
-                           values_out.data(), ids_out.data()},
-                          options, stream);
+  const auto matrix =
+      MatrixView<T>::on_device(values.data() + problem.layout.offset, problem.rows, problem.length, problem.stride());
+  device::topk<T>(matrix, k, options, {values_out.data(), ids_out.data(), Memory::device}, stream);
   expect_right(problem, options, k, values_out.values(), ids_out.values());
 }
 

@@ -1,5 +1,5 @@
-// Method triangle, form sweet-knn: the answer of a plain oracle, whatever the filter, the placement, the layout, the order
-// and the number of threads.
+// Method triangle, form sweet-knn: the answer of a plain oracle, whatever the filter, the placement, the layout, the
+// order and the number of threads.
 #include "support/pairwise.hpp"
 #include "triangle/triangle_points.hpp"
 
@@ -92,7 +92,8 @@ TEST_F(TrianglePaper, NamesItsLimits) {
   EXPECT_EQ(refusal(wanted),
             "method triangle, form sweet-knn: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
   wanted.tuning.threads_per_query = 2000;
-  EXPECT_EQ(refusal(wanted), "method triangle, form sweet-knn: threads_per_query = 2000 is outside the limits 0 to 1024");
+  EXPECT_EQ(refusal(wanted),
+            "method triangle, form sweet-knn: threads_per_query = 2000 is outside the limits 0 to 1024");
 }
 
 }  // namespace

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/contract.hpp"
 #include "core/key.hpp"
-#include "device_test.hpp"
+#include "device_index.hpp"
 #include "kith/error.hpp"
 
 namespace kith::test::triangle {
@@ -98,9 +97,10 @@ template <class T>
 class Searched {
  public:
   Searched(const Points<T>& base, const Metric& metric, bool check_finite = true)
-      : base_(base), metric_(metric), points_(base.values, stream_) {
-    index_ = device::make_pointer_index(view(base, points_.data()), metric, check_finite, stream_);
-  }
+      : base_(base),
+        metric_(metric),
+        points_(base.values, stream_),
+        index_(view(base, points_.data()), metric, stream_, {check_finite}) {}
 
   SearchReport search(const Points<T>& queries, const Wanted& wanted) {
     DeviceArray<T> there(queries.values, stream_);
@@ -117,10 +117,10 @@ class Searched {
 
   double share(const Points<T>& queries, std::int64_t k) {
     DeviceArray<T> there(queries.values, stream_);
-    return index_->surviving_fraction(view(queries, there.data()), plan_of(k), static_cast<cudaStream_t>(stream_));
+    return index_.begin(view(queries, there.data()), stream_)->samples().surviving_fractions(plan_of(k)).points;
   }
   double share_of_self(std::int64_t k) {
-    return index_->surviving_fraction(view(base_, points_.data()), plan_of(k), static_cast<cudaStream_t>(stream_));
+    return index_.begin(view(base_, points_.data()), stream_)->samples().surviving_fractions(plan_of(k)).points;
   }
 
  private:
@@ -134,7 +134,7 @@ class Searched {
   }
 
   static MatrixView<T> view(const Points<T>& points, const T* data) {
-    return {data, points.rows, points.dims, points.dims, 1};
+    return MatrixView<T>::on_device(data, points.rows, points.dims);
   }
 
   SearchReport run(const MatrixView<T>& queries, const Points<T>& same, const Wanted& wanted) {
@@ -163,7 +163,7 @@ class Searched {
     plan.statistics = wanted.statistics;
     plan.workspace_bytes = wanted.workspace_bytes;
     try {
-      index_->search(queries, plan, distances.data(), ids.data(), static_cast<cudaStream_t>(stream_), report);
+      index_.begin(queries, stream_)->search(plan, {ids.data(), distances.data(), Memory::device}, report);
     } catch (const Error&) {
       EXPECT_EQ(distances.values(), none.distances);
       EXPECT_EQ(ids.values(), none.ids);
@@ -196,7 +196,7 @@ class Searched {
   Metric metric_;
   device::Stream stream_;
   DeviceArray<T> points_;
-  std::unique_ptr<PointerIndex<T>> index_;
+  DeviceIndex<T> index_;
 };
 
 }  // namespace kith::test::triangle

@@ -1,4 +1,4 @@
-// radius.hpp: radii as callers give them, checked.
+// radii.hpp: radii as callers give them, checked.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,11 @@
 
 #include "core/radius_query.hpp"
 #include "kith/metric.hpp"
-#include "kith/radius.hpp"
 
 namespace kith::api {
 
 // Throws Error(invalid_argument) for radii that are negative, NaN, or neither one nor one for each query.
 template <class D>
-core::RadiusQuery<D> reach_of(std::span<const D> radii, std::int64_t queries, const Metric& metric,
-                              RadiusOutput output);
+core::RadiusQuery<D> radius_query(std::span<const D> radii, std::int64_t queries, const Metric& metric);
 
 }  // namespace kith::api

@@ -1,0 +1,45 @@
+#include "backend/registry.hpp"
+
+#include <utility>
+
+#include "backend/profile_file.hpp"
+#include "kith/error.hpp"
+
+namespace kith::backend {
+
+// The only place that knows what was built.
+const BackendTable* find_table(Backend backend) {
+  switch (backend) {
+    case Backend::cpu: return &cpu::backend_table();
+#if defined(KITH_HAS_CUDA)
+    case Backend::cuda: return &cuda::backend_table();
+#endif
+#if defined(KITH_HAS_EMULATED)
+    case Backend::emulated: return &emulated::backend_table();
+#endif
+    default: return nullptr;
+  }
+}
+
+bool is_available(Backend backend) {
+  const BackendTable* table = find_table(backend);
+  return table != nullptr && table->is_available();
+}
+
+const BackendTable& table_of(Backend backend) {
+  if (!is_available(backend))
+    throw Error(ErrorCode::no_device, std::string("backend ") + to_string(backend) + " is not available here");
+  return *find_table(backend);
+}
+
+plan::Machine machine_of(Backend backend) {
+  plan::Machine machine = table_of(backend).facts();
+  if (auto* device = std::get_if<core::DeviceFacts>(&machine)) {
+    FoundProfile found = find_profile(device->name);
+    device->profile = found.profile;
+    device->profile_source = std::move(found.source);
+  }
+  return machine;
+}
+
+}  // namespace kith::backend

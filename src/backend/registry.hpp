@@ -1,0 +1,20 @@
+// registry.hpp: the backends of this build.
+#pragma once
+
+#include "backend/contract.hpp"
+
+namespace kith::backend {
+
+// Null where it is not in this build.
+const BackendTable* find_table(Backend backend);
+
+// In this build, and a device is there. cpu always is.
+bool is_available(Backend backend);
+
+// Throws Error(no_device) where it is not available.
+const BackendTable& table_of(Backend backend);
+
+// What it runs on, with the profile that is found for a device. Throws as table_of().
+plan::Machine machine_of(Backend backend);
+
+}  // namespace kith::backend

@@ -1,0 +1,28 @@
+// exclude_self.hpp: from the k + 1 nearest of every point among all, the k nearest others, on the host.
+// The point itself is found by its id, not by its distance 0, so duplicates are no trouble. When more than k copies
+// precede it by id it is not among the k + 1, and the last of them goes. src/cuda/graph/exclude_self.cu does the same.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kith/search.hpp"
+
+namespace kith::core {
+
+// `found` has lists of k + 1 for points 0 … points − 1, `out` those of k.
+template <class D>
+void exclude_self(const NeighborsView<D>& found, std::int64_t points, std::int64_t k, const NeighborsView<D>& out) {
+  for (std::int64_t q = 0; q < points; ++q) {
+    const std::int64_t* ids = found.ids + q * (k + 1);
+    const D* distances = found.distances + q * (k + 1);
+    const std::int64_t self = std::find(ids, ids + k, q) - ids;  // k: the last one goes
+    for (std::int64_t i = 0; i < k; ++i) {
+      const std::int64_t from = i < self ? i : i + 1;
+      out.ids[q * k + i] = ids[from];
+      out.distances[q * k + i] = distances[from];
+    }
+  }
+}
+
+}  // namespace kith::core

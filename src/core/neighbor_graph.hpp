@@ -1,0 +1,93 @@
+// neighbor_graph.hpp: the neighbors of all points as compressed sparse rows, directed or symmetrized, on the host.
+// src/cuda/graph/symmetrize.cu does the same on a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kith/graph.hpp"
+
+namespace kith::core {
+
+template <class D>
+struct SparseRows {
+  std::vector<std::int64_t> indptr;
+  std::vector<std::int64_t> indices;
+  std::vector<D> data;
+};
+
+// The edges turned around. Filling rows in order of their source leaves every row sorted by id.
+template <class D>
+SparseRows<D> reversed(const SparseRows<D>& graph) {
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  SparseRows<D> out;
+  out.indptr.assign(graph.indptr.size(), 0);
+  out.indices.resize(graph.indices.size());
+  out.data.resize(graph.data.size());
+  for (const std::int64_t target : graph.indices) ++out.indptr[at(target) + 1];
+  for (std::size_t i = 1; i < out.indptr.size(); ++i) out.indptr[i] += out.indptr[i - 1];
+  std::vector<std::int64_t> next(out.indptr.begin(), out.indptr.end() - 1);
+  for (std::size_t source = 0; source + 1 < graph.indptr.size(); ++source)
+    for (std::size_t e = at(graph.indptr[source]); e < at(graph.indptr[source + 1]); ++e) {
+      const std::size_t to = at(next[at(graph.indices[e])]++);
+      out.indices[to] = static_cast<std::int64_t>(source);
+      out.data[to] = graph.data[e];
+    }
+  return out;
+}
+
+// Calls put(id, distance) for the edges of a row of the graph and of its reverse, both sorted by id: edges of either,
+// or of both. The metrics are symmetric to the last bit, so an edge has the same distance in both directions.
+template <class D, class Put>
+void join_row(const SparseRows<D>& forward, const SparseRows<D>& backward, std::size_t row, bool mutual, Put put) {
+  auto a = static_cast<std::size_t>(forward.indptr[row]);
+  auto b = static_cast<std::size_t>(backward.indptr[row]);
+  const auto a_end = static_cast<std::size_t>(forward.indptr[row + 1]);
+  const auto b_end = static_cast<std::size_t>(backward.indptr[row + 1]);
+  while (a < a_end || b < b_end) {
+    const bool take_a = b == b_end || (a < a_end && forward.indices[a] <= backward.indices[b]);
+    const bool take_b = a == a_end || (b < b_end && backward.indices[b] <= forward.indices[a]);
+    if ((take_a && take_b) || !mutual)
+      put(take_a ? forward.indices[a] : backward.indices[b], take_a ? forward.data[a] : backward.data[b]);
+    a += take_a ? 1 : 0;
+    b += take_b ? 1 : 0;
+  }
+}
+
+template <class D>
+void symmetrize(const SparseRows<D>& directed, bool mutual, const GraphLists<D>& out) {
+  const SparseRows<D> backward = reversed(directed);
+  const SparseRows<D> forward = reversed(backward);  // the graph itself, rows now sorted by id
+  const std::size_t points = directed.indptr.size() - 1;
+  out.indptr[0] = 0;
+  for (std::size_t row = 0; row < points; ++row) {
+    out.indptr[row + 1] = out.indptr[row];
+    join_row(forward, backward, row, mutual, [&](std::int64_t, D) { ++out.indptr[row + 1]; });
+  }
+  NeighborsView<D> to = out.allocate(out.indptr[points]);
+  for (std::size_t row = 0; row < points; ++row)
+    join_row(forward, backward, row, mutual, [&](std::int64_t id, D distance) {
+      *to.ids++ = id;
+      *to.distances++ = distance;
+    });
+}
+
+// search(view) fills the lists of the k nearest others of each point.
+template <class D, class Search>
+void make_graph(std::int64_t points, std::int64_t k, Symmetrize how, const GraphLists<D>& out, Search search) {
+  const auto count = static_cast<std::size_t>(points * k);
+  if (how == Symmetrize::none) {
+    search(out.allocate(points * k));
+    for (std::int64_t i = 0; i <= points; ++i) out.indptr[i] = i * k;
+    return;
+  }
+  SparseRows<D> directed;
+  directed.indices.resize(count);
+  directed.data.resize(count);
+  search(NeighborsView<D>{directed.indices.data(), directed.data.data()});
+  for (std::int64_t i = 0; i <= points; ++i) directed.indptr.push_back(i * k);
+  symmetrize(directed, how == Symmetrize::mutual, out);
+}
+
+}  // namespace kith::core

@@ -1,0 +1,83 @@
+#include "cpu/index.hpp"
+
+#include "backend/machine.hpp"
+#include "core/key.hpp"
+#include "cpu/search.hpp"
+
+namespace kith::cpu {
+
+template <Element T>
+const PreparedRows<T>& LazyRows<T>::get(bool norms) {
+  if (rows_ && (!norms || has_norms())) return *rows_;
+  preparation_.norms = norms;
+  preparation_.check_finite = preparation_.check_finite && !rows_;
+  rows_ = prepare_rows(view_, metric_, preparation_);
+  return *rows_;
+}
+
+template <Element T>
+CpuIndex<T>::CpuIndex(const backend::IndexRequest<T>& request)
+    : base_(request.base),
+      options_(request.options),
+      threads_(options_.threads > 0 ? options_.threads : backend::available_threads()),
+      may_have_norms_(request.facts.has_norms),
+      rows_(base_, options_.metric, {"base", options_.check_finite, false, threads_}) {}
+
+template <Element T>
+LazyRows<T> CpuIndex<T>::query_rows(const MatrixView<T>& queries) const {
+  return {queries, options_.metric, {"query", options_.check_finite, false, threads_}};
+}
+
+template <Element T>
+bool CpuIndex<T>::is_base(const MatrixView<T>& queries) const {
+  return queries.data == base_.data && queries.rows == base_.rows && queries.row_stride == base_.row_stride &&
+         queries.col_stride == base_.col_stride;
+}
+
+template <Element T>
+plan::IndexFacts CpuIndex<T>::facts() const {
+  const std::lock_guard<std::mutex> lock(clusters_mutex_);
+  return {.has_norms = !is_prepared_ || rows_.has_norms(), .has_clusters = clusters_ != nullptr};
+}
+
+// An index may meet any number of queries, so it has norms for products of matrices.
+template <Element T>
+void CpuIndex<T>::prepare(const Plan* plan) {
+  const core::Form form = core::form_of(options_.metric);
+  const bool brute = options_.method != Method::triangle && options_.method != Method::shifted_sort;
+  rows_.get(brute && (form == core::Form::dot || (form == core::Form::squared && may_have_norms_)));
+  is_prepared_ = true;
+  if (plan != nullptr && plan->method == Method::triangle) clusters(*plan, nullptr);
+}
+
+template <Element T>
+std::unique_ptr<backend::BackendSearch<T>> CpuIndex<T>::begin(const backend::Queries<T>& queries) const {
+  return std::make_unique<CpuSearch<T>>(*this, queries);
+}
+
+template <Element T>
+const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, bool* made) const {
+  const std::lock_guard<std::mutex> lock(clusters_mutex_);
+  if (made != nullptr) *made = clusters_ == nullptr;
+  if (clusters_ == nullptr)
+    clusters_ =
+        std::make_unique<TriangleBase<T>>(make_triangle_base(rows(false), plan.triangle.base_landmarks, plan.threads));
+  return *clusters_;
+}
+
+template <Element T>
+std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest<T>& request) {
+  return std::make_unique<CpuIndex<T>>(request);
+}
+
+#define KITH_INSTANTIATE(T)   \
+  template class LazyRows<T>; \
+  template class CpuIndex<T>; \
+  template std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest<T>&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cpu

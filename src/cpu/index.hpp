@@ -1,0 +1,64 @@
+// index.hpp: host points searched by the CPU: rows that are checked and have their norms, clusters, orders.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "backend/contract.hpp"
+#include "cpu/prepared_rows.hpp"
+#include "cpu/shifted_sort/cached_orders.hpp"
+#include "cpu/triangle/triangle_search.hpp"
+
+namespace kith::cpu {
+
+// Rows that are checked when somebody first needs them, in the same pass as norms where those are wanted.
+template <Element T>
+class LazyRows {
+ public:
+  LazyRows(const MatrixView<T>& view, const Metric& metric, const Preparation& preparation)
+      : view_(view), metric_(metric), preparation_(preparation) {}
+  bool has_norms() const { return rows_ && !rows_->square_norms.empty(); }
+  // Not thread-safe but where the rows are there already.
+  const PreparedRows<T>& get(bool norms);
+
+ private:
+  MatrixView<T> view_;
+  Metric metric_;
+  Preparation preparation_;
+  std::optional<PreparedRows<T>> rows_;
+};
+
+template <Element T>
+class CpuIndex final : public backend::BackendIndex<T> {
+ public:
+  explicit CpuIndex(const backend::IndexRequest<T>& request);
+
+  plan::IndexFacts facts() const override;
+  void prepare(const Plan* plan) override;
+  std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
+
+  // Once they are prepared they have norms or not for good; before, the first search decides.
+  const PreparedRows<T>& rows(bool norms) const { return rows_.get(norms && !is_prepared_); }
+  LazyRows<T> query_rows(const MatrixView<T>& queries) const;
+  bool is_base(const MatrixView<T>& queries) const;
+  // Made once, by the first who needs them; `made` tells whether that was now.
+  const TriangleBase<T>& clusters(const Plan& plan, bool* made) const;
+  CachedOrders<T>& orders() const { return orders_; }
+
+ private:
+  MatrixView<T> base_;
+  const Options& options_;
+  int threads_;
+  bool may_have_norms_;
+  bool is_prepared_ = false;
+  mutable LazyRows<T> rows_;
+  mutable std::mutex clusters_mutex_;
+  mutable std::unique_ptr<TriangleBase<T>> clusters_;  // of method triangle
+  mutable CachedOrders<T> orders_;                     // of method shifted-sort
+};
+
+template <Element T>
+std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest<T>& request);
+
+}  // namespace kith::cpu

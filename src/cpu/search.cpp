@@ -1,0 +1,124 @@
+#include "cpu/search.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "backend/batches.hpp"
+#include "core/exclude_self.hpp"
+#include "core/neighbor_graph.hpp"
+#include "core/reduce_lists.hpp"
+#include "cpu/brute/brute_search.hpp"
+#include "cpu/parallel.hpp"
+#include "cpu/radius/radius_search.hpp"
+#include "cpu/triangle/surviving_fraction.hpp"
+
+namespace kith::cpu {
+namespace {
+
+constexpr std::int64_t kReducedRows = 256;  // rows that a thread takes at a time
+
+// Lists of neighbors in memory of their own.
+template <class D>
+struct OwnedLists {
+  explicit OwnedLists(std::int64_t count) : ids(static_cast<std::size_t>(count)), distances(ids.size()) {}
+  NeighborsView<D> view() { return {ids.data(), distances.data()}; }
+
+  std::vector<std::int64_t> ids;
+  std::vector<D> distances;
+};
+
+}  // namespace
+
+// The base is checked before the queries.
+template <Element T>
+plan::DataSamples CpuSearch<T>::samples() {
+  plan::DataSamples samples;
+  samples.surviving_fractions = [this](const Plan& plan) {
+    const PreparedRows<T>& base = index_.rows(false);
+    return surviving_fractions(base, query_rows(false), plan.problem.k, plan.triangle.base_landmarks);
+  };
+  samples.products_are_sharp = [this] {
+    const PreparedRows<T>& base = index_.rows(true);
+    return expansion_is_sharp(base, query_rows(true));
+  };
+  return samples;
+}
+
+template <Element T>
+void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) {
+  const bool norms = plan::needs_norms(plan);
+  index_.rows(norms);  // is refused before the queries
+  const PreparedRows<T>& queries = query_rows(norms);
+  if (!queries_.exclude_self) return find(plan, queries, queries_.progress, out, report);
+  OwnedLists<D> found(plan.problem.queries * plan.problem.k);
+  find(plan, queries, queries_.progress, found.view(), report);
+  core::exclude_self(found.view(), plan.problem.queries, plan.problem.k - 1, out);
+}
+
+template <Element T>
+void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
+                        const NeighborsView<D>& out, SearchReport& report) const {
+  const PreparedRows<T>& base = index_.rows(plan::needs_norms(plan));
+  if (plan.method == Method::triangle) {
+    find_by_triangle(plan, queries, progress, out, report);
+  } else if (plan.method == Method::shifted_sort) {
+    report.finalists = index_.orders().search(base, queries, plan, progress, out.ids, out.distances);
+  } else {
+    report.finalists = brute_search(base, queries, plan, progress, out.ids, out.distances);
+  }
+}
+
+template <Element T>
+void CpuSearch<T>::find_by_triangle(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
+                                    const NeighborsView<D>& out, SearchReport& report) const {
+  bool made = false;
+  const TriangleBase<T>& clusters = index_.clusters(plan, &made);
+  TriangleStatistics statistics;
+  if (made) statistics.steps = {{"landmarks", clusters.times.landmarks}, {"clusters", clusters.times.clusters}};
+  report.finalists = triangle_search(index_.rows(false), clusters, queries, plan, progress, out.ids, out.distances,
+                                     plan.statistics ? &statistics : nullptr);
+  if (plan.statistics) report.triangle = std::move(statistics);
+}
+
+template <Element T>
+void CpuSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<D>& radii, const RadiusLists<D>& out,
+                                 SearchReport& report) {
+  const bool norms = plan::needs_norms(plan);
+  const PreparedRows<T>& base = index_.rows(norms);
+  report.finalists = radius_search(base, query_rows(norms), plan, radii, queries_.progress, out);
+}
+
+template <Element T>
+void CpuSearch<T>::graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<D>& out, SearchReport& report) {
+  core::make_graph(plan.problem.queries, plan.problem.k - 1, symmetrize, out,
+                   [&](const NeighborsView<D>& lists) { search(plan, lists, report); });
+}
+
+template <Element T>
+void CpuSearch<T>::reduce(const Plan& plan, const core::Reduction& reduction, const MatrixView<D>& values,
+                          const ReducedView<D>& out, SearchReport& report) {
+  const bool norms = plan::needs_norms(plan);
+  const PreparedRows<T>& base = index_.rows(norms);
+  const PreparedRows<T>& queries = query_rows(norms);
+  const std::int64_t all = queries_.points.rows;
+  const std::int64_t batch = plan.problem.queries;
+  OwnedLists<D> lists(batch * reduction.k);
+  for (std::int64_t first = 0; first < all; first += batch) {
+    const std::int64_t count = std::min(batch, all - first);
+    const ProgressCallback progress = backend::part_of(queries_.progress, first, count, all, base.view.rows);
+    find(plan, queries.rows_from(first, count), progress, lists.view(), report);
+    D* rows = out.values + first * core::reduced_columns(reduction);
+    parallel_for(plan.threads, (count + kReducedRows - 1) / kReducedRows, [&](std::int64_t chunk, int) {
+      const std::int64_t from = chunk * kReducedRows;
+      core::reduce_lists(reduction, base.view, values, lists.view(), from, std::min(count, from + kReducedRows), rows);
+    });
+  }
+}
+
+template class CpuSearch<float>;
+template class CpuSearch<double>;
+template class CpuSearch<std::uint8_t>;
+template class CpuSearch<std::int8_t>;
+
+}  // namespace kith::cpu

@@ -1,0 +1,40 @@
+// search.hpp: one search of an index by the CPU.
+#pragma once
+
+#include "cpu/index.hpp"
+
+namespace kith::cpu {
+
+template <Element T>
+class CpuSearch final : public backend::BackendSearch<T> {
+ public:
+  using D = DistanceOf<T>;
+
+  CpuSearch(const CpuIndex<T>& index, const backend::Queries<T>& queries)
+      : index_(index), queries_(queries), rows_(index.query_rows(queries.points)) {}
+
+  plan::DataSamples samples() override;
+  void search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) override;
+  void search_radius(const Plan& plan, const core::RadiusQuery<D>& radii, const RadiusLists<D>& out,
+                     SearchReport& report) override;
+  void graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<D>& out, SearchReport& report) override;
+  void reduce(const Plan& plan, const core::Reduction& reduction, const MatrixView<D>& values,
+              const ReducedView<D>& out, SearchReport& report) override;
+
+ private:
+  // Those of the base where they are the base.
+  const PreparedRows<T>& query_rows(bool norms) {
+    return index_.is_base(queries_.points) ? index_.rows(norms) : rows_.get(norms);
+  }
+  // The plan's k neighbors of each query.
+  void find(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
+            const NeighborsView<D>& out, SearchReport& report) const;
+  void find_by_triangle(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
+                        const NeighborsView<D>& out, SearchReport& report) const;
+
+  const CpuIndex<T>& index_;
+  backend::Queries<T> queries_;
+  LazyRows<T> rows_;
+};
+
+}  // namespace kith::cpu

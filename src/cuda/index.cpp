@@ -1,0 +1,95 @@
+#include "cuda/index.hpp"
+
+#include <string>
+
+#include "cuda/functions.hpp"
+#include "cuda/host_data/host_link.hpp"
+#include "cuda/points/check_points.hpp"
+#include "cuda/search.hpp"
+#include "kith/error.hpp"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+// The library's own function is not linked where device sources stand alone.
+const char* name_of(Method method) {
+  return method == Method::triangle ? "triangle" : "shifted-sort";
+}
+
+}  // namespace
+
+template <Element T>
+DeviceIndex<T>::~DeviceIndex() {
+  if (waits_for_) cudaStreamSynchronize(*waits_for_);
+}
+
+template <Element T>
+void DeviceIndex<T>::prepare(const Plan* /*plan*/) {
+  serves_once_ = false;
+  require_base();
+}
+
+template <Element T>
+std::unique_ptr<backend::BackendSearch<T>> DeviceIndex<T>::begin(const backend::Queries<T>& queries) const {
+  return std::make_unique<DeviceSearch<T>>(*this, queries);
+}
+
+template <Element T>
+void DeviceIndex<T>::require_base() const {
+  std::call_once(made_, [&] { make_base(); });
+}
+
+template <Element T>
+void DeviceIndex<T>::make_base() const {
+  if (!request_.facts.resident) {
+    if (request_.check_on_host != nullptr) request_.check_on_host(base(), request_.options);
+    return;
+  }
+  if (base().memory == Memory::device) {
+    Event there;
+    there.record(static_cast<cudaStream_t>(request_.stream));
+    there.wait_on(stream_);
+  }
+  host_data::HostLink link(stream_, host_data::bytes_of(base()));
+  PointStore<F> points = link.bring_points(base(), metric(), needs_bias(), host_data::RowGaps::allowed);
+  PointCheck<F>(points, metric(), checks_values(), stream_).refuse_faults("base");
+  if (integer_range_ == 0) integer_range_ = integer_range(points.exact(0, points.count()).rows, points.dims(), stream_);
+  stream_.synchronize();
+  store_.emplace(std::move(points));
+}
+
+template <Element T>
+bool DeviceIndex<T>::checks_values() const {
+  return request_.options.check_finite && std::is_floating_point_v<T>;
+}
+
+template <Element T>
+bool DeviceIndex<T>::is_base(const MatrixView<T>& queries) const {
+  return queries.data == base().data && queries.rows == base().rows && queries.row_stride == base().row_stride &&
+         queries.col_stride == base().col_stride && queries.memory == base().memory;
+}
+
+template <Element T>
+auto DeviceIndex<T>::store_for(const Plan& plan) const -> const PointStore<F>& {
+  if (!store_)
+    throw Error(ErrorCode::out_of_memory, std::string("method ") + name_of(plan.method) +
+                                              " keeps the base on the device; the budget of " +
+                                              std::to_string(plan.budget_bytes) + " bytes has no room for it");
+  return *store_;
+}
+
+template <Element T>
+std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest<T>& request) {
+  return std::make_unique<DeviceIndex<T>>(request);
+}
+
+#define KITH_INSTANTIATE(T)      \
+  template class DeviceIndex<T>; \
+  template std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest<T>&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND

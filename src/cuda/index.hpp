@@ -1,0 +1,89 @@
+// index.hpp: points searched on a device. Those that lie there are used where they lie if kernels can read them so,
+// else copied once; those of the host are copied there, or, where the budget has no room for them, streamed through it
+// by every search. What belongs to the index belongs to a stream of its own: the caller's may be gone before.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "backend/contract.hpp"
+#include "core/score_bounds.hpp"
+#include "cuda/brute/brute_work.hpp"
+#include "cuda/host_data/streamed_base.hpp"
+#include "cuda/points/integer_range.hpp"
+#include "cuda/shifted_sort/cached_orders.hpp"
+#include "cuda/triangle/cached_clusters.hpp"
+
+namespace kith::KITH_BACKEND {
+
+template <Element T>
+class DeviceIndex final : public backend::BackendIndex<T> {
+ public:
+  using F = DistanceOf<T>;
+
+  explicit DeviceIndex(const backend::IndexRequest<T>& request) : request_(request) {}
+  DeviceIndex(const DeviceIndex&) = delete;
+  DeviceIndex& operator=(const DeviceIndex&) = delete;
+  ~DeviceIndex() override;
+
+  plan::IndexFacts facts() const override { return request_.facts; }
+  void prepare(const Plan* plan) override;
+  std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
+
+  // What follows is for its searches.
+
+  // The points are checked and ready when this returns.
+  void require_base() const;
+  // An index that serves one search waits for the stream before it goes.
+  void note_stream(cudaStream_t stream) const {
+    if (serves_once_) waits_for_ = stream;
+  }
+  const Metric& metric() const { return request_.options.metric; }
+  bool checks_values() const;
+  bool needs_bias() const { return core::form_of(metric()) == core::Form::squared; }
+  const MatrixView<T>& base() const { return request_.base; }
+  bool is_base(const MatrixView<T>& queries) const;
+  // Null where they are streamed.
+  const PointStore<F>* store() const { return store_ ? &*store_ : nullptr; }
+  // For methods that keep the points on the device: Error(out_of_memory) where they are streamed.
+  const PointStore<F>& store_for(const Plan& plan) const;
+  // The stream on which queries are checked beside their search.
+  const Stream& stream() const { return stream_; }
+  brute::PassHistory& history() const { return history_; }
+  triangle::CachedClusters<F>& clusters() const { return clusters_; }
+  shifted_sort::CachedOrders<F>& orders() const { return orders_; }
+
+  // As core::ScoreBounds has it, of the points and of these queries.
+  double range_with(const PointStore<F>& queries, cudaStream_t stream) const {
+    if (sizeof(T) == 1 || &queries == store()) return integer_range_;
+    return common_range(integer_range_, queries.exact(0, queries.count()).rows, queries.dims(), stream);
+  }
+
+  // Returns use(base), of a base that is there or comes in tiles of at most so many points.
+  template <class Use>
+  auto with_base(std::int64_t tile, cudaStream_t stream, Use use) const {
+    if (store_) {
+      ResidentBase<F> resident(*store_, fp16_);
+      return use(resident);
+    }
+    host_data::StreamedBase<T> streamed(base(), metric(), needs_bias(), tile, stream);
+    return use(streamed);
+  }
+
+ private:
+  void make_base() const;
+
+  backend::IndexRequest<T> request_;
+  bool serves_once_ = true;  // unless it is prepared
+  mutable std::optional<cudaStream_t> waits_for_;
+  Stream stream_;
+  mutable std::once_flag made_;
+  mutable double integer_range_ = core::range_of_type<T>();
+  mutable std::optional<PointStore<F>> store_;
+  mutable CachedFp16 fp16_;
+  mutable brute::PassHistory history_;
+  mutable triangle::CachedClusters<F> clusters_;
+  mutable shifted_sort::CachedOrders<F> orders_;
+};
+
+}  // namespace kith::KITH_BACKEND

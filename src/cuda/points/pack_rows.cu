@@ -1,0 +1,42 @@
+#include "cuda/points/pack_rows.hpp"
+
+#include "cuda/runtime/launch.cuh"
+
+namespace kith::KITH_BACKEND::inline points {
+namespace {
+
+template <class T, class F>
+__global__ void pack_rows_kernel(MatrixView<T> from, F* to) {
+  const std::int64_t i = thread_index();
+  if (i >= from.rows * from.cols) return;
+  to[i] = static_cast<F>(from.data[i / from.cols * from.row_stride + i % from.cols * from.col_stride]);
+}
+
+template <class F, class T>
+__global__ void convert_values_kernel(const F* from, std::int64_t count, T* to) {
+  const std::int64_t i = thread_index();
+  if (i < count) to[i] = static_cast<T>(from[i]);
+}
+
+}  // namespace
+
+template <class T, class F>
+void pack_rows(const MatrixView<T>& from, F* to, cudaStream_t stream) {
+  launch("pack_rows", pack_rows_kernel<T, F>, thread_each(from.rows * from.cols), stream, from, to);
+}
+
+template <class F, class T>
+void convert_values(const F* from, std::int64_t count, T* to, cudaStream_t stream) {
+  launch("convert_values", convert_values_kernel<F, T>, thread_each(count), stream, from, count, to);
+}
+
+#define KITH_INSTANTIATE(T, F)                                     \
+  template void pack_rows(const MatrixView<T>&, F*, cudaStream_t); \
+  template void convert_values(const F*, std::int64_t, T*, cudaStream_t);
+KITH_INSTANTIATE(float, float)
+KITH_INSTANTIATE(double, double)
+KITH_INSTANTIATE(std::uint8_t, float)
+KITH_INSTANTIATE(std::int8_t, float)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND::inline points

@@ -1,0 +1,70 @@
+// search.hpp: one search on a device. Queries, values and answers are brought to the device and back where they are of
+// the host; everything else is enqueued on one stream.
+#pragma once
+
+#include <optional>
+
+#include "cuda/host_data/host_link.hpp"
+#include "cuda/index.hpp"
+#include "cuda/points/check_points.hpp"
+#include "cuda/progress.hpp"
+
+namespace kith::KITH_BACKEND {
+
+template <Element T>
+class DeviceSearch final : public backend::BackendSearch<T> {
+ public:
+  using F = DistanceOf<T>;
+
+  DeviceSearch(const DeviceIndex<T>& index, const backend::Queries<T>& queries);
+  DeviceSearch(const DeviceSearch&) = delete;
+  DeviceSearch& operator=(const DeviceSearch&) = delete;
+
+  plan::DataSamples samples() override;
+  void search(const Plan& plan, const NeighborsView<F>& out, SearchReport& report) override;
+  void search_radius(const Plan& plan, const core::RadiusQuery<F>& radii, const RadiusLists<F>& out,
+                     SearchReport& report) override;
+  void graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<F>& out, SearchReport& report) override;
+  void reduce(const Plan& plan, const core::Reduction& reduction, const MatrixView<F>& values,
+              const ReducedView<F>& out, SearchReport& report) override;
+
+ private:
+  using Link = host_data::HostLink;
+
+  double surviving_fraction(const Plan& plan);
+  bool first_pass_suffices(const Plan& plan);
+
+  // Lists of plan.problem.k as an answer, without the points themselves where they are left out.
+  template <class Id>
+  void put_lists(const Plan& plan, const F* keys, const Id* found, const NeighborsView<F>& out, Link& link);
+  void search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
+  void search_triangle(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
+  void search_shifted_sort(const Plan& plan, const NeighborsView<F>& out, Link& link);
+
+  // Calls use(points) with queries that are checked: the base's own points where they are the base.
+  template <class Use>
+  void with_checked(bool bias, host_data::RowGaps gaps, Link& link, Use use) {
+    if (index_.store() != nullptr && index_.is_base(queries_.points)) return use(*index_.store());
+    const PointStore<F> points = link.bring_points(queries_.points, index_.metric(), bias, gaps);
+    PointCheck<F>(points, index_.metric(), index_.checks_values(), stream_).refuse_faults("query");
+    use(points);
+  }
+
+  // A row for each query of a batch, from lists.
+  void reduce_batches(const Plan& plan, const core::Reduction& reduction, const PointRows<F>& values, F* out,
+                      SearchReport& report);
+  // The same on the host, for what needs the coordinates of a base that is not on the device.
+  void reduce_streamed(const Plan& plan, const core::Reduction& reduction, const ReducedView<F>& out,
+                       SearchReport& report);
+
+  DeviceProgress progress(const Plan& plan, Memory out) const;
+  std::int64_t rows() const { return queries_.points.rows; }
+  Link link_for(std::int64_t answer_bytes) const;
+
+  const DeviceIndex<T>& index_;
+  backend::Queries<T> queries_;
+  std::optional<Stream> own_;
+  cudaStream_t stream_;
+};
+
+}  // namespace kith::KITH_BACKEND

@@ -1,0 +1,159 @@
+// What is made of neighbors on a device, or of those within a radius: lists of any length, graphs, reductions.
+#include "backend/batches.hpp"
+#include "core/neighbor_graph.hpp"
+#include "core/reduce_lists.hpp"
+#include "cuda/graph/symmetrize.hpp"
+#include "cuda/host_data/radius_rows.hpp"
+#include "cuda/radius/device_rows.hpp"
+#include "cuda/search.hpp"
+
+namespace kith::KITH_BACKEND {
+namespace {
+
+using host_data::RowGaps;
+
+}  // namespace
+
+template <Element T>
+void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>& radii, const RadiusLists<F>& out,
+                                    SearchReport& report) {
+  index_.require_base();
+  std::vector<F> keys(as_size(rows()));
+  for (std::int64_t q = 0; q < rows(); ++q) keys[as_size(q)] = radii.key_of(q);
+  const MatrixView<F> host_keys(keys.data(), 1, rows());
+  Link link = link_for(host_data::bytes_of(host_keys));
+  DeviceBuffer<F> device_keys(keys.size(), stream_);
+  link.bring(host_keys, device_keys.data());
+  Workspace workspace(stream_, as_size(plan.workspace_bytes));
+  DeviceProgress done(queries_.progress, rows() * plan.problem.base_rows, false, stream_);  // the search itself waits
+  const auto find = [&](auto& found) {
+    with_checked(index_.needs_bias(), RowGaps::closed, link, [&](const PointStore<F>& points) {
+      const radius::RadiusWork work{.metric = index_.metric(),
+                                    .expanded = plan.expanded,
+                                    .count_only = radii.count_only,
+                                    .exclude_self = radii.exclude_self,
+                                    .query_tile = plan.query_block,
+                                    .base_tile = plan.base_tile,
+                                    .most_pairs = plan.query_block * plan.candidates,
+                                    .integer_range = index_.range_with(points, stream_)};
+      report.finalists = index_.with_base(work.base_tile, stream_, [&](BaseSource<F>& base) {
+        return radius::radius_search<F>(work, points, device_keys.data(), base, workspace,
+                                        {[&](const radius::FoundPart<F>& part) { found.take(part); },
+                                         [&](std::int64_t pairs) { done.add(pairs); }});
+      });
+    });
+    std::move(found).put(index_.metric(), out);
+  };
+  if (out.memory == Memory::device) {
+    radius::DeviceRows<F> found(rows(), stream_);
+    find(found);
+  } else {
+    host_data::RadiusRows<F> found(rows(), radii.most_hits, stream_);
+    find(found);
+  }
+}
+
+template <Element T>
+void DeviceSearch<T>::graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<F>& out, SearchReport& report) {
+  const std::int64_t k = plan.problem.k - 1;
+  if (out.memory == Memory::host)
+    return core::make_graph(rows(), k, symmetrize, out,
+                            [&](const NeighborsView<F>& lists) { search(plan, lists, report); });
+  if (symmetrize == Symmetrize::none) {
+    search(plan, out.allocate(rows() * k), report);
+    return graph::fill_indptr(rows(), k, out.indptr, stream_);
+  }
+  DeviceBuffer<std::int64_t> ids(as_size(rows() * k), stream_);
+  DeviceBuffer<F> distances(ids.size(), stream_);
+  search(plan, {ids.data(), distances.data(), Memory::device}, report);
+  graph::symmetrize(ids.data(), distances.data(), rows(), k, symmetrize == Symmetrize::mutual, out, stream_);
+}
+
+template <Element T>
+void DeviceSearch<T>::reduce(const Plan& plan, const core::Reduction& reduction, const MatrixView<F>& values,
+                             const ReducedView<F>& out, SearchReport& report) {
+  index_.require_base();
+  if (reduction.op == ReduceOp::covariance && index_.store() == nullptr)
+    return reduce_streamed(plan, reduction, out, report);
+  const std::int64_t count = rows() * core::reduced_columns(reduction);
+  const bool brings_values = core::has_values(reduction.op) && !Link::can_borrow(values, RowGaps::allowed);
+  Link link = link_for(std::max(brings_values ? host_data::bytes_of(values) : 0, count * 8));
+  DeviceBuffer<F> brought(brings_values ? as_size(values.rows * values.cols) : 0, stream_);
+  if (brings_values) link.bring(values, brought.data());
+  const PointRows<F> rows_of_values = brings_values ? PointRows<F>{brought.data(), values.rows, values.cols}
+                                                    : PointRows<F>{values.data, values.rows, values.row_stride};
+  host_data::Answer<F> answer(out.values, out.memory, count, link);
+  if (backend::reduces_in_search(plan)) {
+    const PointStore<F>& base = index_.store_for(plan);
+    Workspace workspace(stream_, as_size(plan.workspace_bytes));
+    DeviceProgress done = progress(plan, out.memory);
+    with_checked(false, RowGaps::allowed, link, [&](const PointStore<F>& points) {
+      index_.orders().reduce(plan, points, base, {reduction, rows_of_values, answer.data()}, workspace,
+                             [&](std::int64_t queries) { done.add(queries * base.count()); });
+    });
+  } else {
+    reduce_batches(plan, reduction, rows_of_values, answer.data(), report);
+  }
+  answer.deliver();
+}
+
+template <Element T>
+void DeviceSearch<T>::reduce_batches(const Plan& plan, const core::Reduction& reduction, const PointRows<F>& values,
+                                     F* out, SearchReport& report) {
+  const std::int64_t batch = std::min(plan.problem.queries, rows());
+  const PointRows<F> base =
+      index_.store() == nullptr ? PointRows<F>{} : index_.store()->exact(0, index_.store()->count()).rows;
+  DeviceBuffer<F> distances(as_size(batch * reduction.k), stream_);
+  DeviceBuffer<std::int64_t> ids(distances.size(), stream_);
+  for (std::int64_t first = 0; first < rows(); first += batch) {
+    const std::int64_t count = std::min(batch, rows() - first);
+    const ProgressCallback progress = backend::part_of(queries_.progress, first, count, rows(), index_.base().rows);
+    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress, true, stream_});
+    SearchReport of_part;
+    of_part.plan = plan;
+    part.search(of_part.plan, {ids.data(), distances.data(), Memory::device}, of_part);
+    reduce::reduce_lists<F>({distances.data(), ids.data(), count}, base,
+                            {reduction, values, out + first * core::reduced_columns(reduction)}, stream_);
+    report = std::move(of_part);
+  }
+}
+
+template <Element T>
+void DeviceSearch<T>::reduce_streamed(const Plan& plan, const core::Reduction& reduction, const ReducedView<F>& out,
+                                      SearchReport& report) {
+  const std::int64_t columns = core::reduced_columns(reduction);
+  std::vector<F> reduced(as_size(rows() * columns));
+  const std::int64_t batch = std::min(plan.problem.queries, rows());
+  std::vector<std::int64_t> ids(as_size(batch * reduction.k));
+  std::vector<F> distances(ids.size());
+  for (std::int64_t first = 0; first < rows(); first += batch) {
+    const std::int64_t count = std::min(batch, rows() - first);
+    const ProgressCallback progress = backend::part_of(queries_.progress, first, count, rows(), index_.base().rows);
+    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress, true, stream_});
+    SearchReport of_part;
+    of_part.plan = plan;
+    const NeighborsView<F> lists{ids.data(), distances.data()};
+    part.search(of_part.plan, lists, of_part);
+    core::reduce_lists(reduction, index_.base(), MatrixView<F>(), lists, 0, count, reduced.data() + first * columns);
+    report = std::move(of_part);
+  }
+  if (out.memory == Memory::host) {
+    std::copy(reduced.begin(), reduced.end(), out.values);
+  } else {
+    link_for(0).bring(MatrixView<F>(reduced.data(), 1, rows() * columns), out.values);
+  }
+}
+
+#define KITH_INSTANTIATE(T)                                                                                       \
+  template void DeviceSearch<T>::search_radius(const Plan&, const core::RadiusQuery<DistanceOf<T>>&,              \
+                                               const RadiusLists<DistanceOf<T>>&, SearchReport&);                 \
+  template void DeviceSearch<T>::graph(const Plan&, Symmetrize, const GraphLists<DistanceOf<T>>&, SearchReport&); \
+  template void DeviceSearch<T>::reduce(const Plan&, const core::Reduction&, const MatrixView<DistanceOf<T>>&,    \
+                                        const ReducedView<DistanceOf<T>>&, SearchReport&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::KITH_BACKEND

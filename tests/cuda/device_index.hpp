@@ -1,0 +1,45 @@
+// device_index.hpp: an index of the backend as the library makes it, whose searches follow plans of the tests.
+#pragma once
+
+#include <memory>
+
+#include "cuda/functions.hpp"
+#include "device_test.hpp"
+
+namespace kith::test {
+
+inline const ProgressCallback kNoProgress;
+
+struct IndexForm {
+  bool check_finite = true;
+  bool resident = true;
+};
+
+template <Element T>
+class DeviceIndex {
+ public:
+  DeviceIndex(const MatrixView<T>& base, const Metric& metric, cudaStream_t stream, const IndexForm& form = {})
+      : base_(base) {
+    options_.metric = metric;
+    options_.check_finite = form.check_finite;
+    index_ = device::make_index<T>({base, options_, {.resident = form.resident}, stream});
+    index_->prepare(nullptr);
+  }
+  DeviceIndex(const DeviceIndex&) = delete;
+  DeviceIndex& operator=(const DeviceIndex&) = delete;
+
+  // On the stream where points lie on the device, else on one of its own.
+  std::unique_ptr<backend::BackendSearch<T>> begin(const MatrixView<T>& queries, cudaStream_t stream,
+                                                   const ProgressCallback& progress = kNoProgress,
+                                                   bool exclude_self = false) const {
+    const bool on_stream = base_.memory == Memory::device || queries.memory == Memory::device;
+    return index_->begin({queries, exclude_self, progress, on_stream, stream});
+  }
+
+ private:
+  MatrixView<T> base_;
+  Options options_;
+  std::unique_ptr<backend::BackendIndex<T>> index_;
+};
+
+}  // namespace kith::test
