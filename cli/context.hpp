@@ -62,6 +62,19 @@ CLI::Option* add_choice(CLI::App& command, Context& context, const std::string& 
                         const std::vector<std::string>& names, const std::function<void(const std::string&)>& parse,
                         const std::string& description);
 
+// The same for an enumeration, whose value is set as it is parsed.
+template <class Value>
+CLI::Option* add_choice(CLI::App& command, Context& context, const std::string& option_name, Value& value,
+                        const std::vector<Value>& known, Value (*parse)(std::string_view),
+                        const std::string& description) {
+  auto text = std::make_shared<std::string>();
+  std::vector<std::string> names;
+  for (const Value one : known) names.emplace_back(to_string(one));
+  return add_choice(
+      command, context, option_name, *text, names,
+      [&value, parse, text](const std::string& name) { value = parse(name); }, description);
+}
+
 // An option that names a file.
 CLI::Option* add_file(CLI::App& command, const std::string& option_name, std::string& value,
                       const std::string& description);

@@ -13,7 +13,7 @@ Json to_json(const Plan& plan) {
   const Problem& problem = plan.problem;
   Json alternatives = Json::array();
   for (const Plan::Alternative& alternative : plan.alternatives) {
-    alternatives.push_back({{"distance", alternative.distance}, {"seconds", alternative.seconds}});
+    alternatives.push_back({{"distance", to_string(alternative.distance)}, {"seconds", alternative.seconds}});
   }
   return {{"problem",
            {{"base_rows", problem.base_rows},
@@ -24,8 +24,8 @@ Json to_json(const Plan& plan) {
           {"metric", to_string(plan.metric)},
           {"backend", to_string(plan.backend)},
           {"method", to_string(plan.method)},
-          {"distance", plan.distance},
-          {"select", plan.select},
+          {"distance", to_string(plan.distance)},
+          {"select", to_string(plan.select)},
           {"expanded", plan.expanded},
           {"threads", plan.threads},
           {"query_block", plan.query_block},
@@ -82,7 +82,8 @@ Json to_json(const SearchReport& report) {
   const auto queries = static_cast<double>(problem.queries);
   const auto distances = queries * static_cast<double>(problem.base_rows);
   Json steps = Json::array();
-  for (const SearchStep& step : report.steps) steps.push_back({{"distance", step.distance}, {"queries", step.queries}});
+  for (const SearchStep& step : report.steps)
+    steps.push_back({{"distance", to_string(step.pass)}, {"queries", step.queries}});
   // Dividing by a time of zero gives an infinity, which prints as null.
   Json json = {{"seconds", report.seconds},
                {"finalists", report.finalists},

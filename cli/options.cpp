@@ -20,37 +20,22 @@ constexpr const char* kOutputGroup = "Output";
 
 const std::vector<std::string> kHeaderNames = {"auto", "present", "absent"};
 
-// The backends of this build that have such names. Whether they have a device is not asked before one is used: the
-// driver takes a while to answer.
-std::vector<Backend> backends_with(NamesOf names_of) {
-  std::vector<Backend> backends = {Backend::cpu, Backend::cuda, Backend::emulated};
-  std::erase_if(backends, [=](Backend backend) { return names_of(backend).empty(); });
-  return backends;
-}
-
-// The names that any of them has, `auto` first.
-std::vector<std::string> all_names(NamesOf names_of, const std::vector<Backend>& backends) {
-  std::vector<std::string> names;
+// What any of the backends has, `auto` first.
+template <class Value>
+std::vector<Value> all_of(std::vector<Value> (*values_of)(Backend), const std::vector<Backend>& backends) {
+  std::vector<Value> all;
   for (const Backend backend : backends) {
-    for (const std::string& name : names_of(backend)) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    for (const Value value : values_of(backend)) {
+      if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
     }
   }
-  return names;
+  return all;
 }
 
 void require_name(const std::string& what, const std::string& name, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("unknown {} '{}'; known are {}", what, name, fmt::join(names, ", ")));
-}
-
-void add_stage(CLI::App& command, Context& context, const std::string& what, std::string& value,
-               const std::vector<std::string>& names, const std::string& description) {
-  add_choice(
-      command, context, "--" + what, value, names, [=](const std::string& name) { require_name(what, name, names); },
-      description)
-      ->group(kSearchGroup);
 }
 
 io::Header parse_header(const std::string& name) {
@@ -60,25 +45,26 @@ io::Header parse_header(const std::string& name) {
 
 void add_triangle_options(CLI::App& command, Context& context, SearchSettings& settings) {
   TriangleTuning& triangle = settings.triangle;
-  const auto choice = [&](const std::string& name, std::string& value, const std::vector<std::string>& names,
-                          const std::string& description) {
-    add_choice(
-        command, context, "--" + name, value, names, [=](const std::string& text) { require_name(name, text, names); },
-        description)
-        ->group(kTriangleGroup);
-  };
   add_integer(command, "--landmarks", triangle.base_landmarks, "Clusters of the base; 0 = by the number of points", 0)
       ->group(kTriangleGroup);
   add_integer(command, "--query-landmarks", triangle.query_landmarks, "Clusters of the queries; 0 = by their number", 0)
       ->group(kTriangleGroup);
-  choice("triangle-form", triangle.form, {"auto", "interval-scan", "paper"},
-         "Stretches of sorted clusters, or point by point (devices)");
-  choice("triangle-filter", triangle.filter, {"auto", "full", "partial"},
-         "Form paper: whether bounds tighten as neighbors are found");
-  choice("triangle-placement", triangle.placement, {"auto", "registers", "shared", "global"},
-         "Form paper: the memory of a thread's neighbors");
-  choice("triangle-layout", triangle.layout, {"interleaved", "contiguous"}, "Form paper: how they lie in memory");
-  command.add_flag("--no-remap", settings.no_remap, "Form paper: queries go to threads as they come, not by cluster")
+  const auto in_group = [](CLI::Option* option) { option->group(kTriangleGroup); };
+  in_group(add_choice(command, context, "--triangle-form", triangle.form,
+                      {TriangleForm::automatic, TriangleForm::interval_scan, TriangleForm::sweet_knn},
+                      parse_triangle_form, "Intervals of sorted clusters, or point by point (devices)"));
+  in_group(add_choice(command, context, "--triangle-filter", triangle.filter,
+                      {TriangleFilter::automatic, TriangleFilter::full, TriangleFilter::partial}, parse_triangle_filter,
+                      "Form sweet-knn: whether bounds tighten as neighbors are found"));
+  in_group(add_choice(command, context, "--triangle-placement", triangle.placement,
+                      {TrianglePlacement::automatic, TrianglePlacement::registers, TrianglePlacement::shared,
+                       TrianglePlacement::global},
+                      parse_triangle_placement, "Form sweet-knn: the memory of a thread's neighbors"));
+  in_group(add_choice(command, context, "--triangle-layout", triangle.layout,
+                      {TriangleLayout::interleaved, TriangleLayout::contiguous}, parse_triangle_layout,
+                      "Form sweet-knn: how they lie in memory"));
+  command
+      .add_flag("--no-remap", settings.no_remap, "Form sweet-knn: queries go to threads as they come, not by cluster")
       ->group(kTriangleGroup);
   add_integer(command, "--threads-per-query", triangle.threads_per_query, "On a device; 0 = by the number of queries",
               0)
@@ -86,13 +72,6 @@ void add_triangle_options(CLI::App& command, Context& context, SearchSettings& s
 }
 
 void add_shifted_sort_options(CLI::App& command, Context& context, ShiftedSortTuning& tuning) {
-  const auto choice = [&](const std::string& name, std::string& value, const std::vector<std::string>& names,
-                          const std::string& description) {
-    add_choice(
-        command, context, "--" + name, value, names, [=](const std::string& text) { require_name(name, text, names); },
-        description)
-        ->group(kShiftedSortGroup);
-  };
   add_integer(command, "--shifts", tuning.shifts, "Orders along the curve; more find more", 1)
       ->group(kShiftedSortGroup);
   command.add_option("--shift", tuning.shift, "From one to the next, of a cube of side 1; 0 = 0.05, less for many")
@@ -102,10 +81,17 @@ void add_shifted_sort_options(CLI::App& command, Context& context, ShiftedSortTu
       ->group(kShiftedSortGroup);
   add_integer(command, "--window", tuning.window, "Candidates on either side in each order; 0 = k or a few more", 0)
       ->group(kShiftedSortGroup);
-  choice("curve", tuning.curve, {"auto", "morton", "hilbert"}, "What the orders follow");
-  choice("merge", tuning.merge, {"auto", "warp", "paper"}, "How lists grow (devices)");
-  choice("places", tuning.places, {"auto", "search", "sort"},
-         "How a query's place in an order is found; sort: queries and points sorted together (devices)");
+  add_choice(command, context, "--curve", tuning.curve, {Curve::automatic, Curve::morton, Curve::hilbert}, parse_curve,
+             "What the orders follow")
+      ->group(kShiftedSortGroup);
+  add_choice(command, context, "--merge", tuning.merge,
+             {CurveMerge::automatic, CurveMerge::warp, CurveMerge::global_memory}, parse_curve_merge,
+             "How lists grow (devices)")
+      ->group(kShiftedSortGroup);
+  add_choice(command, context, "--positions", tuning.positions,
+             {CurvePositions::automatic, CurvePositions::search, CurvePositions::sort}, parse_curve_positions,
+             "How a query's position in an order is found; sort: queries and points sorted together (devices)")
+      ->group(kShiftedSortGroup);
 }
 
 std::vector<std::string> formats_with_auto() {
@@ -126,8 +112,8 @@ Options SearchSettings::options() const {
     }
     options.metric.p = *p;
   }
-  options.backend = parse_backend(backend);
-  options.method = parse_method(method);
+  options.backend = backend;
+  options.method = method;
   options.distance = distance;
   options.select = select;
   options.threads = threads;
@@ -139,13 +125,21 @@ Options SearchSettings::options() const {
   return options;
 }
 
-void add_backend(CLI::App& command, Context& context, std::string& backend, NamesOf names_of) {
-  std::vector<std::string> names = {to_string(Backend::automatic)};
-  for (const Backend one : backends_with(names_of)) names.emplace_back(to_string(one));
-  add_choice(
-      command, context, "--backend", backend, names, [](const std::string& name) { parse_backend(name); },
-      "Where it runs")
-      ->group(kSearchGroup);
+std::vector<Backend> searching_backends() {
+  return {Backend::cpu, Backend::cuda, Backend::emulated};
+}
+
+std::vector<Backend> selecting_backends() {
+  std::vector<Backend> able = searching_backends();
+  // Whether they have a device is not asked before one is used: the driver takes a while to answer.
+  std::erase_if(able, [](Backend backend) { return select_methods(backend).empty(); });
+  return able;
+}
+
+void add_backend(CLI::App& command, Context& context, Backend& backend, const std::vector<Backend>& able) {
+  std::vector<Backend> known = {Backend::automatic};
+  known.insert(known.end(), able.begin(), able.end());
+  add_choice(command, context, "--backend", backend, known, parse_backend, "Where it runs")->group(kSearchGroup);
 }
 
 void add_threads(CLI::App& command, int& threads) {
@@ -169,7 +163,7 @@ void add_memory(CLI::App& command, std::int64_t& memory) {
 }
 
 void add_search_options(CLI::App& command, Context& context, SearchSettings& settings) {
-  const std::vector<Backend> searching = backends_with(method_names);
+  const std::vector<Backend> searching = searching_backends();
   add_choice(
       command, context, "--metric", settings.metric, metric_names(),
       [](const std::string& name) { parse_metric(name); }, "Distance")
@@ -177,15 +171,16 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
   command.add_option("--p", settings.p, "Exponent of --metric minkowski, at least 1; inf is allowed")
       ->type_name("P")
       ->group(kSearchGroup);
-  add_choice(
-      command, context, "--method", settings.method, all_names(method_names, searching),
-      [](const std::string& name) { parse_method(name); }, "How neighbors are found")
+  add_choice(command, context, "--method", settings.method, all_of(search_methods, searching), parse_method,
+             "How neighbors are found")
       ->group(kSearchGroup);
-  add_backend(command, context, settings.backend, method_names);
-  add_stage(command, context, "distance", settings.distance, all_names(distance_names, searching),
-            "Force the distance stage");
-  add_stage(command, context, "select", settings.select, all_names(select_names, searching),
-            "Force the selection stage");
+  add_backend(command, context, settings.backend, searching);
+  add_choice(command, context, "--distance", settings.distance, all_of(distance_stages, searching),
+             parse_distance_stage, "Force the distance stage")
+      ->group(kSearchGroup);
+  add_choice(command, context, "--select", settings.select, all_of(select_methods, searching), parse_select_method,
+             "Force the selection stage")
+      ->group(kSearchGroup);
   add_threads(command, settings.threads);
   add_memory(command, settings.memory);
   command.add_flag("--no-check-finite", settings.no_check_finite, "Do not look for NaN and Inf in the input first")
@@ -194,9 +189,10 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
   add_shifted_sort_options(command, context, settings.shifted_sort);
 }
 
-void add_select_method(CLI::App& command, Context& context, std::string& method) {
-  add_stage(command, context, "method", method, all_names(select_names, backends_with(select_names)),
-            "How values are selected");
+void add_select_method(CLI::App& command, Context& context, SelectMethod& method) {
+  add_choice(command, context, "--method", method, all_of(select_methods, selecting_backends()), parse_select_method,
+             "How values are selected")
+      ->group(kSearchGroup);
 }
 
 void add_k(CLI::App& command, std::int64_t& k, const std::string& description) {

@@ -16,10 +16,10 @@ namespace kith::cli {
 struct SearchSettings {
   std::string metric = "euclidean";
   std::optional<double> p;
-  std::string method = "auto";
-  std::string backend = "auto";
-  std::string distance = "auto";
-  std::string select = "auto";
+  Method method = Method::automatic;
+  Backend backend = Backend::automatic;
+  DistanceStage distance = DistanceStage::automatic;
+  SelectMethod select = SelectMethod::automatic;
   int threads = 0;
   std::int64_t memory = 0;
   bool no_check_finite = false;
@@ -34,11 +34,12 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
 void add_k(CLI::App& command, std::int64_t& k, const std::string& description);
 void add_threads(CLI::App& command, int& threads);
 void add_memory(CLI::App& command, std::int64_t& memory);
-// --backend: one that has such names, as method_names where it must search.
-using NamesOf = std::vector<std::string> (*)(Backend);
-void add_backend(CLI::App& command, Context& context, std::string& backend, NamesOf names_of);
-// --method of topk: a selection stage.
-void add_select_method(CLI::App& command, Context& context, std::string& method);
+// --backend: one of those of this build that can do something.
+std::vector<Backend> searching_backends();
+std::vector<Backend> selecting_backends();
+void add_backend(CLI::App& command, Context& context, Backend& backend, const std::vector<Backend>& able);
+// --method of topk.
+void add_select_method(CLI::App& command, Context& context, SelectMethod& method);
 CLI::Option* add_dtype(CLI::App& command, Context& context, std::string& dtype, const std::vector<std::string>& names,
                        const std::string& description);
 

@@ -22,7 +22,7 @@ std::string describe(const SearchReport& report) {
   const std::string rate = all ? fmt::format(" {} distances/s,", format_count(pairs / report.seconds)) : "";
   std::string steps;
   for (const SearchStep& step : report.steps)
-    steps += fmt::format("{}{} {}", steps.empty() ? "; " : ", ", step.distance, format_integer(step.queries));
+    steps += fmt::format("{}{} {}", steps.empty() ? "; " : ", ", to_string(step.pass), format_integer(step.queries));
   return fmt::format("{} queries × {} points × {} dims, k = {} in {}: {} queries/s,{} {} finalists{}",
                      format_integer(problem.queries), format_integer(problem.base_rows), problem.dims, problem.k,
                      format_seconds(report.seconds), format_count(queries / report.seconds), rate,

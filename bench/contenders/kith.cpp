@@ -23,7 +23,7 @@ Answer as_answer(std::int64_t queries, std::int64_t k, const std::vector<std::in
 
 std::string describe_plan(const Plan& plan) {
   if (plan.method == Method::triangle) return "triangle";
-  return plan.distance + " + " + plan.select;
+  return std::string(to_string(plan.distance)) + " + " + to_string(plan.select);
 }
 
 template <Element T>

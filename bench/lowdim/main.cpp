@@ -45,9 +45,9 @@ std::string describe(const Case& one) {
       fmt::format("{:<9} {:<19} {:>9} into {:>9}, k = {:<4}", one.table, one.set, one.queries, one.base, one.k);
   if (one.tuning.shifts != usual.shifts) text += fmt::format(" {} shifts", one.tuning.shifts);
   if (one.tuning.window != usual.window) text += fmt::format(" window {}", one.tuning.window);
-  if (one.tuning.curve != usual.curve) text += " " + one.tuning.curve;
-  if (one.tuning.merge != usual.merge) text += " merge " + one.tuning.merge;
-  if (one.tuning.places != usual.places) text += " sorted together";
+  if (one.tuning.curve != usual.curve) text += fmt::format(" {}", to_string(one.tuning.curve));
+  if (one.tuning.merge != usual.merge) text += fmt::format(" merge {}", to_string(one.tuning.merge));
+  if (one.tuning.positions != usual.positions) text += " sorted together";
   if (one.tuning.guaranteed) text += " guaranteed";
   return text;
 }
@@ -73,10 +73,10 @@ Json to_json(const Result& result) {
           {"k", result.of.k},
           {"shifts", result.of.tuning.shifts},
           {"window", result.of.tuning.window},
-          {"curve", result.of.tuning.curve},
+          {"curve", to_string(result.of.tuning.curve)},
           {"guaranteed", result.of.tuning.guaranteed},
-          {"merge", result.merge},
-          {"places", result.places},
+          {"merge", to_string(result.tuning.merge)},
+          {"positions", to_string(result.tuning.positions)},
           {"orders_ms", result.orders_ms},
           {"search_ms", result.search_ms},
           {"queries_a_ms", result.queries_a_ms()},

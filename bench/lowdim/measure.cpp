@@ -10,8 +10,7 @@
 #include "backend/contract.hpp"
 #include "core/curve_shifts.hpp"
 #include "cuda/shifted_sort/cached_orders.hpp"
-#include "plan/device_planner.hpp"
-#include "plan/shifted_planner.hpp"
+#include "plan/choose.hpp"
 
 namespace kith::lowdim_bench {
 namespace {
@@ -89,7 +88,7 @@ Answer true_neighbors(const MatrixView<float>& base, const Points& queries, std:
   cuda::DeviceBuffer<std::int64_t> ids(static_cast<std::size_t>(count * k), stream);
   const auto index = cuda::make_pointer_index(base, Metric(MetricKind::euclidean), false, stream);
   const Problem problem{base.rows, count, kDims, k, DType::float32};
-  const Plan plan = plan::plan_device(problem, Options(), Backend::cuda, cuda::device_facts());
+  const Plan plan = plan::choose(problem, Options(), cuda::device_facts());
   SearchReport report;
   index->search(MatrixView<float>(points.data(), count, kDims), plan, distances.data(), ids.data(), stream, report);
   return {on_host(distances.data(), count * k, stream), on_host(ids.data(), count * k, stream)};
@@ -134,7 +133,7 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
   options.method = Method::shifted_sort;
   options.shifted_sort = one.tuning;
   const Problem problem{one.base, one.queries, kDims, one.k, DType::float32};
-  const Plan plan = plan::plan_device(problem, options, Backend::cuda, cuda::device_facts());
+  const Plan plan = plan::choose(problem, options, cuda::device_facts());
   cuda::DeviceBuffer<float> distances(static_cast<std::size_t>(one.queries * one.k), stream);
   cuda::DeviceBuffer<std::int64_t> ids(static_cast<std::size_t>(one.queries * one.k), stream);
   cuda::shifted_sort::ShiftedSortSets<float> sets;
@@ -143,8 +142,7 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
   cuda::Workspace workspace(stream, static_cast<std::size_t>(plan.workspace_bytes));
   Result result;
   result.of = one;
-  result.merge = plan.shifted_sort.merge;
-  result.positions = plan.shifted_sort.places;
+  result.tuning = plan.shifted_sort;
   std::vector<double> orders_ms;
   std::vector<double> search_ms;
   for (int round = -rounds.warm_up; round < rounds.timed; ++round) {
@@ -155,12 +153,12 @@ Result measure(const Case& one, const Points& base, const Points& queries, const
     start.record(stream);
     workspace.reset();
     const cuda::shifted_sort::CurveBase<float> orders(sets.base, kDims, core::curve_shifts(plan.shifted_sort),
-                                                      core::curve_of(plan.shifted_sort),
-                                                      cuda::shifted_sort::sorting_of(plan), workspace);
+                                                      plan.shifted_sort.curve, cuda::shifted_sort::sorting_of(plan),
+                                                      workspace);
     ordered.record(stream);
     sets.orders = orders.orders();
-    cuda::shifted_sort::shifted_sort_search(cuda::shifted_sort::shifted_sort_work(plan), sets, distances.data(), ids.data(),
-                                     workspace, [](std::int64_t) {});
+    cuda::shifted_sort::shifted_sort_search(cuda::shifted_sort::shifted_sort_work(plan), sets, distances.data(),
+                                            ids.data(), workspace, [](std::int64_t) {});
     done.record(stream);
     done.synchronize();
     if (round < 0) continue;

@@ -21,10 +21,9 @@ struct Case {
 
 struct Result {
   Case of;
-  std::string merge;
-  std::string places;
-  double orders_ms = 0;  // medians: the base's orders, or its frame where queries and points are sorted together
-  double search_ms = 0;  // the queries' order and their search
+  ShiftedSortTuning tuning;  // as the plan has it
+  double orders_ms = 0;      // medians: the base's orders, or its frame where queries and points are sorted together
+  double search_ms = 0;      // the queries' order and their search
   std::int64_t sample = 0;
   double recall = 0;
   DistanceRatios ratios;  // of the sample

@@ -21,15 +21,15 @@ void add_variants(std::vector<Case>& cases) {
   for (const char* set : {"uniform", "cluster-into-bunny"}) {
     add(set, [](Case&) {});
     add(set, [](Case& one) { one.tuning.window = one.k; });
-    add(set, [](Case& one) { one.tuning.merge = "paper"; });
-    add(set, [](Case& one) { one.tuning.places = "sort"; });
+    add(set, [](Case& one) { one.tuning.merge = CurveMerge::global_memory; });
+    add(set, [](Case& one) { one.tuning.positions = CurvePositions::sort; });
     // As the paper has it throughout.
     add(set, [](Case& one) {
-      one.tuning.merge = "paper";
-      one.tuning.places = "sort";
-      one.tuning.curve = "morton";
+      one.tuning.merge = CurveMerge::global_memory;
+      one.tuning.positions = CurvePositions::sort;
+      one.tuning.curve = Curve::morton;
     });
-    add(set, [](Case& one) { one.tuning.curve = "morton"; });
+    add(set, [](Case& one) { one.tuning.curve = Curve::morton; });
     add(set, [](Case& one) { one.tuning.guaranteed = true; });
     for (const int shifts : {1, 2, 3, 8}) add(set, [=](Case& one) { one.tuning.shifts = shifts; });
   }

@@ -11,7 +11,6 @@
 #include "backend/profile_file.hpp"
 #include "kith/error.hpp"
 #include "plan/choose.hpp"
-#include "plan/device_planner.hpp"
 #include "search_device/points.hpp"
 
 namespace kith::search_bench {
@@ -93,9 +92,8 @@ Measurement Harness::planned(const Problem& problem, const Contender& contender)
   options.select = contender.select;
   options.triangle = contender.triangle;
   try {
-    measurement.plan =
-        plan::plan_device({problem.base_rows, problem.queries, problem.dims, problem.answers(), DType::float32},
-                          options, Backend::cuda, facts_);
+    measurement.plan = plan::choose(
+        {problem.base_rows, problem.queries, problem.dims, problem.answers(), DType::float32}, options, facts_);
   } catch (const Error& error) {
     note_refusal(error, measurement);
     return measurement;
@@ -111,12 +109,13 @@ std::vector<Contender> Harness::all_contenders(const Problem& problem) const {
   std::vector<Contender> all = {Contender()};
   const Measurement choice = planned(problem, all.front());
   if (choice.status == Status::unsupported) return all;
-  std::vector<std::string> stages = {choice.plan.distance};
+  std::vector<DistanceStage> stages = {choice.plan.distance};
   for (const Plan::Alternative& other : choice.plan.alternatives) stages.push_back(other.distance);
   std::sort(stages.begin(), stages.end());
   stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
-  for (const std::string& stage : stages) all.push_back({stage, Method::two_stage, stage, "auto"});
-  all.push_back({"fused", Method::fused, "auto", "auto"});
+  for (const DistanceStage stage : stages)
+    all.push_back({to_string(stage), Method::two_stage, stage, SelectMethod::automatic});
+  all.push_back({"fused", Method::fused});
   return all;
 }
 

@@ -19,8 +19,8 @@ Json plan_json(const Plan& plan) {
                        : plan.method == Method::triangle ? "triangle"
                                                          : "two-stage";
   return {{"method", method},
-          {"distance", plan.distance},
-          {"select", plan.select},
+          {"distance", to_string(plan.distance)},
+          {"select", to_string(plan.select)},
           {"expanded", plan.expanded},
           {"candidates", plan.candidates},
           {"query_block", plan.query_block},
@@ -68,7 +68,7 @@ Json measurement_json(const Measurement& measurement, const Run& run) {
     json["finalists"] = measurement.report.finalists;
     json["steps"] = Json::array();
     for (const SearchStep& step : measurement.report.steps)
-      json["steps"].push_back({{"distance", step.distance}, {"queries", step.queries}});
+      json["steps"].push_back({{"distance", to_string(step.pass)}, {"queries", step.queries}});
     if (measurement.report.triangle) json["triangle"] = triangle_json(*measurement.report.triangle);
     json["rows_checked"] = measurement.rows_checked;
     json["samples_ms"] = measurement.samples_ms;

@@ -136,7 +136,7 @@ void print_ceilings(const std::vector<CeilingResult>& ceilings) {
 std::string steps_of(const Measurement& measurement) {
   std::string text;
   for (const SearchStep& step : measurement.report.steps)
-    text += fmt::format("{}{} {}", text.empty() ? "" : " → ", step.distance, step.queries);
+    text += fmt::format("{}{} {}", text.empty() ? "" : " → ", to_string(step.pass), step.queries);
   return text;
 }
 

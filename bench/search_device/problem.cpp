@@ -48,7 +48,7 @@ std::string describe(const Problem& problem) {
 std::string describe(const Plan& plan) {
   if (plan.method == Method::fused) return "fused";
   if (plan.method == Method::triangle) return "triangle";
-  return plan.distance;
+  return to_string(plan.distance);
 }
 
 Problem shrunk(Problem problem) {

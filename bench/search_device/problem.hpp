@@ -47,8 +47,8 @@ std::string describe(const Problem& problem);
 struct Contender {
   std::string name = "auto";
   Method method = Method::automatic;
-  std::string distance = "auto";
-  std::string select = "auto";
+  DistanceStage distance = DistanceStage::automatic;
+  SelectMethod select = SelectMethod::automatic;
   TriangleTuning triangle = {};
 };
 

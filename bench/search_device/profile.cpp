@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "backend/contract.hpp"
+#include "backend/profile_file.hpp"
 
 namespace kith::search_bench {
 

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "backend/contract.hpp"
-#include "plan/device_radius.hpp"
+#include "plan/choose.hpp"
 #include "search_device/host_points.hpp"
 
 namespace kith::search_bench {
@@ -37,8 +37,8 @@ class RadiusBench {
     row_.radius = radius_of();
     Options options;
     options.metric = MetricKind::sqeuclidean;
-    row_.plan = plan::plan_device_radius({base_.rows, queries_.rows, base_.cols, 0, DType::float32}, options,
-                                         Backend::cuda, cuda::device_facts());
+    row_.plan =
+        plan::choose_radius({base_.rows, queries_.rows, base_.cols, 0, DType::float32}, options, cuda::device_facts());
     const auto index = cuda::make_index(base_, options.metric, true);
     core::RadiusQuery<float> reach;
     reach.keys = {row_.radius};

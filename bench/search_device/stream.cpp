@@ -11,7 +11,7 @@
 #include "backend/contract.hpp"
 #include "cuda/host_data/staging.hpp"
 #include "kith/error.hpp"
-#include "plan/device_planner.hpp"
+#include "plan/choose.hpp"
 #include "search_device/host_points.hpp"
 
 namespace kith::search_bench {
@@ -92,8 +92,8 @@ class StreamBench {
     Options options;
     options.metric = MetricKind::sqeuclidean;
     options.memory_budget = result_.budget;
-    return plan::plan_device({rows, result_.queries, result_.dims, result_.k, DType::float32}, options, Backend::cuda,
-                             cuda::device_facts());
+    return plan::choose({rows, result_.queries, result_.dims, result_.k, DType::float32}, options,
+                        cuda::device_facts());
   }
 
   static void repeat(Samples& samples, const std::function<void()>& run) {
@@ -233,8 +233,7 @@ class StreamBench {
     cuda::PinnedBuffer<std::int64_t> host_ids(ids.size());
     Options options;
     options.metric = MetricKind::sqeuclidean;
-    const Plan plan = plan::plan_device({rows, queries, all.cols, result_.k, DType::float32}, options, Backend::cuda,
-                                        cuda::device_facts());
+    const Plan plan = plan::choose({rows, queries, all.cols, result_.k, DType::float32}, options, cuda::device_facts());
     const auto timed = [&](const std::function<void()>& run) {
       Samples samples;
       run();

@@ -9,7 +9,8 @@ using Json = nlohmann::ordered_json;
 
 Json steps_json(const SearchReport& report) {
   Json steps = Json::array();
-  for (const SearchStep& step : report.steps) steps.push_back({{"distance", step.distance}, {"queries", step.queries}});
+  for (const SearchStep& step : report.steps)
+    steps.push_back({{"distance", to_string(step.pass)}, {"queries", step.queries}});
   return steps;
 }
 
@@ -33,7 +34,7 @@ Json search_json(const StreamResult& result, const StreamedSearch& search) {
 void print(const StreamResult& result) {
   fmt::print("{} × {} × {}, k {}, budget {:.1f} GiB: {} tiles of {}, {}\n", result.queries, result.base_rows,
              result.dims, result.k, static_cast<double>(result.budget) / (1 << 30), result.tiles(),
-             result.plan.base_tile, result.plan.distance);
+             result.plan.base_tile, to_string(result.plan.distance));
   const double copy = result.copy_ms();
   fmt::print("{:<24} {:10.1f} ms {:8.2f} GB/s\n", "plain copy", copy, result.bytes() / copy * 1e-6);
   fmt::print("{:<24} {:10.1f} ms, from one tile\n", "search alone", result.search_alone_ms());
@@ -64,7 +65,7 @@ Json to_json(const StreamResult& result) {
                {"budget_bytes", result.budget},
                {"base_tile", result.plan.base_tile},
                {"tiles", result.tiles()},
-               {"distance", result.plan.distance},
+               {"distance", to_string(result.plan.distance)},
                {"status", result.fault.empty() ? "timed" : "wrong"},
                {"queries_checked", result.queries_checked},
                {"copy_ms", result.copy_ms()},

@@ -13,7 +13,7 @@ namespace kith::search_bench {
 inline constexpr MetricKind kL2 = MetricKind::sqeuclidean;
 
 inline const Contender kAuto;
-inline const Contender kFused{"fused", Method::fused, "auto", "auto"};
+inline const Contender kFused{"fused", Method::fused};
 
 // One problem, and who solves it.
 struct Case {

@@ -26,11 +26,10 @@ const Network* find_network(const std::string& method) {
   return nullptr;
 }
 
-void run(const std::string& method, const Call& call) {
+std::function<void(const Call&)> function_of(const std::string& method) {
   if (const Network* network = find_network(method))
-    cuda::select::partial_bitonic_with(network->kind, call);
-  else
-    cuda::select::select_rows(call, method);
+    return [kind = network->kind](const Call& call) { cuda::select::partial_bitonic_with(kind, call); };
+  return [method = parse_select_method(method)](const Call& call) { cuda::select::select_rows(call, method); };
 }
 
 cuda::select::Rows<float> rows_of(const DeviceMatrix& matrix) {
@@ -55,12 +54,13 @@ TopkOutput form_of(bool sorted) {
 }  // namespace
 
 bool is_method(const std::string& name) {
-  const std::vector<std::string> names = cuda::select::select_method_names();
-  return find_network(name) != nullptr || std::find(names.begin(), names.end(), name) != names.end();
+  const std::vector<SelectMethod> methods = cuda::select::select_methods();
+  return find_network(name) != nullptr ||
+         std::any_of(methods.begin(), methods.end(), [&](SelectMethod method) { return name == to_string(method); });
 }
 
 std::string chosen_method(const Shape& shape, unsigned k, bool sorted) {
-  return std::string(
+  return to_string(
       cuda::select::choose_method(shape.rows, shape.length, k, form_of(sorted), cuda::multiprocessor_count()));
 }
 
@@ -68,11 +68,11 @@ std::function<void()> make_selection(const Entry& entry, const DeviceMatrix& mat
                                      cudaStream_t stream) {
   const TopkOutput form = form_of(entry.sorted);
   auto workspace = std::make_shared<cuda::Workspace>(stream);
-  return [contender = entry.contender, k = entry.k, form, workspace, &matrix, &answer] {
+  return [run = function_of(entry.contender.method), tuning = entry.contender.tuning, k = entry.k, form, workspace,
+          &matrix, &answer] {
     const cuda::select::Rows<float> rows = rows_of(matrix);
     workspace->reset();
-    run(contender.method,
-        {rows, {answer.values.data(), answer.ids.data(), k, form, rows}, contender.tuning, *workspace});
+    run({rows, {answer.values.data(), answer.ids.data(), k, form, rows}, tuning, *workspace});
   };
 }
 

@@ -26,7 +26,7 @@ struct DemoArguments {
   std::int64_t queries = 1000;
   std::int64_t k = 10;
   std::uint64_t seed = 1;
-  std::string backend = "auto";
+  Backend backend = Backend::automatic;
   int threads = 0;
 };
 
@@ -136,7 +136,7 @@ void print_object(const SearchReport& report, const Proof& proof) {
 
 void run(const DemoArguments& settings, const Context& context) {
   Options options;
-  options.backend = parse_backend(settings.backend);
+  options.backend = settings.backend;
   options.threads = settings.threads;
   const Problem problem = {settings.rows, settings.queries, settings.dims, settings.k, DType::float32};
   const Plan plan = explain(problem, options);
@@ -172,7 +172,7 @@ void add_demo(CLI::App& app, Context& context) {
   add_integer(*command, "--queries", settings->queries, "Queries; default 1000", 1)->group(group);
   add_integer(*command, "-k", settings->k, "Neighbors of each query; default 10")->group(group);
   add_integer(*command, "--seed", settings->seed, "Seed of the points; default 1", 0)->group(group);
-  add_backend(*command, context, settings->backend, method_names);
+  add_backend(*command, context, settings->backend, searching_backends());
   add_threads(*command, settings->threads);
   add_general_options(*command, context, "Print a JSON object instead of the story");
 }

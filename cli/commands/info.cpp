@@ -19,9 +19,11 @@ struct InfoArguments {
   InputSettings files;
 };
 
-Json names_per_backend(std::vector<std::string> (*names_of)(Backend)) {
+template <class Value>
+Json names_per_backend(std::vector<Value> (*values_of)(Backend)) {
   Json result = Json::object();
-  for (const Backend backend : available_backends()) result[to_string(backend)] = names_of(backend);
+  for (const Backend backend : available_backends())
+    for (const Value value : values_of(backend)) result[to_string(backend)].push_back(to_string(value));
   return result;
 }
 
@@ -30,9 +32,9 @@ Json describe_build() {
   Json object = json_object("info");
   object["backends"] = Json::array();
   for (const Backend backend : available_backends()) object["backends"].push_back(to_string(backend));
-  object["methods"] = names_per_backend(method_names);
-  object["distances"] = names_per_backend(distance_names);
-  object["selects"] = names_per_backend(select_names);
+  object["methods"] = names_per_backend(search_methods);
+  object["distances"] = names_per_backend(distance_stages);
+  object["selects"] = names_per_backend(select_methods);
   object["metrics"] = metric_names();
   object["formats"] = io::format_names();
   object["cpu"] = {{"model", machine.cpu_model},

@@ -30,8 +30,8 @@ struct TopkArguments {
   bool kth_only = false;
   std::int64_t first_row = 0;
   std::optional<std::int64_t> row_count;
-  std::string method = "auto";
-  std::string backend = "auto";
+  SelectMethod method = SelectMethod::automatic;
+  Backend backend = Backend::automatic;
   TuningSettings tuning;
   int threads = 0;
   std::int64_t memory = 0;
@@ -45,7 +45,7 @@ struct TopkArguments {
                     : values_only ? TopkOutput::values_only
                     : kth_only    ? TopkOutput::kth_only
                                   : TopkOutput::sorted;
-    result.backend = parse_backend(backend);
+    result.backend = backend;
     result.method = method;
     result.tuning = tuning.values();
     result.threads = threads;
@@ -143,7 +143,7 @@ void add_topk(CLI::App& app, Context& context) {
   values_only->group(group)->excludes(kth_only);
   kth_only->group(group);
   add_select_method(*command, context, settings->method);
-  add_backend(*command, context, settings->backend, select_names);
+  add_backend(*command, context, settings->backend, selecting_backends());
   add_threads(*command, settings->threads);
   add_memory(*command, settings->memory);
   add_tuning_options(*command, context, settings->tuning);

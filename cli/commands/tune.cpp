@@ -18,7 +18,7 @@ namespace kith::cli {
 namespace {
 
 struct TuneArguments {
-  std::string backend = "auto";
+  Backend backend = Backend::automatic;
   std::string output;
   bool quick = false;
 };
@@ -68,7 +68,7 @@ Json report_json(const TuneReport& report, const std::string& path) {
 }
 
 void run(const TuneArguments& settings, const Context& context) {
-  const TuneReport report = tune({parse_backend(settings.backend), settings.quick});
+  const TuneReport report = tune({settings.backend, settings.quick});
   const std::string path = place_of(settings, report);
   write_profile(path, settings.output.empty(), report);
   if (context.json) return print_json(report_json(report, path));
@@ -82,9 +82,9 @@ void run(const TuneArguments& settings, const Context& context) {
 void add_tune(CLI::App& app, Context& context) {
   auto [command, settings] = add_command<TuneArguments>(
       app, context, "tune", "Measures the device and stores what the planner reckons with", run);
-  add_backend(*command, context, settings->backend, [](Backend backend) {
-    return backend == Backend::cpu ? std::vector<std::string>() : method_names(backend);
-  });
+  std::vector<Backend> devices = searching_backends();
+  std::erase(devices, Backend::cpu);
+  add_backend(*command, context, settings->backend, devices);
   add_file(*command, "-o,--output", settings->output,
            "The file; default: <device>.json in ~/.config/kith, where searches look for it")
       ->group("Output");

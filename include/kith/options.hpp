@@ -20,10 +20,44 @@ enum class Backend { automatic, cpu, cuda, emulated };
 // one whose neighbors are approximate, and never chosen unless asked for.
 enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort };
 
-KITH_API const char* to_string(Backend backend) noexcept;  // "auto", "cpu", "cuda", "emulated"
-KITH_API const char* to_string(Method method) noexcept;    // "auto", "brute", "two-stage", "fused", ...
+// How scores of all pairs of a query and a point are computed, by which candidates are chosen. `exact` computes the
+// distances themselves, in double; `fp16` is a matrix product of rounded points. distance_stages() has those of a
+// backend.
+enum class DistanceStage { automatic, exact, direct, tiled, register_tiled, gemm, fp16 };
+
+// How the k smallest values of a row are found; select_methods() has those of a backend. `radius` and `curve` occur in
+// plans only: radius searches and method shifted-sort have their own selection.
+enum class SelectMethod {
+  automatic,
+  insertion_queue,
+  heap_queue,
+  merge_queue,
+  warp_select,
+  partial_bitonic,
+  block_select,
+  merge_path,
+  bits,
+  bits_global,
+  bits_single_row,
+  quick_multi_select,
+  sample_select,
+  radix_select,
+  sort,
+  threshold_filter,
+  radius,
+  curve,
+};
+
+// Names as people type them: "auto" for automatic, else the enumerator with "-" for "_". Parsing ignores case, takes
+// "_" for "-" and throws Error(invalid_argument), which lists the names.
+KITH_API const char* to_string(Backend backend) noexcept;
+KITH_API const char* to_string(Method method) noexcept;
+KITH_API const char* to_string(DistanceStage stage) noexcept;
+KITH_API const char* to_string(SelectMethod method) noexcept;
 KITH_API Backend parse_backend(std::string_view name);
 KITH_API Method parse_method(std::string_view name);
+KITH_API DistanceStage parse_distance_stage(std::string_view name);
+KITH_API SelectMethod parse_select_method(std::string_view name);
 
 // The backends this build has and this machine can run, the fastest first, without `automatic`.
 KITH_API std::vector<Backend> available_backends();
@@ -42,11 +76,11 @@ KITH_API std::vector<Device> cuda_devices();
 
 // The instruction sets the CPU backend can use here, the best first, as Highway calls them: AVX3 is AVX-512.
 KITH_API std::vector<std::string> simd_targets();
-// The search methods, distance stages and selection stages a backend has, `auto` first. Selection stages are what
-// topk() calls methods; `automatic` has those of the backend that topk() takes.
-KITH_API std::vector<std::string> method_names(Backend backend);
-KITH_API std::vector<std::string> distance_names(Backend backend);
-KITH_API std::vector<std::string> select_names(Backend backend);
+// The search methods, distance stages and selection methods of a backend, `automatic` first; of selection methods none
+// where the backend is not in this build. Backend `automatic` has the selection methods of the one that topk() takes.
+KITH_API std::vector<Method> search_methods(Backend backend);
+KITH_API std::vector<DistanceStage> distance_stages(Backend backend);
+KITH_API std::vector<SelectMethod> select_methods(Backend backend);
 
 struct Progress {
   std::int64_t done = 0;   // distances computed so far
@@ -57,24 +91,41 @@ struct Progress {
 // Called on the calling thread between tiles; false stops the work with Error(cancelled).
 using ProgressCallback = std::function<bool(const Progress&)>;
 
-// How method `triangle` works. What is zero or "auto" is decided by the shape of the problem. The paper is Sweet KNN
-// (Chen, Ding and Shen).
+// How method `triangle` takes a query through the points of the clusters that its bound leaves. `interval_scan`: a
+// warp, or several, scans intervals of sorted clusters. `sweet_knn`, on a device and as its paper has it (Chen, Ding
+// and Shen): a thread, or several, go from point to point.
+enum class TriangleForm { automatic, interval_scan, sweet_knn };
+// Form sweet_knn: whether bounds tighten as neighbors are found, or stay.
+enum class TriangleFilter { automatic, full, partial };
+// Form sweet_knn: the memory of a thread's neighbors; and the layout of those in memory: interleaved among threads, or
+// contiguous for each.
+enum class TrianglePlacement { automatic, registers, shared, global };
+enum class TriangleLayout { interleaved, contiguous };
+
+// What is zero or `automatic` is decided by the shape of the problem.
 struct TriangleTuning {
   // Clusters of the queries, and of the base; 0 = 3 √rows (2 √rows on the CPU, up to 6 √rows on a device with many
   // dimensions), fewer where the budget says so.
   std::int64_t query_landmarks = 0;
   std::int64_t base_landmarks = 0;
-  // "interval-scan": a warp, or several, takes a query through the stretches of sorted clusters that its bound leaves.
-  // "paper": a thread, or several, takes a query from point to point. Backend cpu has windows only.
-  std::string form = "auto";
-  // What follows is of form paper.
-  std::string filter = "auto";         // "full": bounds tighten as neighbors are found; "partial": they stay
-  std::string placement = "auto";      // of a thread's neighbors: "registers", "shared" or "global" memory
-  std::string layout = "interleaved";  // of those in memory: "interleaved" among threads, or "contiguous" for each
-  bool remapped = true;                // threads of a warp have queries of one cluster
-  // Of both forms on a device: 0 lets the number of queries decide.
-  int threads_per_query = 0;
+  TriangleForm form = TriangleForm::automatic;
+  TriangleFilter filter = TriangleFilter::automatic;
+  TrianglePlacement placement = TrianglePlacement::automatic;
+  TriangleLayout layout = TriangleLayout::interleaved;
+  bool remapped = true;       // form sweet_knn: threads of a warp have queries of one cluster
+  int threads_per_query = 0;  // on a device; 0 lets the number of queries decide
 };
+
+// The space-filling curve of method `shifted-sort`. On a device automatic is Hilbert's, whose codes cost nothing there
+// beside the sorting; on the CPU Morton's.
+enum class Curve { automatic, morton, hilbert };
+// On a device: a list of neighbors stays with the warp of its query; or, as the paper has it, lists go through memory
+// after every shift, with k candidates on either side and k ≤ 512.
+enum class CurveMerge { automatic, warp, global_memory };
+// How a query's position in an order is found: by binary search in orders that an index makes once; or, on a device and
+// as the paper has it, queries and points are sorted together, the points again for every batch of queries. The
+// positions, and so the answer, are the same.
+enum class CurvePositions { automatic, search, sort };
 
 // How method `shifted-sort` works (Li et al., kANN on the GPU with Shifted Sorting). Its neighbors are approximate:
 // points that are near each other in one of several orders along a space-filling curve. 1 to 16 dimensions, k ≤ 1024 on
@@ -88,24 +139,33 @@ struct ShiftedSortTuning {
   // on the points' side. `shifts` and `shift` then follow from the dimensions.
   bool guaranteed = false;
   std::int64_t window = 0;  // candidates on either side of a query in each order; 0 = k, or a few more for free
-  // "morton" or "hilbert"; auto: the latter on a device, where its codes cost nothing beside the sorting
-  std::string curve = "auto";
-  // On a device. "warp": a list stays with the warp of its query; "paper": lists go through memory after every shift,
-  // with k candidates on either side and k ≤ 512.
-  std::string merge = "auto";
-  // How a query's place in an order is found. "search": by binary search in orders that an index makes once. "sort", on
-  // a device and as the paper does it: queries and points are sorted together, the points again for every batch of
-  // queries. The places, and so the answer, are the same.
-  std::string places = "auto";
+  Curve curve = Curve::automatic;
+  CurveMerge merge = CurveMerge::automatic;
+  CurvePositions positions = CurvePositions::automatic;
 };
+
+KITH_API const char* to_string(TriangleForm form) noexcept;
+KITH_API const char* to_string(TriangleFilter filter) noexcept;
+KITH_API const char* to_string(TrianglePlacement placement) noexcept;
+KITH_API const char* to_string(TriangleLayout layout) noexcept;
+KITH_API const char* to_string(Curve curve) noexcept;
+KITH_API const char* to_string(CurveMerge merge) noexcept;
+KITH_API const char* to_string(CurvePositions positions) noexcept;
+KITH_API TriangleForm parse_triangle_form(std::string_view name);
+KITH_API TriangleFilter parse_triangle_filter(std::string_view name);
+KITH_API TrianglePlacement parse_triangle_placement(std::string_view name);
+KITH_API TriangleLayout parse_triangle_layout(std::string_view name);
+KITH_API Curve parse_curve(std::string_view name);
+KITH_API CurveMerge parse_curve_merge(std::string_view name);
+KITH_API CurvePositions parse_curve_positions(std::string_view name);
 
 struct Options {
   Metric metric = MetricKind::euclidean;
   Backend backend = Backend::automatic;
   Method method = Method::automatic;
-  std::string distance = "auto";  // a name of distance_names()
-  std::string select = "auto";    // a name of select_names()
-  int threads = 0;                // CPU threads; 0 = all that this process may use
+  DistanceStage distance = DistanceStage::automatic;
+  SelectMethod select = SelectMethod::automatic;
+  int threads = 0;  // CPU threads; 0 = all that this process may use
   // Bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free, on a device half of it.
   std::int64_t memory_budget = 0;
   bool check_finite = true;  // off: NaN or Inf in the input give an unspecified answer, never a crash

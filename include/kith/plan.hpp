@@ -23,19 +23,31 @@ struct Problem {
 
 struct Plan {
   struct Alternative {
-    std::string distance;
+    DistanceStage distance = DistanceStage::automatic;
     double seconds = 0;                 // predicted
     Method method = Method::automatic;  // on a device: two-stage or fused, whichever is faster with this stage
+  };
+
+  // Scores of all points by a distance stage, and the proof that they were sharp enough for a query.
+  struct Pass {
+    DistanceStage distance = DistanceStage::exact;
+    bool expanded = false;  // squares from products
+    bool fused = false;     // no score is stored
+
+    bool operator==(const Pass&) const = default;
   };
 
   Problem problem;
   Metric metric;
   Backend backend = Backend::cpu;
   Method method = Method::brute;
-  std::string distance;   // distance stage
-  bool forced = false;    // on a device: it was asked for by name, and is used even if the index knows that it fails
-  std::string select;     // selection stage
+  DistanceStage distance = DistanceStage::automatic;
+  bool forced = false;  // on a device: it was asked for by name, and is used even if the index knows that it fails
+  SelectMethod select = SelectMethod::automatic;
   bool expanded = false;  // Euclidean candidates come from ‖y‖² − 2⟨x,y⟩ instead of Σ(x−y)²
+  // Two-stage and fused on a device: queries without a proof take the next pass; the last one is exact.
+  std::vector<Pass> passes;
+  bool tries_passes = false;  // on a few queries first, where a pass that fails would cost more than that
   int threads = 1;
   std::int64_t query_block = 0;  // queries of a tile
   std::int64_t base_tile = 0;    // base rows of a tile
@@ -44,7 +56,7 @@ struct Plan {
   TriangleTuning triangle;       // of method triangle: what its form has is decided
   bool statistics = false;       // that method triangle counts what it does
 
-  ShiftedSortTuning shifted_sort;  // of method shifted-sort: what was zero or "auto" is decided
+  ShiftedSortTuning shifted_sort;  // of method shifted-sort: what was zero or automatic is decided
   bool approximate = false;        // neighbors may be missed
 
   std::int64_t workspace_bytes = 0;
@@ -55,6 +67,7 @@ struct Plan {
   std::vector<Alternative> alternatives;  // what else was considered, cheapest first
 };
 
+KITH_API std::string to_string(const Plan::Pass& pass);  // "gemm", "fused", "fused fp16", ...
 // Several lines of text for people.
 KITH_API std::string to_string(const Plan& plan);
 KITH_API std::ostream& operator<<(std::ostream& out, const Plan& plan);

@@ -15,10 +15,9 @@
 
 namespace kith {
 
-// One pass of the ladder that a search on a device climbs: scores by a distance stage, then the proof that they were
-// exact enough. Queries without it take the next one; the last, "exact", computes every distance in double.
+// A pass of the plan's fallback chain and the queries that took it, if only on trial.
 struct SearchStep {
-  std::string distance;
+  Plan::Pass pass;
   std::int64_t queries = 0;
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "kith/export.hpp"
@@ -42,7 +41,7 @@ struct TopkOptions {
   bool largest = false;
   TopkOutput output = TopkOutput::sorted;
   Backend backend = Backend::automatic;
-  std::string method = "auto";  // a name of select_names()
+  SelectMethod method = SelectMethod::automatic;
   SelectTuning tuning;
   int threads = 0;                 // of backend cpu, as in Options
   std::int64_t memory_budget = 0;  // bytes of workspace; 0 = what k needs on all threads; cuda: of the device's memory,

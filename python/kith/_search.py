@@ -58,7 +58,7 @@ def search(
     tuning : settings by name
         Of method triangle: landmarks (of the base), query_landmarks, and on a device form, filter, placement, layout,
         remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge
-        and places.
+        and positions.
     stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
         object of PyTorch, CuPy or with ``__cuda_stream__``
     progress : True for a bar, or a function of (done, total); what that raises stops the search

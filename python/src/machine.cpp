@@ -11,9 +11,10 @@
 namespace kith::python {
 namespace {
 
-std::vector<std::string> backend_names() {
+template <class Value>
+std::vector<std::string> names_of(const std::vector<Value>& values) {
   std::vector<std::string> names;
-  for (const Backend backend : available_backends()) names.emplace_back(to_string(backend));
+  for (const Value value : values) names.emplace_back(to_string(value));
   return names;
 }
 
@@ -36,18 +37,18 @@ nb::list device_list() {
 
 void bind_machine(nb::module_& module) {
   module.def("version", &version);
-  module.def("backends", &backend_names);
+  module.def("backends", [] { return names_of(available_backends()); });
   module.def("cuda_devices", &device_list);
   module.def("simd_targets", &simd_targets);
   module.def("metrics", &metric_names);
-  const auto def_names = [&](const char* name, std::vector<std::string> (*names)(Backend)) {
+  const auto def_names = [&](const char* name, auto* values) {
     module.def(
-        name, [names](const std::string& backend) { return names(parse_backend(backend)); },
+        name, [values](const std::string& backend) { return names_of(values(parse_backend(backend))); },
         nb::arg("backend") = "auto");
   };
-  def_names("method_names", &method_names);
-  def_names("distance_names", &distance_names);
-  def_names("select_names", &select_names);
+  def_names("method_names", &search_methods);
+  def_names("distance_names", &distance_stages);
+  def_names("select_names", &select_methods);
 #ifdef KITH_HAS_CUDA
   module.attr("has_cuda") = true;
 #else

@@ -18,13 +18,13 @@ bool set_triangle(TriangleTuning& triangle, const std::string& name, nb::handle 
   } else if (name == "base_landmarks" || name == "landmarks") {
     triangle.base_landmarks = nb::cast<std::int64_t>(value);
   } else if (name == "form") {
-    triangle.form = nb::cast<std::string>(value);
+    triangle.form = parse_triangle_form(nb::cast<std::string>(value));
   } else if (name == "filter") {
-    triangle.filter = nb::cast<std::string>(value);
+    triangle.filter = parse_triangle_filter(nb::cast<std::string>(value));
   } else if (name == "placement") {
-    triangle.placement = nb::cast<std::string>(value);
+    triangle.placement = parse_triangle_placement(nb::cast<std::string>(value));
   } else if (name == "layout") {
-    triangle.layout = nb::cast<std::string>(value);
+    triangle.layout = parse_triangle_layout(nb::cast<std::string>(value));
   } else if (name == "remapped") {
     triangle.remapped = nb::cast<bool>(value);
   } else if (name == "threads_per_query") {
@@ -45,11 +45,11 @@ bool set_shifted_sort(ShiftedSortTuning& tuning, const std::string& name, nb::ha
   } else if (name == "window") {
     tuning.window = nb::cast<std::int64_t>(value);
   } else if (name == "curve") {
-    tuning.curve = nb::cast<std::string>(value);
+    tuning.curve = parse_curve(nb::cast<std::string>(value));
   } else if (name == "merge") {
-    tuning.merge = nb::cast<std::string>(value);
-  } else if (name == "places") {
-    tuning.places = nb::cast<std::string>(value);
+    tuning.merge = parse_curve_merge(nb::cast<std::string>(value));
+  } else if (name == "positions") {
+    tuning.positions = parse_curve_positions(nb::cast<std::string>(value));
   } else {
     return false;
   }
@@ -67,7 +67,7 @@ void set_tuning(Options& options, const std::string& name, nb::handle value) {
               "tuning '" + name +
                   "' is not known; triangle has landmarks (or base_landmarks), query_landmarks, form, filter, "
                   "placement, layout, remapped, threads_per_query; shifted-sort has shifts, shift, guaranteed, window, "
-                  "curve, merge, places");
+                  "curve, merge, positions");
 }
 
 Metric metric_of(const std::string& name, nb::handle p) {
@@ -92,8 +92,8 @@ void bind_options(nb::module_& module) {
             options.metric = metric_of(metric, p);
             options.backend = parse_backend(backend);
             options.method = parse_method(method);
-            options.distance = distance;
-            options.select = select;
+            options.distance = parse_distance_stage(distance);
+            options.select = parse_select_method(select);
             options.threads = threads;
             options.memory_budget = memory;
             options.check_finite = check_finite;

@@ -49,13 +49,14 @@ std::string text_of(const Plan& plan) {
 
 nb::list alternatives_of(const Plan& plan) {
   nb::list list;
-  for (const Plan::Alternative& other : plan.alternatives) list.append(nb::make_tuple(other.distance, other.seconds));
+  for (const Plan::Alternative& other : plan.alternatives)
+    list.append(nb::make_tuple(to_string(other.distance), other.seconds));
   return list;
 }
 
 nb::list steps_of(const SearchReport& report) {
   nb::list list;
-  for (const SearchStep& step : report.steps) list.append(nb::make_tuple(step.distance, step.queries));
+  for (const SearchStep& step : report.steps) list.append(nb::make_tuple(to_string(step.pass), step.queries));
   return list;
 }
 
@@ -99,8 +100,10 @@ void bind_report(nb::module_& module) {
       .def_prop_ro("metric", [](const Plan& plan) { return to_string(plan.metric); })
       .def_prop_ro("backend", [](const Plan& plan) { return to_string(plan.backend); })
       .def_prop_ro("method", [](const Plan& plan) { return to_string(plan.method); })
-      .def_ro("distance", &Plan::distance, "The distance stage.")
-      .def_ro("select", &Plan::select, "The selection stage.")
+      .def_prop_ro(
+          "distance", [](const Plan& plan) { return to_string(plan.distance); }, "The distance stage.")
+      .def_prop_ro(
+          "select", [](const Plan& plan) { return to_string(plan.select); }, "The selection stage.")
       .def_ro("expanded", &Plan::expanded, "Euclidean candidates come from norms and products.")
       .def_ro("threads", &Plan::threads)
       .def_ro("query_block", &Plan::query_block)

@@ -33,7 +33,7 @@ void select(nb::handle matrix, std::int64_t k, bool largest, const std::string& 
   options.largest = largest;
   options.output = output_named(output);
   options.backend = parse_backend(backend);
-  options.method = method;
+  options.method = parse_select_method(method);
   options.threads = threads_after_fork(threads);
   options.memory_budget = memory;
   options.progress = &Watch::on_progress;

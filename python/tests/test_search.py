@@ -247,7 +247,7 @@ def test_shifted_sort(rng):
         recalls.append(quality["recall"])
     assert recalls[1] > recalls[0]
     assert kith.Index(base, method="shifted-sort").search(queries, 5).report.quality is None
-    for tuning, message in (({"shifts": 33}, "33"), ({"curve": "peano"}, "peano"), ({"places": "guess"}, "known are")):
+    for tuning, message in (({"shifts": 33}, "33"), ({"curve": "peano"}, "peano"), ({"positions": "guess"}, "known are")):
         with pytest.raises(ValueError, match=message):
             kith.search(base, queries, 5, method="shifted-sort", tuning=tuning)
     with pytest.raises(ValueError, match="cosine"):

@@ -28,20 +28,22 @@ std::vector<std::string> simd_targets() {
   return cpu::simd_targets();
 }
 
-std::vector<std::string> method_names(Backend backend) {
-  if (is_device(backend)) return {"auto", "brute", "two-stage", "fused", "triangle", "shifted-sort"};
-  return {"auto", "brute", "triangle", "shifted-sort"};
+std::vector<Method> search_methods(Backend backend) {
+  using enum Method;
+  if (is_device(backend)) return {automatic, brute, two_stage, fused, triangle, shifted_sort};
+  return {automatic, brute, triangle, shifted_sort};
 }
 
-std::vector<std::string> distance_names(Backend backend) {
-  if (is_device(backend)) return {"auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16"};
-  return {"auto", "direct", "register-tiled", "gemm"};
+std::vector<DistanceStage> distance_stages(Backend backend) {
+  using enum DistanceStage;
+  if (is_device(backend)) return {automatic, exact, direct, tiled, register_tiled, gemm, fp16};
+  return {automatic, direct, register_tiled, gemm};
 }
 
-std::vector<std::string> select_names(Backend backend) {
+std::vector<SelectMethod> select_methods(Backend backend) {
   if (backend == Backend::automatic) backend = available_backends().front();
   const backend::BackendTable* table = backend::find_table(backend);
-  return table == nullptr ? std::vector<std::string>() : table->select_names();
+  return table == nullptr ? std::vector<SelectMethod>() : table->select_methods();
 }
 
 }  // namespace kith

@@ -14,16 +14,18 @@
 namespace kith::api {
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
+template <class Value>
+std::string joined(const std::vector<Value>& values) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const Value value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_string(value));
   return text;
 }
 
-void check_name(const char* what, const std::string& name, const std::vector<std::string>& known, Backend backend) {
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} '{}' is not one of backend {}; it has {}", what, name,
-                                                       to_string(backend), joined(known)));
+template <class Value>
+void check_known(const char* what, Value value, const std::vector<Value>& known, Backend backend) {
+  if (std::find(known.begin(), known.end(), value) != known.end()) return;
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} '{}' is not one of backend {}; it has {}", what,
+                                                       to_string(value), to_string(backend), joined(known)));
 }
 
 // The fastest is first and the CPU always there, so `automatic` never comes to the emulator, which is behind it.
@@ -36,10 +38,8 @@ Backend resolve(Backend backend, Memory memory) {
   const std::vector<Backend> available = available_backends();
   if (backend == Backend::automatic) return available.front();
   if (std::find(available.begin(), available.end(), backend) != available.end()) return backend;
-  std::vector<std::string> names;
-  for (const Backend one : available) names.emplace_back(to_string(one));
   throw Error(ErrorCode::no_device, fmt::format("backend {} is not available; this build and machine have {}",
-                                                to_string(backend), joined(names)));
+                                                to_string(backend), joined(available)));
 }
 
 void check_resources(int threads, std::int64_t budget) {
@@ -89,18 +89,6 @@ void check_triangle_values(const TriangleTuning& tuning) {
     if (each.value < 0)
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("triangle.{} = {}; 0 (the method's choice) or more is allowed", each.name, each.value));
-  struct Choice {
-    const char* name;
-    const std::string& value;
-    std::vector<std::string> known;
-  };
-  for (const Choice& each : {Choice{"form", tuning.form, {"auto", "interval-scan", "paper"}},
-                             {"filter", tuning.filter, {"auto", "full", "partial"}},
-                             {"placement", tuning.placement, {"auto", "registers", "shared", "global"}},
-                             {"layout", tuning.layout, {"interleaved", "contiguous"}}})
-    if (std::find(each.known.begin(), each.known.end(), each.value) == each.known.end())
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("triangle.{} = '{}'; known are {}", each.name, each.value, joined(each.known)));
 }
 
 // What only devices have is refused on the CPU, not passed over.
@@ -112,13 +100,13 @@ void check_triangle(const Options& options, Backend backend) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("method triangle cannot search by {}: it has no triangle inequality", to_string(options.metric)));
-  if (options.distance != "auto" || options.select != "auto")
+  if (options.distance != DistanceStage::automatic || options.select != SelectMethod::automatic)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("method triangle has no stages to choose; distance '{}' and selection '{}' were asked for",
-                            options.distance, options.select));
+                            to_string(options.distance), to_string(options.select)));
   if (backend != Backend::cpu) return;
   const TriangleTuning usual;
-  if (tuning.form == "paper" || tuning.filter != usual.filter || tuning.placement != usual.placement ||
+  if (tuning.form == TriangleForm::sweet_knn || tuning.filter != usual.filter || tuning.placement != usual.placement ||
       tuning.layout != usual.layout || tuning.remapped != usual.remapped || tuning.threads_per_query != 0)
     throw Error(ErrorCode::invalid_argument,
                 "backend cpu has form interval-scan of method triangle; form sweet-knn, filter, placement, layout, "
@@ -133,11 +121,11 @@ Backend check_options(const Options& options, Memory memory) {
     throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
   check_resources(options.threads, options.memory_budget);
   const Backend backend = resolve(options.backend, memory);
-  check_name("method", to_string(options.method), method_names(backend), backend);
-  check_name("distance stage", options.distance, distance_names(backend), backend);
-  if (backend == Backend::cpu && options.select == "sort")
+  check_known("method", options.method, search_methods(backend), backend);
+  check_known("distance stage", options.distance, distance_stages(backend), backend);
+  if (backend == Backend::cpu && options.select == SelectMethod::sort)
     throw Error(ErrorCode::invalid_argument, "selection 'sort' is for topk; search has auto, threshold-filter");
-  check_name("selection", options.select, select_names(backend), backend);
+  check_known("selection", options.select, select_methods(backend), backend);
   check_triangle(options, backend);
   return backend;
 }
@@ -145,7 +133,7 @@ Backend check_options(const Options& options, Memory memory) {
 Backend check_options(const TopkOptions& options, Memory memory) {
   check_resources(options.threads, options.memory_budget);
   const Backend backend = resolve(options.backend, memory);
-  check_name("selection method", options.method, select_names(backend), backend);
+  check_known("selection method", options.method, select_methods(backend), backend);
   check_tuning(options.tuning);
   return backend;
 }

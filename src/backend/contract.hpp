@@ -114,10 +114,10 @@ struct TypedTable {
 
 struct BackendTable {
   Backend id;
-  bool (*is_available)();                      // a device is there that this build has code for
-  std::vector<Device> (*devices)();            // none of backend cpu
-  plan::Machine (*facts)();                    // of the current device, its profile the one that is built in
-  std::vector<std::string> (*select_names)();  // "auto" first
+  bool (*is_available)();                         // a device is there that this build has code for
+  std::vector<Device> (*devices)();               // none of backend cpu
+  plan::Machine (*facts)();                       // of the current device, its profile the one that is built in
+  std::vector<SelectMethod> (*select_methods)();  // `automatic` first
   std::vector<MeasuredCost> (*measure_costs)(const TuneSize& size);  // null where there is no profile
   std::tuple<TypedTable<float>, TypedTable<double>, TypedTable<std::uint8_t>, TypedTable<std::int8_t>> typed;
 
@@ -129,11 +129,11 @@ struct BackendTable {
 
 // Whether warps reduce the neighbors that they find for a plan of a device, without lists.
 inline bool reduces_in_search(const Plan& plan) {
-  return plan.method == Method::shifted_sort && plan.shifted_sort.merge == "warp";
+  return plan.method == Method::shifted_sort && plan.shifted_sort.merge == CurveMerge::warp;
 }
 // Whether plans by these options, whose backend is resolved, are such.
 inline bool reduces_in_search(const Options& options) {
-  return options.method == Method::shifted_sort && options.shifted_sort.merge != "paper" &&
+  return options.method == Method::shifted_sort && options.shifted_sort.merge != CurveMerge::global_memory &&
          options.backend != Backend::cpu;
 }
 

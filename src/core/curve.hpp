@@ -17,12 +17,11 @@
 #include <cstdint>
 
 #include "core/host_device.hpp"
+#include "kith/options.hpp"
 
 namespace kith::core {
 
 inline constexpr int kMaxCurveDims = 16;
-
-enum class Curve { morton, hilbert };
 
 struct CodeShape {
   int words;  // of 64 bits

@@ -1,4 +1,4 @@
-// curve_shifts.hpp: shifts and curve of a ShiftedSortTuning.
+// curve_shifts.hpp: shifts of a ShiftedSortTuning.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,6 @@ inline constexpr double kGuaranteedExtent = 0.5;
 inline CurveShifts curve_shifts(const ShiftedSortTuning& tuning) {
   const double extent = 1 - (tuning.shifts - 1) * tuning.shift;
   return {tuning.shifts, tuning.shift, tuning.guaranteed ? kGuaranteedExtent : std::min(kMaxExtent, extent)};
-}
-
-inline Curve curve_of(const ShiftedSortTuning& tuning) {
-  return tuning.curve == "hilbert" ? Curve::hilbert : Curve::morton;
 }
 
 }  // namespace kith::core

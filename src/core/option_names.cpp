@@ -1,4 +1,4 @@
-// The names of backends and methods; programs that have no more of the library than a planner know them too.
+// The names of what options choose among, each in one table.
 #include "core/names.hpp"
 #include "kith/options.hpp"
 
@@ -23,22 +23,106 @@ constexpr std::array<Name<Method>, 6> kMethods{{
     {"shifted-sort", Method::shifted_sort},
 }};
 
+constexpr std::array<Name<DistanceStage>, 7> kDistanceStages{{
+    {"auto", DistanceStage::automatic},
+    {"exact", DistanceStage::exact},
+    {"direct", DistanceStage::direct},
+    {"tiled", DistanceStage::tiled},
+    {"register-tiled", DistanceStage::register_tiled},
+    {"gemm", DistanceStage::gemm},
+    {"fp16", DistanceStage::fp16},
+}};
+
+constexpr std::array<Name<SelectMethod>, 16> kSelectMethods{{
+    {"auto", SelectMethod::automatic},
+    {"insertion-queue", SelectMethod::insertion_queue},
+    {"heap-queue", SelectMethod::heap_queue},
+    {"merge-queue", SelectMethod::merge_queue},
+    {"warp-select", SelectMethod::warp_select},
+    {"partial-bitonic", SelectMethod::partial_bitonic},
+    {"block-select", SelectMethod::block_select},
+    {"merge-path", SelectMethod::merge_path},
+    {"bits", SelectMethod::bits},
+    {"bits-global", SelectMethod::bits_global},
+    {"bits-single-row", SelectMethod::bits_single_row},
+    {"quick-multi-select", SelectMethod::quick_multi_select},
+    {"sample-select", SelectMethod::sample_select},
+    {"radix-select", SelectMethod::radix_select},
+    {"sort", SelectMethod::sort},
+    {"threshold-filter", SelectMethod::threshold_filter},
+}};
+
+constexpr std::array<Name<TriangleForm>, 3> kTriangleForms{{
+    {"auto", TriangleForm::automatic},
+    {"interval-scan", TriangleForm::interval_scan},
+    {"sweet-knn", TriangleForm::sweet_knn},
+}};
+
+constexpr std::array<Name<TriangleFilter>, 3> kTriangleFilters{{
+    {"auto", TriangleFilter::automatic},
+    {"full", TriangleFilter::full},
+    {"partial", TriangleFilter::partial},
+}};
+
+constexpr std::array<Name<TrianglePlacement>, 4> kTrianglePlacements{{
+    {"auto", TrianglePlacement::automatic},
+    {"registers", TrianglePlacement::registers},
+    {"shared", TrianglePlacement::shared},
+    {"global", TrianglePlacement::global},
+}};
+
+constexpr std::array<Name<TriangleLayout>, 2> kTriangleLayouts{{
+    {"interleaved", TriangleLayout::interleaved},
+    {"contiguous", TriangleLayout::contiguous},
+}};
+
+constexpr std::array<Name<Curve>, 3> kCurves{{
+    {"auto", Curve::automatic},
+    {"morton", Curve::morton},
+    {"hilbert", Curve::hilbert},
+}};
+
+constexpr std::array<Name<CurveMerge>, 3> kCurveMerges{{
+    {"auto", CurveMerge::automatic},
+    {"warp", CurveMerge::warp},
+    {"global-memory", CurveMerge::global_memory},
+}};
+
+constexpr std::array<Name<CurvePositions>, 3> kCurvePositions{{
+    {"auto", CurvePositions::automatic},
+    {"search", CurvePositions::search},
+    {"sort", CurvePositions::sort},
+}};
+
 }  // namespace
 
-const char* to_string(Backend backend) noexcept {
-  return core::name_of(kBackends, backend);
+#define KITH_NAMES(Enum, table, parse, what)    \
+  const char* to_string(Enum value) noexcept {  \
+    return core::name_of(table, value);         \
+  }                                             \
+  Enum parse(std::string_view name) {           \
+    return core::parse_name(table, what, name); \
+  }
+KITH_NAMES(Backend, kBackends, parse_backend, "backend")
+KITH_NAMES(Method, kMethods, parse_method, "method")
+KITH_NAMES(DistanceStage, kDistanceStages, parse_distance_stage, "distance stage")
+KITH_NAMES(TriangleForm, kTriangleForms, parse_triangle_form, "form of method triangle")
+KITH_NAMES(TriangleFilter, kTriangleFilters, parse_triangle_filter, "filter of method triangle")
+KITH_NAMES(TrianglePlacement, kTrianglePlacements, parse_triangle_placement, "placement of method triangle")
+KITH_NAMES(TriangleLayout, kTriangleLayouts, parse_triangle_layout, "layout of method triangle")
+KITH_NAMES(Curve, kCurves, parse_curve, "curve")
+KITH_NAMES(CurveMerge, kCurveMerges, parse_curve_merge, "merge of method shifted-sort")
+KITH_NAMES(CurvePositions, kCurvePositions, parse_curve_positions, "positions of method shifted-sort")
+#undef KITH_NAMES
+
+const char* to_string(SelectMethod method) noexcept {
+  if (method == SelectMethod::radius) return "radius";
+  if (method == SelectMethod::curve) return "curve";
+  return core::name_of(kSelectMethods, method);
 }
 
-const char* to_string(Method method) noexcept {
-  return core::name_of(kMethods, method);
-}
-
-Backend parse_backend(std::string_view name) {
-  return core::parse_name(kBackends, "backend", name);
-}
-
-Method parse_method(std::string_view name) {
-  return core::parse_name(kMethods, "method", name);
+SelectMethod parse_select_method(std::string_view name) {
+  return core::parse_name(kSelectMethods, "selection method", name);
 }
 
 }  // namespace kith

@@ -5,6 +5,15 @@
 
 namespace kith::core {
 
+// What method triangle leaves: of the data, not of its shape, and so estimated from a sample.
+struct SurvivingFractions {
+  double points = 1;    // of pairs of a query and a point: distances that are computed
+  double clusters = 1;  // of pairs of a query and a cluster: those that are looked at
+};
+
+// Where no data is at hand: what is left of data with structure.
+inline constexpr SurvivingFractions kUsualSurvivors{0.005, 0.03};
+
 inline constexpr std::int64_t kSamplePoints = 8192;
 inline constexpr std::int64_t kSampleQueries = 48;
 // A device finds landmarks for fewer of the points, and draws fewer landmarks: finding them costs the most.

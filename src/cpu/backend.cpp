@@ -41,15 +41,16 @@ KITH_INSTANTIATE(std::int8_t)
 #undef KITH_INSTANTIATE
 
 const backend::BackendTable& backend_table() {
-  static const backend::BackendTable table{Backend::cpu,
-                                           [] { return true; },
-                                           [] { return std::vector<Device>(); },
-                                           []() -> plan::Machine { return facts(); },
-                                           [] {
-                                             return std::vector<std::string>{"auto", "threshold-filter", "sort"};
-                                           },
-                                           nullptr,
-                                           {kTyped<float>, kTyped<double>, kTyped<std::uint8_t>, kTyped<std::int8_t>}};
+  static const backend::BackendTable table{
+      Backend::cpu,
+      [] { return true; },
+      [] { return std::vector<Device>(); },
+      []() -> plan::Machine { return facts(); },
+      [] {
+        return std::vector{SelectMethod::automatic, SelectMethod::threshold_filter, SelectMethod::sort};
+      },
+      nullptr,
+      {kTyped<float>, kTyped<double>, kTyped<std::uint8_t>, kTyped<std::int8_t>}};
   return table;
 }
 

@@ -126,7 +126,7 @@ template <class T, class F = DistanceOf<T>>
 std::vector<core::Hit<F>> select_part(const MatrixView<T>& matrix, std::int64_t row, std::int64_t first,
                                       std::int64_t last, std::int64_t k, const TopkOptions& options) {
   std::vector<F> scratch(kChunk);
-  if (options.method == "sort") {
+  if (options.method == SelectMethod::sort) {
     std::vector<core::Hit<F>> all;
     all.reserve(static_cast<std::size_t>(last - first));
     for (std::int64_t c = first; c < last; ++c)
@@ -162,7 +162,7 @@ template <class F>
 std::int64_t row_workspace(std::int64_t cols, std::int64_t k, const TopkOptions& options) {
   constexpr auto kHit = static_cast<std::int64_t>(sizeof(core::Hit<F>));
   const std::int64_t chunk = kChunk * static_cast<std::int64_t>(sizeof(F));
-  if (options.method == "sort") return chunk + cols * (kHit + 8);
+  if (options.method == SelectMethod::sort) return chunk + cols * (kHit + 8);
   return chunk + buffer_capacity(cols, k) * 2 * static_cast<std::int64_t>(sizeof(F)) + k * (kHit + 8);
 }
 

@@ -31,7 +31,7 @@ const backend::BackendTable& backend_table() {
                                            &is_available,
                                            &device_list,
                                            []() -> plan::Machine { return device_facts(); },
-                                           &select::select_method_names,
+                                           &select::select_methods,
                                            &measure_costs,
                                            {kTyped<float>, kTyped<double>, kTyped<std::uint8_t>, kTyped<std::int8_t>}};
   return table;

@@ -78,8 +78,8 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   std::optional<PointStore<F>> brought;
   std::optional<PointCheck<F>> check;
   if (!is_base) {
-    brought.emplace(link.bring_points(queries_.points, index_.metric(), index_.needs_bias() && plan.distance != "exact",
-                                      RowGaps::closed));
+    brought.emplace(link.bring_points(queries_.points, index_.metric(),
+                                      index_.needs_bias() && plan.distance != DistanceStage::exact, RowGaps::closed));
     // Beside the search, on a stream of its own: the host waits for the check and for nothing else.
     Event ready;
     ready.record(stream_);

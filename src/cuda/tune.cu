@@ -196,8 +196,8 @@ class Tuner {
     plan.problem = {kRows, 1, kDims, 1, DType::float32};
     plan.metric = MetricKind::sqeuclidean;
     plan.method = Method::two_stage;
-    plan.distance = "direct";
-    plan.select = "auto";
+    plan.distance = DistanceStage::direct;
+    plan.passes = {{DistanceStage::direct}, {DistanceStage::exact}};
     plan.query_block = 1;
     plan.base_tile = kRows;
     plan.candidates = kRows / 2;

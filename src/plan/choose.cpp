@@ -1,36 +1,58 @@
 #include "plan/choose.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "core/key.hpp"
+#include "core/triangle_bounds.hpp"
 #include "kith/error.hpp"
-#include "plan/device_planner.hpp"
-#include "plan/device_radius.hpp"
-#include "plan/planner.hpp"
-#include "plan/radius_planner.hpp"
-#include "plan/shifted_planner.hpp"
-#include "plan/triangle_planner.hpp"
+#include "plan/cpu_costs.hpp"
+#include "plan/cpu_plans.hpp"
+#include "plan/device_costs.hpp"
+#include "plan/device_plans.hpp"
+#include "plan/shifted_sort.hpp"
 
 namespace kith::plan {
 namespace {
+
+// A prediction must be this much better before triangle is taken: fractions are estimates.
+constexpr double kTriangleMargin = 0.8;
+
+// A sample may cost this fraction of the search it is for. On a device less: what a search takes there is not known
+// before fp16 has been tried.
+constexpr double kSampleCostLimit = 0.05;
+constexpr double kDeviceSampleCostLimit = 0.035;
+
+// Whether the choice of triangle is left to the data, and there is data.
+bool may_choose_triangle(const Options& options, const DataSamples& samples) {
+  return samples.surviving_fractions && options.method == Method::automatic &&
+         options.distance == DistanceStage::automatic && options.select == SelectMethod::automatic &&
+         core::has_triangle_inequality(options.metric);
+}
 
 // Whether a plan of triangle was refused since it cannot take this problem.
 bool is_refusal(const Error& error) {
   return error.code() == ErrorCode::out_of_memory || error.code() == ErrorCode::invalid_argument;
 }
 
-void prefer_to(Plan& plan, Plan brute) {
+// Makes the choice of triangle known, and what it was preferred to.
+void prefer(Plan& plan, double surviving, Plan brute) {
+  plan.reason =
+      fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * surviving);
   plan.alternatives = std::move(brute.alternatives);
   plan.alternatives.insert(plan.alternatives.begin(), {brute.distance, brute.seconds});
 }
 
 Plan with_differences(Plan plan, const char* reason, const Options& options, const core::CpuFacts& facts,
                       const IndexFacts& index) {
-  if (plan.distance == "gemm") {
+  if (plan.distance == DistanceStage::gemm) {
     Options tiled = options;
-    tiled.distance = "register-tiled";
+    tiled.distance = DistanceStage::register_tiled;
     try {
       plan = plan_cpu(plan.problem, tiled, facts);
     } catch (const Error&) {
@@ -50,7 +72,8 @@ Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core
   if (!plan.expanded) return plan;
   if (!index.has_norms)
     return with_differences(plan, "norms for products do not fit the budget", options, facts, index);
-  if (options.distance == "gemm" || !samples.products_are_sharp || samples.products_are_sharp()) return plan;
+  if (options.distance == DistanceStage::gemm || !samples.products_are_sharp || samples.products_are_sharp())
+    return plan;
   return with_differences(plan,
                           "points lie closer together than products can resolve at their distance from the origin",
                           options, facts, index);
@@ -60,15 +83,15 @@ Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core
 Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
   Plan brute = plan_cpu_by_data(problem, options, facts, index, samples);
-  if (!samples.surviving_fractions || !may_choose_triangle(options)) return brute;
+  if (!may_choose_triangle(options, samples)) return brute;
   try {
     const Plan usual = plan_cpu_triangle(problem, options, facts);
     const double cost = sample_seconds(problem, options.metric, usual.triangle.base_landmarks, facts);
     if (cost > kSampleCostLimit * brute.seconds) return brute;
-    const SurvivingFractions survivors = samples.surviving_fractions(usual);
+    const core::SurvivingFractions survivors = samples.surviving_fractions(usual);
     Plan triangle = plan_cpu_triangle(problem, options, facts, survivors, index.has_clusters);
     if (triangle.seconds > kTriangleMargin * brute.seconds) return brute;
-    prefer_to(triangle, std::move(brute));
+    prefer(triangle, survivors.points, std::move(brute));
     return triangle;
   } catch (const Error& error) {
     if (!is_refusal(error)) throw;
@@ -78,9 +101,9 @@ Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Option
 
 // Seconds of the plan should fp16 not tell neighbors apart.
 double without_fp16(const Plan& brute) {
-  if (brute.distance != "fp16") return brute.seconds;
+  if (brute.distance != DistanceStage::fp16) return brute.seconds;
   const auto other = std::find_if(brute.alternatives.begin(), brute.alternatives.end(),
-                                  [](const auto& stage) { return stage.distance == "register-tiled"; });
+                                  [](const auto& stage) { return stage.distance == DistanceStage::register_tiled; });
   return other == brute.alternatives.end() ? brute.seconds : std::max(brute.seconds, other->seconds);
 }
 
@@ -88,27 +111,24 @@ double without_fp16(const Plan& brute) {
 // it looks.
 Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
                const DataSamples& samples) {
-  Plan brute = plan_device(problem, options, facts.backend, facts);
+  Plan brute = plan_device(problem, options, facts);
   const bool few = problem.queries < kTriangleQueries || problem.base_rows < kTrianglePoints;
-  if (few || !samples.surviving_fractions || !may_choose_triangle(options)) return brute;
-  Options with_triangle = options;
-  with_triangle.method = Method::triangle;
+  if (few || !may_choose_triangle(options, samples)) return brute;
   try {
-    Plan triangle = plan_device(problem, with_triangle, facts.backend, facts);
+    Plan triangle = plan_device_triangle(problem, options, facts);
     const auto seconds = [&](double surviving) {
-      return triangle_seconds(problem, options.metric, triangle.triangle, surviving, facts.profile);
+      return triangle_seconds(facts.profile, problem, options.metric, triangle.triangle, surviving);
     };
     const double worst = kTriangleMargin * without_fp16(brute);
     // Nobody knows yet whether fp16 will do: the search takes something between the two.
     const double likely = std::sqrt(brute.seconds * without_fp16(brute));
-    const double cost = sample_seconds(problem, options.metric, triangle.triangle.base_landmarks, facts.profile);
+    const double cost = sample_seconds(facts.profile, problem, options.metric, triangle.triangle.base_landmarks);
     if (seconds(0) > worst || cost > kDeviceSampleCostLimit * likely) return brute;
     const double surviving = samples.surviving_fractions(triangle).points;
     if (seconds(surviving) > worst) return brute;
     if (seconds(surviving) > kTriangleMargin * brute.seconds && samples.first_pass_suffices(brute)) return brute;
     triangle.seconds = seconds(surviving);
-    triangle.reason = survivors_reason(surviving);
-    prefer_to(triangle, std::move(brute));
+    prefer(triangle, surviving, std::move(brute));
     return triangle;
   } catch (const Error& error) {
     if (!is_refusal(error)) throw;
@@ -116,8 +136,22 @@ Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Opt
   }
 }
 
+// Refuses methods and stages that a radius search does not have.
+void check_radius_options(const Options& options, std::initializer_list<DistanceStage> stages) {
+  if (options.method != Method::automatic && options.method != Method::brute)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method {} finds the k nearest; a radius search has brute", to_string(options.method)));
+  if (options.distance == DistanceStage::automatic || std::count(stages.begin(), stages.end(), options.distance) > 0)
+    return;
+  std::string known = "auto";
+  for (const DistanceStage stage : stages) known += fmt::format(", {}", to_string(stage));
+  throw Error(ErrorCode::invalid_argument, fmt::format("distance stage '{}' is not one of a radius search; it has {}",
+                                                       to_string(options.distance), known));
+}
+
 Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const Options& options,
                       const IndexFacts& index, const DataSamples& samples) {
+  check_radius_options(options, {DistanceStage::direct, DistanceStage::register_tiled});
   Plan plan = plan_cpu_radius(problem, options, facts, index.has_norms);
   if (plan.expanded && samples.products_are_sharp) plan.expanded = samples.products_are_sharp();
   return plan;
@@ -125,7 +159,8 @@ Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const
 
 Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
                       const DataSamples&) {
-  return plan_device_radius(problem, options, facts.backend, facts);
+  check_radius_options(options, {DistanceStage::register_tiled});
+  return plan_device_radius(problem, options, facts);
 }
 
 // Norms may take half of the budget: without them Euclidean distances come from differences.

@@ -7,10 +7,16 @@
 #include <variant>
 
 #include "core/facts.hpp"
+#include "core/triangle_sample.hpp"
 #include "kith/plan.hpp"
-#include "plan/triangle_costs.hpp"
 
 namespace kith::plan {
+
+using core::SurvivingFractions;
+
+// On a device fewer leave it idle, whatever method triangle rules out.
+inline constexpr std::int64_t kTriangleQueries = 256;
+inline constexpr std::int64_t kTrianglePoints = 4096;
 
 // What runs the search. options.backend is not looked at.
 using Machine = std::variant<core::CpuFacts, core::DeviceFacts>;

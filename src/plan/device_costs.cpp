@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/sample_plan.hpp"
+#include "core/triangle_sample.hpp"
+#include "plan/products.hpp"
 
 namespace kith::plan {
 namespace {
@@ -33,6 +35,12 @@ double steps(core::Form form, bool expanded) {
   }
 }
 
+// Coordinates, in units of those that cost a multiplication or so.
+double triangle_steps(const Problem& problem, const Metric& metric) {
+  const auto dims = static_cast<double>(problem.dims);
+  return core::form_of(metric) == core::Form::power ? steps(core::Form::power, false) * dims : dims;
+}
+
 class Model {
  public:
   Model(const core::DeviceProfile& costs, const Problem& problem, core::Form form, std::int64_t candidates)
@@ -42,13 +50,13 @@ class Model {
         d_(static_cast<double>(problem.dims)),
         width_(problem.dtype == DType::float64 ? 2 : 1),
         form_(form),
-        expanded_(form == core::Form::squared && problem.dims >= kExpandFromOnDevice),
+        expanded_(form == core::Form::squared && problem.dims >= kExpandFrom),
         finalists_(q_ * static_cast<double>(candidates) * costs.finalist),
         room_(static_cast<double>(core::plan_sample(problem.base_rows, candidates).capacity)) {}
 
-  double two_stage(const std::string& stage) const {
+  double two_stage(DistanceStage stage) const {
     const double scores = pairs() * costs_.score;
-    if (stage == "exact") {
+    if (stage == DistanceStage::exact) {
       // Queries find the points in the cache; what is computed while they are read costs nothing.
       const double depth = std::ceil(d_ / kKeyDepth) * kKeyDepth;
       return kKeysStart * costs_.start + std::max(reading(), pairs() * depth * costs_.keys) + scores;
@@ -56,10 +64,10 @@ class Model {
     return costs_.start + finalists_ + scoring(stage, scores);
   }
 
-  double fused(const std::string& stage) const {
+  double fused(DistanceStage stage) const {
     const double candidates = q_ * room_ * costs_.candidate;
     double pass = this->pass();
-    if (stage == "fp16")
+    if (stage == DistanceStage::fp16)
       pass = register_tiles() *
              (costs_.fused_fp16_pair + d_ * costs_.fused_fp16 * (d_ > kFp16Resident ? kFp16Streamed : 1));
     return kFusedStart * costs_.start + finalists_ + pass + candidates;
@@ -71,15 +79,16 @@ class Model {
   }
 
  private:
-  double scoring(const std::string& stage, double scores) const {
+  double scoring(DistanceStage stage, double scores) const {
     const double gemm_steps = tiled_pairs(kGemmQueries) * std::max(d_, kGemmDims);
-    if (stage == "gemm") return std::max(reading(), gemm_steps * costs_.multiply) + scores;
-    if (stage == "fp16") return std::max(reading() / 2, gemm_steps * costs_.multiply_fp16) + scores;
-    if (stage == "register-tiled") {
+    if (stage == DistanceStage::gemm) return std::max(reading(), gemm_steps * costs_.multiply) + scores;
+    if (stage == DistanceStage::fp16) return std::max(reading() / 2, gemm_steps * costs_.multiply_fp16) + scores;
+    if (stage == DistanceStage::register_tiled) {
       const double sums = register_tiles() * d_ * steps(form_, expanded_) * costs_.register_tiled;
       return std::max(sums, kStoring * scores) + (1 - kStoring) * scores;
     }
-    if (stage == "tiled") return tiled_pairs(kTiledSide) * std::max(d_, kTiledSide) * costs_.tiled + scores;
+    if (stage == DistanceStage::tiled)
+      return tiled_pairs(kTiledSide) * std::max(d_, kTiledSide) * costs_.tiled + scores;
     const double passes = std::ceil(q_ / kDirectQueries);
     const double slow = form_ == core::Form::power ? steps(form_, false) : 1;
     return std::max(passes * reading(), pairs() * (d_ + 4) * slow * costs_.direct) + scores;
@@ -109,11 +118,11 @@ class Model {
 
 }  // namespace
 
-bool can_fuse(const std::string& stage) {
-  return stage == "register-tiled" || stage == "fp16";
+bool can_fuse(DistanceStage stage) {
+  return stage == DistanceStage::register_tiled || stage == DistanceStage::fp16;
 }
 
-DeviceStageCost stage_cost(const core::DeviceProfile& costs, const std::string& stage, const Problem& problem,
+DeviceStageCost stage_cost(const core::DeviceProfile& costs, DistanceStage stage, const Problem& problem,
                            core::Form form, std::int64_t candidates, FusedWish wish) {
   const Model model(costs, problem, form, candidates);
   const DeviceStageCost stored{model.two_stage(stage), false};
@@ -124,6 +133,44 @@ DeviceStageCost stage_cost(const core::DeviceProfile& costs, const std::string& 
 
 double radius_seconds(const core::DeviceProfile& costs, const Problem& problem, core::Form form) {
   return costs.start + Model(costs, problem, form, 1).pass();
+}
+
+// Landmarks are compared in registers, as tiles of points are; points of intervals by lanes that each read their own.
+double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
+                        const TriangleTuning& tuning, double surviving) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const double d = triangle_steps(problem, metric);
+  const auto k = static_cast<double>(problem.k);
+  const auto base_clusters = static_cast<double>(tuning.base_landmarks);
+  const auto query_clusters = static_cast<double>(tuning.query_landmarks);
+  const double assigned = n * base_clusters + q * query_clusters + query_clusters * base_clusters;
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
+  // Measured, in units of the stage whose memory accesses are similar: a query by itself, a point of an interval, and
+  // one that gets a key and joins the neighbors.
+  constexpr double kStarts = 6;  // kernels one after the other, some waited for
+  constexpr double kAssign = 2.8;
+  constexpr double kQuery = 34000;
+  constexpr double kPoint = 115;
+  constexpr double kStep = 6.3;
+  constexpr double kFound = 850;
+  constexpr double kFoundStep = 85;
+  const double query = kQuery + n * surviving * (kPoint + kStep * d * width) + k * (kFound + kFoundStep * d);
+  return assigned * (kAssign * d * width * costs.register_tiled + costs.fused_pair) + q * query * costs.direct +
+         kStarts * costs.start;
+}
+
+// So few pairs leave the device half idle.
+double sample_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
+                      std::int64_t landmarks) {
+  constexpr double kStarts = 1.35;
+  constexpr double kStep = 5;
+  const auto points = static_cast<double>(std::min(problem.base_rows, core::kSamplePoints));
+  const auto members = static_cast<double>(std::min(problem.base_rows, core::kSampleMembers));
+  const auto queries = static_cast<double>(std::min(problem.queries, core::kSampleQueries));
+  const auto centers = static_cast<double>(std::min(landmarks, core::kSampleLandmarks));
+  const double pairs = members * centers + queries * (points + centers);
+  return kStarts * costs.start + pairs * kStep * triangle_steps(problem, metric) * costs.register_tiled;
 }
 
 }  // namespace kith::plan

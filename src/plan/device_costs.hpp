@@ -1,7 +1,5 @@
-// device_costs.hpp: how long a search takes on a device, by each distance stage.
+// device_costs.hpp: how long a device takes for a search, by each stage and method.
 #pragma once
-
-#include <string>
 
 #include "core/facts.hpp"
 #include "core/key.hpp"
@@ -9,23 +7,28 @@
 
 namespace kith::plan {
 
-// From so many dimensions on, squares come from products: one instruction a coordinate and one for the norm, not two.
-inline constexpr std::int64_t kExpandFromOnDevice = 8;
-
 struct DeviceStageCost {
   double seconds = 0;
   bool fused = false;
 };
 
 // Stages that need not store their scores.
-bool can_fuse(const std::string& stage);
+bool can_fuse(DistanceStage stage);
 
 // The stage's time in the given form of search; for stages that can be fused, `either` takes the faster.
 enum class FusedWish { no, yes, either };
-DeviceStageCost stage_cost(const core::DeviceProfile& costs, const std::string& stage, const Problem& problem,
+DeviceStageCost stage_cost(const core::DeviceProfile& costs, DistanceStage stage, const Problem& problem,
                            core::Form form, std::int64_t candidates, FusedWish wish);
 
-// Of a radius search, without the time of its neighbors: how many there are nobody knows.
+// Without the time of the neighbors: how many there are nobody knows.
 double radius_seconds(const core::DeviceProfile& costs, const Problem& problem, core::Form form);
+
+// Given the fraction of pairs of a query and a point whose distance is computed.
+double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
+                        const TriangleTuning& tuning, double surviving);
+
+// A sample that tells that fraction.
+double sample_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
+                      std::int64_t landmarks);
 
 }  // namespace kith::plan

@@ -1,5 +1,4 @@
-#include "plan/device_radius.hpp"
-
+// device_radius.cpp: radius searches on a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +6,8 @@
 #include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
-#include "plan/device_planner.hpp"
-#include "plan/radius_options.hpp"
+#include "plan/device_plans.hpp"
+#include "plan/products.hpp"
 
 namespace kith::plan {
 namespace {
@@ -32,22 +31,14 @@ std::int64_t limit_bytes(const Problem& problem) {
 
 }  // namespace
 
-Plan plan_device_radius(const Problem& problem, const Options& options, Backend backend,
-                        const core::DeviceFacts& facts) {
-  check_radius_options(options, {"register-tiled"});
-  check_base_rows(problem);
+Plan plan_device_radius(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   const core::Form form = core::form_of(options.metric);
-  Plan plan;
-  plan.problem = problem;
-  plan.metric = options.metric;
-  plan.backend = backend;
+  Plan plan = begin_device_plan(problem, options, facts);
   plan.method = Method::brute;
-  plan.distance = "register-tiled";
-  plan.forced = options.distance != "auto";
-  plan.select = "radius";
-  plan.expanded = form == core::Form::squared && problem.dims >= kExpandFromOnDevice;
-  plan.profile = facts.profile_source;
-  plan.budget_bytes = device_budget(options, facts);
+  plan.distance = DistanceStage::register_tiled;
+  plan.forced = options.distance != DistanceStage::automatic;
+  plan.select = SelectMethod::radius;
+  plan.expanded = form == core::Form::squared && problem.dims >= kExpandFrom;
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.base_tile = points_at_once(problem, options, facts);
   plan.seconds = radius_seconds(facts.profile, problem, form);

@@ -1,5 +1,4 @@
-#include "plan/device_triangle.hpp"
-
+// device_triangle.cpp: method triangle on a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +7,10 @@
 #include "core/limit.hpp"
 #include "core/sizes.hpp"
 #include "core/triangle_limits.hpp"
+#include "core/triangle_sample.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
-#include "plan/triangle_costs.hpp"
+#include "plan/device_plans.hpp"
 
 namespace kith::plan {
 namespace {
@@ -49,31 +49,33 @@ std::int64_t row_bytes(std::int64_t base_landmarks) {
 
 // As the kernels would say it.
 void require_possible(const TriangleTuning& tuning, const Problem& problem) {
-  if (tuning.form != "sweet-knn")
+  if (tuning.form != TriangleForm::sweet_knn)
     return require_within("method triangle, form interval-scan", "threads_per_query", tuning.threads_per_query, 0,
                           core::kMaxIntervalScanThreads);
   constexpr const char* kName = "method triangle, form sweet-knn";
   require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMaxSweetKnnThreads);
-  if (tuning.filter == "partial") return;
-  if (tuning.placement == "registers")
+  if (tuning.filter == TriangleFilter::partial) return;
+  if (tuning.placement == TrianglePlacement::registers)
     require_within(kName, "k of neighbors in registers", problem.k, 1, core::kMaxRegisterList);
-  if (tuning.placement == "shared")
+  if (tuning.placement == TrianglePlacement::shared)
     require_within(kName, "k of neighbors in shared memory", problem.k, 1,
                    core::max_shared_list(2 * core::element_bytes(problem)));
 }
 
-}  // namespace
-
+// What form sweet-knn does where nobody says so (Chen et al., section IV-D and figure 8).
 TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& problem, int processors) {
   TriangleTuning tuning = asked;
-  if (tuning.filter == "auto") tuning.filter = problem.k > Adaptive::kPartialFrom * problem.dims ? "partial" : "full";
-  if (tuning.placement == "auto") {
+  if (tuning.filter == TriangleFilter::automatic)
+    tuning.filter = problem.k > Adaptive::kPartialFrom * problem.dims ? TriangleFilter::partial : TriangleFilter::full;
+  if (tuning.placement == TrianglePlacement::automatic) {
     // A neighbor is a key with its number.
     const std::int64_t bytes = problem.k * 2 * core::element_bytes(problem);
     const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
     const std::int64_t registers = Adaptive::kRegisters * 4;
     const bool in_registers = bytes < registers && problem.k <= core::kMaxRegisterList;
-    tuning.placement = bytes <= shared ? "shared" : in_registers ? "registers" : "global";
+    tuning.placement = bytes <= shared ? TrianglePlacement::shared
+                       : in_registers  ? TrianglePlacement::registers
+                                       : TrianglePlacement::global;
   }
   if (tuning.threads_per_query == 0) {
     const double threads = Adaptive::kConflicts * static_cast<double>(Adaptive::kThreads * processors);
@@ -83,16 +85,18 @@ TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& probl
   return tuning;
 }
 
-void plan_device_triangle(Plan& plan, const Options& options, const core::DeviceFacts& facts, double point_bytes,
-                          bool resident) {
-  const Problem& problem = plan.problem;
+}  // namespace
+
+Plan plan_device_triangle(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+  Plan plan = begin_device_plan(problem, options, facts);
   plan.method = Method::triangle;
-  plan.distance = "direct";
-  plan.select = "auto";
+  plan.distance = DistanceStage::direct;
+  plan.select = SelectMethod::automatic;
   plan.statistics = options.statistics;
   plan.triangle = options.triangle;
-  if (plan.triangle.form == "auto") plan.triangle.form = "interval-scan";
-  if (plan.triangle.form == "sweet-knn") plan.triangle = adapt_sweet_knn(plan.triangle, problem, facts.processors);
+  if (plan.triangle.form == TriangleForm::automatic) plan.triangle.form = TriangleForm::interval_scan;
+  if (plan.triangle.form == TriangleForm::sweet_knn)
+    plan.triangle = adapt_sweet_knn(plan.triangle, problem, facts.processors);
   require_possible(plan.triangle, problem);
   plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows, problem);
   plan.base_tile = problem.base_rows;
@@ -100,9 +104,10 @@ void plan_device_triangle(Plan& plan, const Options& options, const core::Device
 
   const double n = static_cast<double>(problem.base_rows);
   const double centers = static_cast<double>(plan.triangle.base_landmarks * cluster_bytes(problem));
-  const double base = centers + n * (point_bytes + static_cast<double>(cluster_bytes(problem) + kSortBytes));
+  const double base =
+      centers + n * (point_bytes(problem, options) + static_cast<double>(cluster_bytes(problem) + kSortBytes));
   const double left = static_cast<double>(plan.budget_bytes) - base;
-  if (!resident || left < static_cast<double>(kWorkspaceLeast))
+  if (!is_resident(problem, options, facts) || left < static_cast<double>(kWorkspaceLeast))
     throw Error(ErrorCode::out_of_memory,
                 fmt::format("a memory budget of {} bytes is too small for method triangle: {} points of {} dimensions "
                             "may take half of it, and need {:.0f} bytes with their clusters",
@@ -114,8 +119,9 @@ void plan_device_triangle(Plan& plan, const Options& options, const core::Device
   plan.query_block =
       std::clamp<std::int64_t>(plan.workspace_bytes / 2 / (cluster_bytes(problem) + kSortBytes), 1, problem.queries);
   plan.triangle.query_landmarks = landmarks(options.triangle.query_landmarks, plan.query_block, problem);
-  plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, kUsualSurvivors.points, facts.profile);
+  plan.seconds = triangle_seconds(facts.profile, problem, options.metric, plan.triangle, core::kUsualSurvivors.points);
   plan.reason = "method triangle asked for by name";
+  return plan;
 }
 
 }  // namespace kith::plan

@@ -25,14 +25,14 @@ std::string seconds_text(double seconds) {
 std::string method_text(const Plan& plan) {
   if (plan.method == Method::triangle)
     return fmt::format("method    triangle, form {}: clusters and points are ruled out by the triangle inequality\n",
-                       plan.triangle.form);
+                       to_string(plan.triangle.form));
   if (plan.method == Method::shifted_sort)
     return fmt::format(
         "method    shifted-sort, approximate: {} orders along the {} curve, {} candidates on either side{}\n",
-        plan.shifted_sort.shifts, plan.shifted_sort.curve, plan.shifted_sort.window,
-        plan.shifted_sort.places == "sort" ? ", points and queries sorted together" : "");
-  return fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), plan.distance,
-                     plan.expanded ? " from norms and products" : "", plan.select);
+        plan.shifted_sort.shifts, to_string(plan.shifted_sort.curve), plan.shifted_sort.window,
+        plan.shifted_sort.positions == CurvePositions::sort ? ", points and queries sorted together" : "");
+  return fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), to_string(plan.distance),
+                     plan.expanded ? " from norms and products" : "", to_string(plan.select));
 }
 
 std::string work_text(const Plan& plan) {
@@ -46,6 +46,11 @@ std::string work_text(const Plan& plan) {
 }
 
 }  // namespace
+
+std::string to_string(const Plan::Pass& pass) {
+  if (!pass.fused) return to_string(pass.distance);
+  return pass.distance == DistanceStage::register_tiled ? "fused" : fmt::format("fused {}", to_string(pass.distance));
+}
 
 std::string to_string(const Plan& plan) {
   const Problem& p = plan.problem;
@@ -63,8 +68,8 @@ std::string to_string(const Plan& plan) {
   if (!plan.profile.empty()) text += fmt::format("costs     {}\n", plan.profile);
   text += fmt::format("expected  {}", seconds_text(plan.seconds));
   for (const Plan::Alternative& other : plan.alternatives)
-    text += fmt::format("{} {} {}", &other == &plan.alternatives.front() ? "; instead of" : ",", other.distance,
-                        seconds_text(other.seconds));
+    text += fmt::format("{} {} {}", &other == &plan.alternatives.front() ? "; instead of" : ",",
+                        to_string(other.distance), seconds_text(other.seconds));
   return text + "\n";
 }
 

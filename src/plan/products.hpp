@@ -1,4 +1,4 @@
-// products.hpp: when distances may come from products, for every backend's planner.
+// products.hpp: when distances may come from products.
 #pragma once
 
 #include <cstdint>

@@ -120,7 +120,7 @@ TEST_F(Promise5BadInput, WithoutTheFiniteCheckNanDoesNoHarm) {
       std::fill_n(spoilt.queries.row(3), 40, std::numeric_limits<T>::quiet_NaN());
       spoilt.queries(5, 5) = -std::numeric_limits<T>::infinity();
       for (const Metric& metric : all_metrics()) {
-        for (const std::string& stage : distance_names(Backend::cpu)) {
+        for (const DistanceStage stage : distance_stages(Backend::cpu)) {
           Options options;
           options.metric = metric;
           options.distance = stage;
@@ -131,7 +131,7 @@ TEST_F(Promise5BadInput, WithoutTheFiniteCheckNanDoesNoHarm) {
               EXPECT_EQ(got.ids.size(), static_cast<std::size_t>(13 * k));
               EXPECT_EQ(got.distances.size(), static_cast<std::size_t>(13 * k));
             } catch (const Error& error) {  // a stage that refuses, or an infinite length under cosine
-              EXPECT_TRUE(error.code() == ErrorCode::bad_data || stage != "auto") << error.what();
+              EXPECT_TRUE(error.code() == ErrorCode::bad_data || stage != DistanceStage::automatic) << error.what();
             }
           }
         }
@@ -245,14 +245,15 @@ TEST_F(Promise5BadInput, MoreThreadsThanWorkAreFine) {
   EXPECT_TRUE(same_answer(search(base(), queries(), 3, options), search(base(), queries(), 3)));
 }
 
-TEST_F(Promise5BadInput, UnknownNamesAreListedWithTheKnownOnes) {
+TEST_F(Promise5BadInput, WhatABackendDoesNotHaveIsListedWithWhatItHas) {
   Options options;
-  options.distance = "warp";
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"warp", distance_names(Backend::cpu).back()},
+  options.backend = Backend::cpu;
+  options.distance = DistanceStage::tiled;
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"'tiled'", "cpu", "register-tiled, gemm"},
                          [&] { search(base(), queries(), 1, options); }));
-  options.distance = "auto";
-  options.select = "guess";
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"guess", select_names(Backend::cpu).back()},
+  options.distance = DistanceStage::automatic;
+  options.select = SelectMethod::bits;
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"'bits'", "cpu", "threshold-filter"},
                          [&] { search(base(), queries(), 1, options); }));
 }
 

@@ -102,7 +102,7 @@ TEST(Promise4ABudgetIsABudget, HoldsForOtherTypesAndStages) {
     with_dtype(dtype, [&]<class T>() {
       const Sample<T> sample = generate<T>(Kind::clustered, {3000, 30, 96}, MetricKind::euclidean, 2);
       const auto want = search(sample.base.view(), sample.queries.view(), 30);
-      for (const std::string& stage : distance_names(Backend::cpu)) {
+      for (const DistanceStage stage : distance_stages(Backend::cpu)) {
         Options options;
         options.distance = stage;
         options.threads = 2;
@@ -147,7 +147,7 @@ TEST(Promise4ABudgetIsABudget, TheProcessDoesNotGrowBeyondIt) {
   constexpr std::int64_t kBudget = std::int64_t{4} << 20;
   constexpr std::int64_t kSlack = std::int64_t{24} << 20;  // outputs, thread stacks, BLAS's own buffers
   const Sample<float> sample = generate<float>(Kind::uniform, {200000, 600, 16}, MetricKind::euclidean, 4);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.distance = stage;
     options.memory_budget = kBudget;

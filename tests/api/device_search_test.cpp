@@ -53,15 +53,16 @@ testing::AssertionResult matches(const Case& c, Backend backend) {
     // Only a product of what is none is refused, and doubles in half precision.
     const core::Form form = core::form_of(c.metric);
     const bool product = form == core::Form::squared || form == core::Form::dot;
-    const bool refused =
-        c.distance == "gemm" ? !product : c.distance == "fp16" && (!product || c.dtype == DType::float64);
+    const bool refused = c.distance == DistanceStage::gemm
+                             ? !product
+                             : c.distance == DistanceStage::fp16 && (!product || c.dtype == DType::float64);
     if (refused && error.code() == ErrorCode::invalid_argument) return testing::AssertionSuccess();
     return testing::AssertionFailure() << error.what();
   }
 }
 
 TEST_P(DeviceSearch, EveryPairOfParametersMatchesTheOracle) {
-  const std::vector<std::string> stages = distance_names(GetParam());
+  const std::vector<DistanceStage> stages = distance_stages(GetParam());
   const auto rows = pairwise({all_metrics().size(), all_dtypes().size(), all_kinds().size(), std::size(kDeviceShapes),
                               std::size(kDeviceCounts), all_layouts().size(), all_layouts().size(), stages.size()},
                              11);
@@ -153,11 +154,11 @@ TEST_P(DeviceSearch, QueriesWithoutAProofClimbTheLadder) {
   for (const Kind kind : {Kind::large_offset, Kind::clustered, Kind::duplicates}) {
     const Sample<float> sample = generate<float>(kind, kShape, MetricKind::sqeuclidean, 5);
     Options products = options(MetricKind::sqeuclidean);
-    products.distance = "gemm";
+    products.distance = DistanceStage::gemm;
     const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 8, products);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, MetricKind::sqeuclidean), 8)) << to_string(kind);
     ASSERT_FALSE(got.report.steps.empty());
-    EXPECT_EQ(got.report.steps.front().distance, "gemm");
+    EXPECT_EQ(to_string(got.report.steps.front().pass), "gemm");
     EXPECT_EQ(got.report.steps.front().queries, kShape.queries);
     EXPECT_GT(got.report.steps.size(), 1U) << to_string(kind) << ": nothing failed";
   }
@@ -169,7 +170,7 @@ TEST_P(DeviceSearch, TiesOfBytesNeedOneStep) {
        {Metric(MetricKind::sqeuclidean), Metric(MetricKind::manhattan), Metric(MetricKind::inner_product)}) {
     const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::ties, {700, 15, 6}, metric, 4);
     Options scores = options(metric);
-    scores.distance = "direct";
+    scores.distance = DistanceStage::direct;
     const auto got = search(sample.base.view(), sample.queries.view(), 12, scores);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, metric), 12)) << kith::to_string(metric);
     EXPECT_EQ(got.report.steps.size(), 1U) << kith::to_string(metric);
@@ -183,7 +184,7 @@ TEST_P(DeviceSearch, TiesOfSmallIntegersNeedOneStep) {
     if (broken) sample.queries(3, 1) += 0.1F;
     const Truth<float> truth = truth_of(sample, MetricKind::sqeuclidean);
     Options scores = options(MetricKind::sqeuclidean);
-    scores.distance = "direct";
+    scores.distance = DistanceStage::direct;
     const auto got = search(sample.base.view(), sample.queries.view(), 12, scores);
     EXPECT_TRUE(matches_truth(got, truth, 12));
     EXPECT_EQ(got.report.steps.size() > 1, broken);
@@ -192,7 +193,8 @@ TEST_P(DeviceSearch, TiesOfSmallIntegersNeedOneStep) {
 
 TEST_P(DeviceSearch, WellSpreadPointsNeedOneStep) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {500, 20, 16}, MetricKind::sqeuclidean, 5);
-  for (const char* stage : {"direct", "tiled", "register-tiled", "gemm"}) {
+  for (const DistanceStage stage :
+       {DistanceStage::direct, DistanceStage::tiled, DistanceStage::register_tiled, DistanceStage::gemm}) {
     Options forced = options(MetricKind::sqeuclidean);
     forced.distance = stage;
     const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 5, forced);
@@ -220,7 +222,7 @@ TEST_P(DeviceSearch, AnIndexAnswersAgainAndExcludesSelf) {
 TEST_P(DeviceSearch, EverySelectionMethodGivesTheSameAnswer) {
   const Sample<float> sample = generate<float>(Kind::ties, {300, 6, 5}, MetricKind::manhattan, 4);
   const Truth<float> truth = truth_of(sample, MetricKind::manhattan);
-  for (const std::string& method : select_names(GetParam())) {
+  for (const SelectMethod method : select_methods(GetParam())) {
     Options forced = options(MetricKind::manhattan);
     forced.select = method;
     EXPECT_TRUE(matches_truth(search(sample.base.view(), sample.queries.view(), 12, forced), truth, 12)) << method;
@@ -262,12 +264,12 @@ TEST_P(DeviceSearch, FusedGivesTheSameAnswer) {
     const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), problem.k, fused);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, problem.metric), problem.k))
         << kith::to_string(problem.metric) << ' ' << to_string(problem.kind);
-    EXPECT_EQ(got.report.steps.front().distance, "fused");
+    EXPECT_EQ(to_string(got.report.steps.front().pass), "fused");
     EXPECT_EQ(got.report.plan.method, Method::fused);
   }
   Options wrong = options();
   wrong.method = Method::fused;
-  wrong.distance = "gemm";
+  wrong.distance = DistanceStage::gemm;
   const Matrix<float> points(3, 1, {1, 2, 3});
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"fused", "gemm"},
                          [&] { search(points.view(), points.view(), 1, wrong); }));
@@ -291,7 +293,7 @@ TEST_P(DeviceSearch, ThePlanCanBeReadBefore) {
   EXPECT_TRUE(plan.method == Method::two_stage || plan.method == Method::fused);
   EXPECT_GT(plan.seconds, 0);
   EXPECT_FALSE(plan.alternatives.empty());
-  EXPECT_NE(to_string(plan).find(plan.distance), std::string::npos);
+  EXPECT_NE(to_string(plan).find(to_string(plan.distance)), std::string::npos);
 }
 
 TEST_P(DeviceSearch, RefusesWhatTheMetricCannotTake) {

@@ -31,7 +31,7 @@ std::int64_t k_of_grid(std::size_t step, std::int64_t rows) {
 }
 
 std::vector<Case> covering_cases() {
-  const std::vector<std::string> stages = distance_names(Backend::cpu);
+  const std::vector<DistanceStage> stages = distance_stages(Backend::cpu);
   const std::vector<std::vector<std::size_t>> rows = pairwise(
       {all_metrics().size(), all_dtypes().size(), all_kinds().size(), std::size(kShapes), kGrid, all_layouts().size(),
        all_layouts().size(), stages.size(), std::size(kThreads), std::size(kMethods), std::size(kBudgets)},
@@ -61,8 +61,8 @@ std::vector<Case> covering_cases() {
 // A stage may refuse a problem, but only when it was forced, and then it says which stage and why.
 testing::AssertionResult is_clear_refusal(const Case& c, const Error& error) {
   const std::string message = error.what();
-  if (c.distance == "auto") return testing::AssertionFailure() << "auto refused: " << message;
-  if (error.code() != ErrorCode::invalid_argument || message.find(c.distance) == std::string::npos) {
+  if (c.distance == DistanceStage::automatic) return testing::AssertionFailure() << "auto refused: " << message;
+  if (error.code() != ErrorCode::invalid_argument || message.find(to_string(c.distance)) == std::string::npos) {
     return testing::AssertionFailure() << "refused with " << to_string(error.code()) << ": " << message;
   }
   const auto mentions = [&](const std::string& part) { return message.find(part) != std::string::npos; };
@@ -90,7 +90,7 @@ testing::AssertionResult search_matches(const Case& c, bool& refused) {
 }
 
 TEST(Promise1ExactMeansExact, EveryPairOfParametersMatchesTheOracle) {
-  std::set<std::string> stages_that_ran;
+  std::set<DistanceStage> stages_that_ran;
   for (const Case& c : covering_cases()) {
     bool refused = false;
     const testing::AssertionResult result =
@@ -98,7 +98,7 @@ TEST(Promise1ExactMeansExact, EveryPairOfParametersMatchesTheOracle) {
     EXPECT_TRUE(result) << c;
     if (!refused) stages_that_ran.insert(c.distance);
   }
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     EXPECT_TRUE(stages_that_ran.contains(stage)) << "the stage " << stage << " refused every problem";
   }
 }
@@ -108,7 +108,7 @@ TEST(Promise3AnyK, EveryKFromOneToN) {
   constexpr Shape kShape{97, 3, 24};
   const Sample<float> sample = generate<float>(Kind::ties, kShape, MetricKind::sqeuclidean, 3);
   const Truth<float> truth = truth_of(sample, MetricKind::sqeuclidean);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.metric = MetricKind::sqeuclidean;
     options.distance = stage;

@@ -25,7 +25,7 @@ class Fp16Search : public testing::TestWithParam<Backend> {
     Options options;
     options.backend = GetParam();
     options.metric = metric;
-    options.distance = "fp16";
+    options.distance = DistanceStage::fp16;
     return options;
   }
 
@@ -56,7 +56,7 @@ TEST_P(Fp16Search, SpreadPointsAreProven) {
                                   MetricKind::cosine, MetricKind::correlation}) {
     const Sample<float> sample = generate<float>(Kind::gaussian, kShape, metric, 5);
     const SearchReport report = report_of(sample, 5, fp16(metric));
-    EXPECT_EQ(report.steps.front().distance, "fp16");
+    EXPECT_EQ(to_string(report.steps.front().pass), "fp16");
     EXPECT_EQ(report.steps.front().queries, kShape.queries);
     EXPECT_LE(queries_after_fp16(report), kShape.queries / 4) << to_string(Metric(metric));
   }
@@ -78,7 +78,7 @@ TEST_P(Fp16Search, FusedGivesTheSameAnswer) {
     Options fused = fp16(problem.metric);
     fused.method = Method::fused;
     const SearchReport report = report_of(sample, problem.k, fused);
-    EXPECT_EQ(report.steps.front().distance, "fused fp16");
+    EXPECT_EQ(to_string(report.steps.front().pass), "fused fp16");
     EXPECT_EQ(report.plan.method, Method::fused);
   }
 }
@@ -100,9 +100,9 @@ TEST_P(Fp16Search, PointsTooCloseTogetherClimbTheLadder) {
   for (const Sample<float>& sample : samples) {
     const SearchReport report = report_of(sample, 8, fp16(metric));
     ASSERT_GE(report.steps.size(), 2U);
-    EXPECT_EQ(report.steps[0].distance, "fp16");
+    EXPECT_EQ(to_string(report.steps[0].pass), "fp16");
     EXPECT_EQ(report.steps[0].queries, kShape.queries);
-    EXPECT_EQ(report.steps[1].distance, "register-tiled");
+    EXPECT_EQ(to_string(report.steps[1].pass), "register-tiled");
     EXPECT_GT(report.steps[1].queries, kShape.queries / 2);
   }
 }
@@ -137,28 +137,29 @@ TEST_P(Fp16Search, AnIndexLearnsWhatFails) {
   const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);
   const Truth<float> truth = truth_of(sample, metric);
   Options options = fp16(metric);
-  options.distance = "auto";
+  options.distance = DistanceStage::automatic;
   options.method = Method::fused;
   const Index<float> index(sample.base.view(), options);
   const Neighbors<float> first = index.search(sample.queries.view(), 8);
-  ASSERT_EQ(first.report.plan.distance, "fp16") << first.report.plan;
+  ASSERT_EQ(first.report.plan.distance, DistanceStage::fp16) << first.report.plan;
   EXPECT_TRUE(matches_truth(first, truth, 8));
-  EXPECT_EQ(first.report.steps.front().distance, "fused fp16");
+  EXPECT_EQ(to_string(first.report.steps.front().pass), "fused fp16");
   const Neighbors<float> second = index.search(sample.queries.view(), 8);
   EXPECT_TRUE(matches_truth(second, truth, 8));
-  EXPECT_NE(second.report.steps.front().distance, "fused fp16");
+  EXPECT_NE(to_string(second.report.steps.front().pass), "fused fp16");
   EXPECT_EQ(second.report.steps.front().queries, sample.queries.rows());
 }
 
 TEST_P(Fp16Search, ThePlannerTakesItWhereItPays) {
   Options options;
   options.backend = GetParam();
-  EXPECT_EQ(explain({1000000, 10000, 128, 10, DType::float32}, options).distance, "fp16");
-  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::float64}, options).distance, "fp16");
-  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::uint8}, options).distance, "fp16") << "sums of bytes are exact";
-  EXPECT_EQ(explain({1000000, 10000, 960, 10, DType::uint8}, options).distance, "fp16");
-  EXPECT_NE(explain({1000000, 10, 128, 10, DType::float32}, options).distance, "fp16");
-  EXPECT_NE(explain({1000000, 10000, 8, 10, DType::float32}, options).distance, "fp16");
+  EXPECT_EQ(explain({1000000, 10000, 128, 10, DType::float32}, options).distance, DistanceStage::fp16);
+  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::float64}, options).distance, DistanceStage::fp16);
+  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::uint8}, options).distance, DistanceStage::fp16)
+      << "sums of bytes are exact";
+  EXPECT_EQ(explain({1000000, 10000, 960, 10, DType::uint8}, options).distance, DistanceStage::fp16);
+  EXPECT_NE(explain({1000000, 10, 128, 10, DType::float32}, options).distance, DistanceStage::fp16);
+  EXPECT_NE(explain({1000000, 10000, 8, 10, DType::float32}, options).distance, DistanceStage::fp16);
 }
 
 TEST_P(Fp16Search, RefusesWhatItCannotMultiply) {

@@ -102,11 +102,11 @@ TEST(Index, ExplainsWhatItWillDo) {
 
 TEST(Index, ReportsWhatWasDone) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 40, 64}, MetricKind::euclidean, 6);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.distance = stage;
     const SearchReport report = search(sample.base.view(), sample.queries.view(), 10, options).report;
-    if (stage != "auto") {
+    if (stage != DistanceStage::automatic) {
       EXPECT_EQ(report.plan.distance, stage);
     }
     EXPECT_GT(report.seconds, 0);
@@ -118,7 +118,7 @@ TEST(Index, ReportsWhatWasDone) {
 
 TEST(Index, ServesManyThreadsAtOnce) {
   const Sample<float> sample = generate<float>(Kind::clustered, {4000, 64, 48}, MetricKind::euclidean, 7);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.distance = stage;
     options.threads = 2;

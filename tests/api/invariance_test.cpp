@@ -13,7 +13,7 @@
 namespace kith::test {
 namespace {
 
-Options options_for(const Metric& metric, const std::string& stage = "auto", int threads = 0) {
+Options options_for(const Metric& metric, DistanceStage stage = DistanceStage::automatic, int threads = 0) {
   Options options;
   options.metric = metric;
   options.distance = stage;
@@ -23,10 +23,10 @@ Options options_for(const Metric& metric, const std::string& stage = "auto", int
 
 // The stages that accept this problem; the others must have said so.
 template <Element T>
-std::vector<std::string> usable_stages(const Sample<T>& sample, const Metric& metric, std::int64_t k) {
-  std::vector<std::string> usable;
+std::vector<DistanceStage> usable_stages(const Sample<T>& sample, const Metric& metric, std::int64_t k) {
+  std::vector<DistanceStage> usable;
   const Problem shape{sample.base.rows(), sample.queries.rows(), sample.base.cols(), k, dtype_of<T>()};
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     try {
       explain(shape, options_for(metric, stage));
       usable.push_back(stage);
@@ -56,7 +56,7 @@ void expect_translation_invariance(Sample<T> sample, const std::vector<T>& by) {
   for (const Metric& metric :
        {Metric(MetricKind::sqeuclidean), Metric(MetricKind::euclidean), Metric(MetricKind::manhattan),
         Metric(MetricKind::chebyshev), Metric::minkowski(3), Metric(MetricKind::hamming)}) {
-    for (const std::string& stage : usable_stages(sample, metric, 12)) {
+    for (DistanceStage stage : usable_stages(sample, metric, 12)) {
       const Options options = options_for(metric, stage);
       EXPECT_TRUE(same_answer(search(moved.base.view(), moved.queries.view(), 12, options),
                               search(sample.base.view(), sample.queries.view(), 12, options)))
@@ -180,7 +180,7 @@ TEST(Promise1ThreadCount, DoesNotChangeTheAnswer) {
                                     MetricKind::inner_product, MetricKind::hamming}) {
       for (const Kind kind : {Kind::ties, Kind::duplicates}) {
         const Sample<float> sample = generate<float>(kind, shape, metric, 6);
-        for (const std::string& stage : usable_stages(sample, metric, 33)) {
+        for (DistanceStage stage : usable_stages(sample, metric, 33)) {
           const auto want = search(sample.base.view(), sample.queries.view(), 33, options_for(metric, stage, 1));
           for (const int threads : {2, 3, 7}) {
             EXPECT_TRUE(same_answer(
@@ -200,7 +200,7 @@ TEST(Promise2EveryStage, ReturnsTheSameAnswer) {
       with_dtype(dtype, [&]<class T>() {
         const Sample<T> sample = generate<T>(Kind::gaussian, {800, 21, 45}, metric, 7);
         const auto want = search(sample.base.view(), sample.queries.view(), 40, options_for(metric));
-        for (const std::string& stage : usable_stages(sample, metric, 40)) {
+        for (DistanceStage stage : usable_stages(sample, metric, 40)) {
           EXPECT_TRUE(
               same_answer(search(sample.base.view(), sample.queries.view(), 40, options_for(metric, stage)), want))
               << kith::to_string(metric) << ' ' << kith::to_string(dtype) << ' ' << stage;
@@ -214,15 +214,15 @@ TEST(Promise2EverySelection, ReturnsTheSameAnswer) {
   const Sample<float> sample = generate<float>(Kind::ties, {3000, 12, 6}, MetricKind::manhattan, 8);
   for (const std::int64_t k : {std::int64_t{1}, std::int64_t{50}, std::int64_t{2000}}) {
     const auto want = search(sample.base.view(), sample.queries.view(), k, options_for(MetricKind::manhattan));
-    for (const std::string& name : select_names(Backend::cpu)) {
+    for (const SelectMethod name : select_methods(Backend::cpu)) {
       Options options = options_for(MetricKind::manhattan);
       options.select = name;
       try {
         EXPECT_TRUE(same_answer(search(sample.base.view(), sample.queries.view(), k, options), want)) << name;
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-        EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
-        EXPECT_NE(name, "auto");
+        EXPECT_NE(std::string(error.what()).find(to_string(name)), std::string::npos) << error.what();
+        EXPECT_NE(name, SelectMethod::automatic);
       }
     }
   }

@@ -18,7 +18,7 @@ TEST(Promise2OneOrder, EqualPointsComeInTheOrderOfTheirIds) {
   const Sample<float> sample = generate<float>(Kind::all_equal, {3000, 5, 40}, MetricKind::euclidean, 1);
   std::vector<std::int64_t> first(500);
   std::iota(first.begin(), first.end(), 0);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     for (const int threads : {1, 4}) {
       Options options;
       options.distance = stage;
@@ -37,7 +37,7 @@ TEST(Promise2OneOrder, TheSmallestIdsOfATieThatDoesNotFitAreKept) {
   std::vector<float> base(2001);
   for (std::size_t i = 0; i < base.size(); ++i) base[i] = i % 2 == 0 ? 2.0F : -1.0F;
   const float query = 0;
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.distance = stage;
     const Neighbors<float> got =
@@ -52,7 +52,7 @@ TEST(Promise2OneOrder, TheSmallestIdsOfATieThatDoesNotFitAreKept) {
 // 4097² + 1 and 4097² are different floats with the same float root: a tie of euclidean, not of sqeuclidean.
 TEST(Promise2OneOrder, OrderIsByTheReturnedValue) {
   const Sample<float> sample{Matrix<float>(2, 2, {4097, 1, 4097, 0}), Matrix<float>(1, 2, {0, 0})};
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.distance = stage;
     options.metric = MetricKind::sqeuclidean;
@@ -90,7 +90,7 @@ TEST(Promise2OneOrder, MinusZeroEqualsZero) {
 // Distances too large for float are infinite and tie; the ids still come in order.
 TEST(Promise2OneOrder, InfiniteDistancesTie) {
   const Sample<float> sample = generate<float>(Kind::huge, {400, 3, 20}, MetricKind::sqeuclidean, 1);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.metric = MetricKind::sqeuclidean;
     options.distance = stage;

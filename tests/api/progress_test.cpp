@@ -40,7 +40,7 @@ struct Watcher {
 // Big enough for several tiles.
 class Promise7Progress : public testing::Test {
  protected:
-  Options options_with(ProgressCallback callback, const std::string& stage = "auto") const {
+  Options options_with(ProgressCallback callback, DistanceStage stage = DistanceStage::automatic) const {
     Options options;
     options.distance = stage;
     options.threads = 2;
@@ -48,7 +48,7 @@ class Promise7Progress : public testing::Test {
     options.progress = std::move(callback);
     return options;
   }
-  Neighbors<float> run(ProgressCallback callback, const std::string& stage = "auto") const {
+  Neighbors<float> run(ProgressCallback callback, DistanceStage stage = DistanceStage::automatic) const {
     return search(sample_.base.view(), sample_.queries.view(), 10, options_with(std::move(callback), stage));
   }
 
@@ -57,7 +57,7 @@ class Promise7Progress : public testing::Test {
 
 TEST_F(Promise7Progress, RisesToTheTotalOnTheCallingThread) {
   const Neighbors<float> want = run(nullptr);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Watcher watcher;
     EXPECT_TRUE(same_answer(run(std::ref(watcher), stage), want)) << stage;
     EXPECT_GE(watcher.calls, 1) << stage;
@@ -91,7 +91,7 @@ TEST_F(Promise7Progress, IsReportedByGraphAndTopkToo) {
 
 // One thread does all tiles and so reports between them.
 TEST_F(Promise7Progress, IsReportedBetweenTiles) {
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Watcher watcher;
     Options options = options_with(std::ref(watcher), stage);
     options.threads = 1;
@@ -101,7 +101,7 @@ TEST_F(Promise7Progress, IsReportedBetweenTiles) {
 }
 
 TEST_F(Promise7Progress, FalseCancels) {
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     for (const int threads : {1, 2}) {
       int calls = 0;
       const int stop_at = threads == 1 ? 2 : 1;
@@ -129,7 +129,7 @@ TEST_F(Promise7Progress, AnExceptionFromTheCallbackComesOutAsItIs) {
   struct Mine {
     int value;
   };
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     try {
       run([](const Progress&) -> bool { throw Mine{42}; }, stage);
       ADD_FAILURE() << "the exception was swallowed by " << stage;
@@ -149,7 +149,7 @@ TEST_F(Promise7Progress, TheIndexWorksAfterCancellation) {
 
 TEST_F(Promise7Progress, NothingIsPrinted) {
   const std::string text = printed_by([&] {
-    for (const std::string& stage : distance_names(Backend::cpu)) run(nullptr, stage);
+    for (const DistanceStage stage : distance_stages(Backend::cpu)) run(nullptr, stage);
     graph(sample_.base.view().rows_from(0, 500), 5);
     topk(sample_.base.view(), 5);
     distances(sample_.base.view(), sample_.queries.view().rows_from(0, 2));

@@ -205,20 +205,20 @@ void expect_trap_is_survived(Trap trap, Shape shape) {
   for (const MetricKind metric : kMetrics) {
     const Sample<T> sample = set_trap<T>(trap, shape, metric, 11);
     const auto truth = truth_of(sample, metric);
-    for (const std::string& stage : distance_names(Backend::cpu)) {
+    for (const DistanceStage stage : distance_stages(Backend::cpu)) {
       Options options;
       options.metric = metric;
       options.distance = stage;
       try {
         const Index<T> index(sample.base.view(), options);
-        for (const std::int64_t k : {std::int64_t{10}, stage == "auto" ? shape.base_rows / 2 : 50}) {
+        for (const std::int64_t k : {std::int64_t{10}, stage == DistanceStage::automatic ? shape.base_rows / 2 : 50}) {
           EXPECT_TRUE(matches_truth(index.search(sample.queries.view(), k), truth, k))
               << to_string(trap) << ' ' << kith::to_string(Metric(metric)) << ' ' << stage << " d=" << shape.dims
               << " k=" << k << ' ' << kith::to_string(dtype_of<T>());
         }
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-        EXPECT_NE(stage, "auto") << error.what();
+        EXPECT_NE(stage, DistanceStage::automatic) << error.what();
       }
     }
   }
@@ -242,7 +242,7 @@ TEST(Promise1ProofHolds, ManyQueriesOnClustersFarFromTheOrigin) {
   constexpr Shape kShape{4000, 300, 96};
   const Sample<float> sample = generate<float>(Kind::clustered, kShape, MetricKind::euclidean, 3);
   const Truth<float> truth = truth_of(sample, MetricKind::euclidean);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.distance = stage;
     EXPECT_TRUE(matches_truth(search(sample.base.view(), sample.queries.view(), 20, options), truth, 20)) << stage;
@@ -255,7 +255,7 @@ TEST(Promise1ProofHolds, ThousandsOfDimensions) {
     for (const Kind kind : {Kind::gaussian, Kind::large_offset}) {
       const Sample<float> sample = generate<float>(kind, kShape, metric, 5);
       const Truth<float> truth = truth_of(sample, metric);
-      for (const std::string& stage : distance_names(Backend::cpu)) {
+      for (const DistanceStage stage : distance_stages(Backend::cpu)) {
         Options options;
         options.metric = metric;
         options.distance = stage;
@@ -264,7 +264,7 @@ TEST(Promise1ProofHolds, ThousandsOfDimensions) {
               << kith::to_string(Metric(metric)) << ' ' << stage << ' ' << to_string(kind);
         } catch (const Error& error) {
           EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-          EXPECT_NE(stage, "auto") << error.what();
+          EXPECT_NE(stage, DistanceStage::automatic) << error.what();
         }
       }
     }
@@ -276,7 +276,7 @@ TEST(Promise1ProofHolds, OneQueryOverManyPoints) {
   constexpr Shape kShape{60000, 2, 6};
   const Sample<float> sample = generate<float>(Kind::duplicates, kShape, MetricKind::euclidean, 6);
   const Truth<float> truth = truth_of(sample, MetricKind::euclidean);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     Options options;
     options.distance = stage;
     options.threads = 3;
@@ -298,7 +298,7 @@ TEST(Promise1ProofHolds, IntegersAtTheEndsOfTheirRange) {
       for (const MetricKind metric : kMetrics) {
         const Sample<T> sample = generate<T>(Kind::huge, kShape, metric, 13);
         const auto truth = truth_of(sample, metric);
-        for (const std::string& stage : distance_names(Backend::cpu)) {
+        for (const DistanceStage stage : distance_stages(Backend::cpu)) {
           Options options;
           options.metric = metric;
           options.distance = stage;
@@ -307,7 +307,7 @@ TEST(Promise1ProofHolds, IntegersAtTheEndsOfTheirRange) {
                 << kith::to_string(Metric(metric)) << ' ' << stage << ' ' << kith::to_string(dtype);
           } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-            EXPECT_NE(stage, "auto") << error.what();
+            EXPECT_NE(stage, DistanceStage::automatic) << error.what();
           }
         }
       }

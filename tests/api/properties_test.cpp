@@ -26,7 +26,7 @@ Case random_case(std::int64_t most_rows) {
   c.k = *rc::gen::inRange<std::int64_t>(1, c.shape.base_rows + 1);
   c.base_layout = *rc::gen::elementOf(all_layouts());
   c.query_layout = *rc::gen::elementOf(all_layouts());
-  c.distance = *rc::gen::elementOf(distance_names(Backend::cpu));
+  c.distance = *rc::gen::elementOf(distance_stages(Backend::cpu));
   c.threads = *rc::gen::inRange(0, 5);
   c.budget = *rc::gen::element<std::int64_t>(0, std::int64_t{4} << 20);
   c.seed = *rc::gen::inRange<std::uint64_t>(1, 1000000);
@@ -54,8 +54,8 @@ void check_search(const Case& c) {
     explain({c.shape.base_rows, c.shape.queries, c.shape.dims, c.k, c.dtype}, options);
   } catch (const Error& error) {
     RC_ASSERT(error.code() == ErrorCode::invalid_argument);  // a stage that does not take this problem
-    RC_ASSERT(c.distance != "auto");
-    options.distance = "auto";
+    RC_ASSERT(c.distance != DistanceStage::automatic);
+    options.distance = DistanceStage::automatic;
   }
   require(matches_truth(search(base.view(), queries.view(), c.k, options), truth_for(sample, c), c.k, agreement_for(c)),
           c);
@@ -84,7 +84,7 @@ RC_GTEST_PROP(Properties, SearchSelfIsTheOracleWithoutThePoint, ()) {
   Case c = any_case(150);
   c.shape.base_rows = std::max<std::int64_t>(c.shape.base_rows, 2);
   c.k = std::clamp<std::int64_t>(c.k, 1, c.shape.base_rows - 1);
-  c.distance = "auto";
+  c.distance = DistanceStage::automatic;
   with_dtype(c.dtype, [&]<class T>() {
     Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
     sample.queries = sample.base;
@@ -104,7 +104,7 @@ RC_GTEST_PROP(Properties, HowItIsDoneDoesNotMatter, ()) {
     plain.threads = 1;
     const auto want = search(sample.base.view(), sample.queries.view(), c.k, plain);
     Options options = c.options();
-    options.distance = "auto";
+    options.distance = DistanceStage::automatic;
     const Points<T> base(sample.base, c.base_layout);
     const Index<T> index(base.view(), options);
     const std::int64_t query = *rc::gen::inRange<std::int64_t>(0, c.shape.queries);

@@ -60,7 +60,9 @@ TEST(Radius, EqualsTheOracle) {
         c.shape = turn % 3 == 0 ? Shape{67, 5, 37} : turn % 3 == 1 ? Shape{9, 19, 8} : Shape{300, 40, 11};
         c.base_layout = all_layouts()[turn % 4];
         c.query_layout = all_layouts()[(turn / 4) % 4];
-        c.distance = std::vector<std::string>{"auto", "direct", "register-tiled"}[turn % 3];
+        constexpr DistanceStage kStages[] = {DistanceStage::automatic, DistanceStage::direct,
+                                             DistanceStage::register_tiled};
+        c.distance = kStages[turn % 3];
         c.threads = 1 + static_cast<int>(turn % 3);
         c.seed = ++turn;
         with_dtype(dtype, [&]<class T>() { expect_oracle<T>(c, turn % 2 == 0, Backend::cpu); });
@@ -102,7 +104,7 @@ TEST_P(RadiusOn, EqualsTheOracleWhateverTheTypeAndTheLayout) {
       c.shape = turn % 3 == 0 ? Shape{67, 5, 37} : turn % 3 == 1 ? Shape{9, 19, 8} : Shape{140, 30, 11};
       c.base_layout = all_layouts()[turn % 4];
       c.query_layout = all_layouts()[(turn / 4) % 4];
-      c.distance = turn % 2 == 0 ? "auto" : "register-tiled";
+      c.distance = turn % 2 == 0 ? DistanceStage::automatic : DistanceStage::register_tiled;
       c.seed = ++turn;
       with_dtype(dtype, [&]<class T>() { expect_oracle<T>(c, turn % 2 == 0, GetParam()); });
     }
@@ -198,7 +200,7 @@ TEST_P(RadiusOn, RefusesWhatMakesNoSense) {
   asked.method = Method::triangle;
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"triangle"}, search_with({1}, asked)));
   asked.method = Method::automatic;
-  asked.distance = "gemm";
+  asked.distance = DistanceStage::gemm;
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"gemm", "register-tiled"}, search_with({1}, asked)));
 }
 

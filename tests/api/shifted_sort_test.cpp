@@ -126,7 +126,7 @@ TEST_P(ShiftedSort, BackendsAgree) {
     SCOPED_TRACE(testing::Message() << dims << " dimensions");
     const auto base = scene(Scene::clusters, 300, 5, dims);
     const auto points = scene(Scene::clusters, 20, 6, dims);
-    for (const char* curve : {"morton", "hilbert"}) {
+    for (const Curve curve : {Curve::morton, Curve::hilbert}) {
       Options here = options();
       here.shifted_sort.curve = curve;
       Options there = here;
@@ -144,9 +144,9 @@ TEST_P(ShiftedSort, SortedTogetherIsTheSameAnswer) {
   const auto base = scene(Scene::clusters, 300, 15);
   const auto points = scene(Scene::surface, 30, 16);
   Options together = options();
-  together.shifted_sort.places = "sort";
+  together.shifted_sort.positions = CurvePositions::sort;
   const auto right = search(base.view(), points.view(), 7, options());
-  EXPECT_EQ(right.report.plan.shifted_sort.places, "search");
+  EXPECT_EQ(right.report.plan.shifted_sort.positions, CurvePositions::search);
   const auto found = search(base.view(), points.view(), 7, together);
   EXPECT_EQ(found.ids, right.ids);
   EXPECT_EQ(found.distances, right.distances);
@@ -159,7 +159,7 @@ TEST_P(ShiftedSort, SortedTogetherIsTheSameAnswer) {
 TEST_P(ShiftedSort, SortedTogetherUnderTheBudget) {
   if (is_cpu()) GTEST_SKIP() << "a CPU finds places by search";
   Options together = options();
-  together.shifted_sort.places = "sort";
+  together.shifted_sort.positions = CurvePositions::sort;
   const Problem problem{1000000, 1000000, 3, 10, DType::float32};
   together.memory_budget = std::int64_t{200} << 20;
   const Plan plan = explain(problem, together);
@@ -252,17 +252,12 @@ TEST_P(ShiftedSort, RefusesWhatItHasNot) {
   refused(
       3, 1, [](Options& with) { with.shifted_sort.shift = 0.5; }, "shift = 0.5");
   refused(
-      3, 1, [](Options& with) { with.shifted_sort.curve = "peano"; }, "peano");
-  refused(
-      3, 1, [](Options& with) { with.distance = "direct"; }, "no stages");
-  refused(
-      3, 1, [](Options& with) { with.shifted_sort.places = "guess"; },
-      "places = 'guess'; known are auto, search, sort");
+      3, 1, [](Options& with) { with.distance = DistanceStage::direct; }, "no stages");
   if (is_cpu()) {
     refused(
-        3, 1, [](Options& with) { with.shifted_sort.merge = "paper"; }, "for devices");
+        3, 1, [](Options& with) { with.shifted_sort.merge = CurveMerge::global_memory; }, "for devices");
     refused(
-        3, 1, [](Options& with) { with.shifted_sort.places = "sort"; }, "for devices");
+        3, 1, [](Options& with) { with.shifted_sort.positions = CurvePositions::sort; }, "for devices");
   }
   if (!is_cpu())
     refused(

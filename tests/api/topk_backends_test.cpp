@@ -76,7 +76,7 @@ template <Element T>
 testing::AssertionResult agrees_with_cpu(MatrixView<T> matrix, std::int64_t k, TopkOptions options) {
   const Topk<T> got = topk(matrix, k, options);
   options.backend = Backend::cpu;
-  options.method = "auto";
+  options.method = SelectMethod::automatic;
   options.memory_budget = 0;
   options.progress = nullptr;
   return same_topk(got, topk(matrix, k, options), options.output);
@@ -116,7 +116,7 @@ TEST_F(TopkBackends, EveryFormOfEveryType) {
 TEST_F(TopkBackends, EveryMethod) {
   const Matrix<float> matrix = make_rows<float>(5, 150, 8);
   for (const Backend backend : device_backends()) {
-    for (const std::string& name : select_names(backend)) {
+    for (const SelectMethod name : select_methods(backend)) {
       TopkOptions options;
       options.backend = backend;
       options.method = name;
@@ -129,11 +129,13 @@ TEST_F(TopkBackends, EveryMethod) {
 TEST_F(TopkBackends, AKTooLargeForAMethod) {
   const Matrix<float> matrix = make_rows<float>(2, 3000, 8);
   for (const Backend backend : device_backends()) {
-    for (const std::string name : {"warp-select", "block-select", "partial-bitonic"}) {
+    for (const SelectMethod method :
+         {SelectMethod::warp_select, SelectMethod::block_select, SelectMethod::partial_bitonic}) {
       TopkOptions options;
       options.backend = backend;
-      options.method = name;
-      EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {name, "3000"}, [&] { topk(matrix.view(), 3000, options); }));
+      options.method = method;
+      EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {to_string(method), "3000"},
+                             [&] { topk(matrix.view(), 3000, options); }));
     }
   }
 }
@@ -256,14 +258,13 @@ TEST(TopkTuning, BadValuesAreNamed) {
 
 TEST(Backends, AutomaticIsNeverEmulated) {
   EXPECT_NE(available_backends().front(), Backend::emulated);
-  const std::vector<std::string> names = select_names(Backend::automatic);
-  EXPECT_EQ(names, select_names(available_backends().front()));
+  EXPECT_EQ(select_methods(Backend::automatic), select_methods(available_backends().front()));
 }
 
 TEST(Backends, AllHaveSearchStages) {
   for (const Backend backend : {Backend::cpu, Backend::cuda, Backend::emulated}) {
-    EXPECT_GT(method_names(backend).size(), 1U);
-    EXPECT_GT(distance_names(backend).size(), 1U);
+    EXPECT_GT(search_methods(backend).size(), 1U);
+    EXPECT_GT(distance_stages(backend).size(), 1U);
   }
 }
 

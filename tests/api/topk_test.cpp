@@ -106,7 +106,7 @@ TEST(Topk, EqualsSortingEveryRow) {
 
 TEST(Topk, EveryMethodGivesTheSameAnswer) {
   const Matrix<float> matrix = rows_of<float>(Kind::ties, 7, 3000, true, 5);
-  for (const std::string& name : select_names(Backend::cpu)) {
+  for (const SelectMethod name : select_methods(Backend::cpu)) {
     for (const std::int64_t k : {1, 32, 700, 3000}) {
       for (const bool largest : {false, true}) {
         TopkOptions options;
@@ -116,8 +116,8 @@ TEST(Topk, EveryMethodGivesTheSameAnswer) {
           EXPECT_TRUE(is_topk(topk(matrix.view(), k, options), matrix, k, largest)) << name << " k=" << k;
         } catch (const Error& error) {
           EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-          EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
-          EXPECT_NE(name, "auto") << error.what();
+          EXPECT_NE(std::string(error.what()).find(to_string(name)), std::string::npos) << error.what();
+          EXPECT_NE(name, SelectMethod::automatic) << error.what();
         }
       }
     }
@@ -248,9 +248,9 @@ TEST(Topk, RefusesBadArguments) {
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {},
                          [&] { topk(MatrixView<float>(matrix.data(), std::int64_t{1} << 62, 4), 1); }));
   TopkOptions options;
-  options.method = "guess";
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"guess"}, [&] { topk(matrix.view(), 1, options); }));
-  options.method = "auto";
+  options.method = SelectMethod::radius;
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"'radius'"}, [&] { topk(matrix.view(), 1, options); }));
+  options.method = SelectMethod::automatic;
   options.threads = -2;
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"-2"}, [&] { topk(matrix.view(), 1, options); }));
   options.threads = 0;

@@ -246,20 +246,17 @@ TEST_P(Triangle, RefusesWhatItCannotDo) {
   };
   EXPECT_TRUE(refused(options(MetricKind::inner_product), {"triangle", "inner_product"}));
   Options asked = options();
-  asked.distance = "direct";
+  asked.distance = DistanceStage::direct;
   EXPECT_TRUE(refused(asked, {"triangle", "direct"}));
   asked = options(MetricKind::euclidean, -1);
   EXPECT_TRUE(refused(asked, {"landmarks", "-1"}));
-  asked = options();
-  asked.triangle.form = "round";
-  EXPECT_TRUE(refused(asked, {"form", "round", "interval-scan"}));
   asked = options();
   asked.triangle.threads_per_query = -2;
   EXPECT_TRUE(refused(asked, {"threads_per_query", "-2"}));
   if (!is_cpu()) return;
   asked = options();
-  asked.triangle.form = "sweet-knn";
-  EXPECT_TRUE(refused(asked, {"cpu", "paper"}));
+  asked.triangle.form = TriangleForm::sweet_knn;
+  EXPECT_TRUE(refused(asked, {"cpu", "sweet-knn"}));
 }
 
 TEST_P(Triangle, CanBeCancelled) {

@@ -25,7 +25,7 @@ template <Element T>
 void expect_same_as_packed(MatrixView<T> base, MatrixView<T> queries, std::int64_t k) {
   const Matrix<T> base_copy = packed(base);
   const Matrix<T> queries_copy = packed(queries);
-  for (const std::string& stage : distance_names(Backend::cpu)) {
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
     for (const MetricKind metric : {MetricKind::sqeuclidean, MetricKind::manhattan, MetricKind::inner_product}) {
       Options options;
       options.metric = metric;
@@ -36,7 +36,7 @@ void expect_same_as_packed(MatrixView<T> base, MatrixView<T> queries, std::int64
             << stage << ' ' << kith::to_string(Metric(metric));
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-        EXPECT_NE(stage, "auto") << error.what();
+        EXPECT_NE(stage, DistanceStage::automatic) << error.what();
       }
     }
   }

@@ -94,8 +94,8 @@ class ShiftedSort(KithTest):
         self.fails(USAGE, "search", *points, "-k", "1", "--method", "shifted-sort", "--metric", "cosine",
                    says="cannot search by cosine")
         self.fails(USAGE, "search", *points, "-k", "1", "--method", "shifted-sort", "--shift", "0.9", says="0.9")
-        self.fails(USAGE, "search", *points, "-k", "1", "--method", "shifted-sort", "--places", "guess", says="guess")
-        self.fails(USAGE, "search", *points, "-k", "1", "--method", "shifted-sort", "--places", "sort", "--backend",
+        self.fails(USAGE, "search", *points, "-k", "1", "--method", "shifted-sort", "--positions", "guess", says="guess")
+        self.fails(USAGE, "search", *points, "-k", "1", "--method", "shifted-sort", "--positions", "sort", "--backend",
                    "cpu", says="is for devices")
 
 

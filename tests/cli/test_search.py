@@ -217,7 +217,7 @@ class Search(KithTest):
         self.fails(USAGE, *arguments, "--distance", "gemm", says="gemm")
         self.fails(USAGE, *arguments, "--landmarks", "-1", says="--landmarks")
         self.fails(USAGE, *arguments, "--triangle-form", "round", says="round")
-        self.fails(USAGE, *arguments, "--triangle-form", "paper", says="cpu")
+        self.fails(USAGE, *arguments, "--triangle-form", "sweet-knn", says="cpu")
 
     def test_every_backend_gives_the_same_answer(self):
         info = self.run_json("info")

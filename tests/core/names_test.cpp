@@ -45,14 +45,39 @@ TEST(Names, TheCpuIsAlwaysThereAndAutomaticIsNotABackend) {
 }
 
 TEST(Names, ListsStartWithAutoAndNameNothingTwice) {
-  for (const auto& names : {method_names(Backend::cpu), distance_names(Backend::cpu), select_names(Backend::cpu)}) {
-    ASSERT_GE(names.size(), 2U);
-    EXPECT_EQ(names[0], "auto");
-    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
-  }
-  for (const std::string& name : method_names(Backend::cpu)) EXPECT_EQ(to_string(parse_method(name)), name);
-  const std::vector<std::string> methods = method_names(Backend::cpu);
-  EXPECT_NE(std::find(methods.begin(), methods.end(), "brute"), methods.end());
+  const auto check = [](const auto& values, auto parse) {
+    ASSERT_GE(values.size(), 2U);
+    std::set<std::string> names;
+    for (const auto value : values) {
+      EXPECT_EQ(parse(to_string(value)), value);
+      names.insert(to_string(value));
+    }
+    EXPECT_STREQ(to_string(values[0]), "auto");
+    EXPECT_EQ(names.size(), values.size());
+  };
+  check(search_methods(Backend::cpu), parse_method);
+  for (const Backend backend : {Backend::cpu, Backend::cuda}) check(distance_stages(backend), parse_distance_stage);
+  for (const Backend backend : available_backends()) check(select_methods(backend), parse_select_method);
+  const std::vector<Method> methods = search_methods(Backend::cpu);
+  EXPECT_NE(std::find(methods.begin(), methods.end(), Method::brute), methods.end());
+}
+
+TEST(Names, TuningIsParsedAndRefusedByName) {
+  EXPECT_EQ(parse_triangle_form("sweet-knn"), TriangleForm::sweet_knn);
+  EXPECT_EQ(parse_triangle_filter("partial"), TriangleFilter::partial);
+  EXPECT_EQ(parse_triangle_placement("shared"), TrianglePlacement::shared);
+  EXPECT_EQ(parse_triangle_layout("contiguous"), TriangleLayout::contiguous);
+  EXPECT_EQ(parse_curve("Hilbert"), Curve::hilbert);
+  EXPECT_EQ(parse_curve_merge("global_memory"), CurveMerge::global_memory);
+  EXPECT_EQ(parse_curve_positions("sort"), CurvePositions::sort);
+  EXPECT_STREQ(to_string(SelectMethod::radius), "radius");
+  using Words = std::vector<std::string>;
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"warp", "gemm"}, [] { parse_distance_stage("warp"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"radius", "sort"}, [] { parse_select_method("radius"); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::invalid_argument, Words{"round", "sweet-knn"}, [] { parse_triangle_form("round"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"peano", "morton"}, [] { parse_curve("peano"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"guess", "sort"}, [] { parse_curve_positions("guess"); }));
 }
 
 TEST(Errors, CarryCodeAndMessage) {

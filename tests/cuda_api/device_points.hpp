@@ -72,7 +72,7 @@ std::vector<T> some_values(std::int64_t rows, std::int64_t cols, unsigned seed) 
 inline Options method_options(Method method) {
   Options options;
   options.method = method;
-  options.shifted_sort.curve = "morton";
+  options.shifted_sort.curve = Curve::morton;
   return options;
 }
 

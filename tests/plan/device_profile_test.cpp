@@ -158,11 +158,11 @@ TEST_F(DeviceProfileTest, ChangesWhatThePlannerChooses) {
   profile.multiply = 1e-18;
   profile.multiply_fp16 = profile.fused_fp16 = profile.register_tiled = 1e-9;
   const Plan gemm = planned(profile, "a file");
-  EXPECT_EQ(gemm.distance, "gemm");
+  EXPECT_EQ(gemm.distance, DistanceStage::gemm);
   EXPECT_EQ(gemm.profile, "a file");
   EXPECT_NE(to_string(gemm).find("a file"), std::string::npos);
   profile.multiply = 1e-9;
-  EXPECT_NE(planned(profile, "a file").distance, "gemm");
+  EXPECT_NE(planned(profile, "a file").distance, DistanceStage::gemm);
   core::DeviceProfile dearer;
   for (const core::CostField& field : core::kCostFields) dearer.*field.cost *= 3;
   EXPECT_GT(planned(dearer, "").seconds, 2 * before.seconds);

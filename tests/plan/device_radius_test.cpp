@@ -1,12 +1,10 @@
 // Plans of a radius search on a device.
-#include "plan/device_radius.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "kith/error.hpp"
-#include "plan/device_planner.hpp"
+#include "plan/choose.hpp"
 
 namespace kith {
 namespace {
@@ -19,7 +17,7 @@ core::DeviceFacts device_with(std::int64_t bytes) {
 }
 
 Plan radius_plan(const Problem& problem, const Options& options = {}, std::int64_t bytes = std::int64_t{100} << 30) {
-  return plan::plan_device_radius(problem, options, Backend::cuda, device_with(bytes));
+  return plan::choose_radius(problem, options, device_with(bytes));
 }
 
 constexpr Problem kProblem{1000000, 10000, 128, 0, DType::float32};
@@ -28,8 +26,8 @@ TEST(DeviceRadiusPlan, SaysWhatWillBeDone) {
   const Plan plan = radius_plan(kProblem);
   EXPECT_EQ(plan.backend, Backend::cuda);
   EXPECT_EQ(plan.method, Method::brute);
-  EXPECT_EQ(plan.distance, "register-tiled");
-  EXPECT_EQ(plan.select, "radius");
+  EXPECT_EQ(plan.distance, DistanceStage::register_tiled);
+  EXPECT_EQ(plan.select, SelectMethod::radius);
   EXPECT_TRUE(plan.expanded);
   EXPECT_EQ(plan.base_tile, kProblem.base_rows);
   EXPECT_EQ(plan.query_block, kProblem.queries);
@@ -95,9 +93,9 @@ TEST(DeviceRadiusPlan, RefusesWhatItDoesNotHave) {
   options.method = Method::fused;
   EXPECT_NE(refused(kProblem, options).find("fused"), std::string::npos);
   options.method = Method::brute;
-  options.distance = "direct";
+  options.distance = DistanceStage::direct;
   EXPECT_NE(refused(kProblem, options).find("it has auto, register-tiled"), std::string::npos);
-  options.distance = "register-tiled";
+  options.distance = DistanceStage::register_tiled;
   EXPECT_EQ(refused(kProblem, options), "nothing");
   EXPECT_NE(refused({std::int64_t{1} << 31, 1, 1, 0, DType::float32}, options).find("2147483648"), std::string::npos);
 }

@@ -41,8 +41,9 @@ Options settled() {
   return options;
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+template <class Value>
+bool contains(const std::vector<Value>& values, Value value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 void expect_equal(const Plan& a, const Plan& b) {
@@ -73,11 +74,11 @@ void expect_consistent(const Plan& plan, const Problem& problem, const Options& 
   EXPECT_EQ(plan.metric, options.metric);
   EXPECT_EQ(plan.backend, Backend::cpu);
   EXPECT_NE(plan.method, Method::automatic);
-  EXPECT_TRUE(contains(method_names(Backend::cpu), to_string(plan.method)));
-  EXPECT_TRUE(contains(distance_names(Backend::cpu), plan.distance)) << plan.distance;
-  EXPECT_NE(plan.distance, "auto");
-  EXPECT_TRUE(contains(select_names(Backend::cpu), plan.select)) << plan.select;
-  EXPECT_NE(plan.select, "auto");
+  EXPECT_TRUE(contains(search_methods(Backend::cpu), plan.method));
+  EXPECT_TRUE(contains(distance_stages(Backend::cpu), plan.distance)) << plan.distance;
+  EXPECT_NE(plan.distance, DistanceStage::automatic);
+  EXPECT_TRUE(contains(select_methods(Backend::cpu), plan.select)) << plan.select;
+  EXPECT_NE(plan.select, SelectMethod::automatic);
   EXPECT_GE(plan.threads, 1);
   EXPECT_LE(plan.threads, options.threads);
   EXPECT_GE(plan.query_block, 1);
@@ -95,12 +96,12 @@ void expect_consistent(const Plan& plan, const Problem& problem, const Options& 
   EXPECT_FALSE(plan.reason.empty());
   double cheapest = 0;
   for (const Plan::Alternative& other : plan.alternatives) {
-    EXPECT_TRUE(contains(distance_names(Backend::cpu), other.distance)) << other.distance;
+    EXPECT_TRUE(contains(distance_stages(Backend::cpu), other.distance)) << other.distance;
     EXPECT_NE(other.distance, plan.distance);
     EXPECT_GE(other.seconds, cheapest) << "cheapest first";
     cheapest = other.seconds;
   }
-  if (options.distance == "auto" && !plan.alternatives.empty()) {
+  if (options.distance == DistanceStage::automatic && !plan.alternatives.empty()) {
     EXPECT_LE(plan.seconds, plan.alternatives[0].seconds);
   }
 }
@@ -122,9 +123,8 @@ TEST(Promise6ThePlanCanBeRead, PrintsItself) {
   options.metric = MetricKind::manhattan;
   const Plan plan = explain(problem, options);
   const std::string text = to_string(plan);
-  for (const std::string& part : {std::string("123457"), std::string("891"), std::string("77"), std::string("13"),
-                                  std::string("uint8"), std::string("manhattan"), std::string("cpu"),
-                                  std::string(to_string(plan.method)), plan.distance, plan.select, plan.reason}) {
+  for (const char* part : {"123457", "891", "77", "13", "uint8", "manhattan", "cpu", to_string(plan.method),
+                           to_string(plan.distance), to_string(plan.select), plan.reason.c_str()}) {
     EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in:\n" << text;
   }
   EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 2);
@@ -148,13 +148,13 @@ TEST(Promise6ThePlanCanBeRead, AutomaticBackendIsOneThatIsThere) {
 }
 
 TEST(Promise6AForcedMethod, IsHonouredOrRefusedByName) {
-  const std::vector<std::string> names = method_names(Backend::cpu);
+  const std::vector<Method> known = search_methods(Backend::cpu);
   for (const Method method :
        {Method::automatic, Method::brute, Method::two_stage, Method::fused, Method::triangle, Method::shifted_sort}) {
     Options options = settled();
     options.method = method;
     const auto plan = [&] { return explain({1000, 10, 8, 5, DType::float32}, options); };
-    if (!contains(names, to_string(method))) {
+    if (!contains(known, method)) {
       EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {to_string(method), "cpu"}, plan));
     } else if (method != Method::automatic) {
       EXPECT_EQ(plan().method, method);
@@ -165,18 +165,19 @@ TEST(Promise6AForcedMethod, IsHonouredOrRefusedByName) {
 TEST(Promise6AForcedMethod, AForcedDistanceStageIsHonouredOrSaysWhyNot) {
   for (const Metric& metric : all_metrics()) {
     for (const Problem& problem : shapes()) {
-      for (const std::string& stage : distance_names(Backend::cpu)) {
+      for (const DistanceStage stage : distance_stages(Backend::cpu)) {
         Options options = settled();
         options.metric = metric;
         options.distance = stage;
         try {
           const Plan plan = explain(problem, options);
           expect_consistent(plan, problem, options);
-          EXPECT_TRUE(stage == "auto" || plan.distance == stage) << plan.distance << " instead of " << stage;
+          EXPECT_TRUE(stage == DistanceStage::automatic || plan.distance == stage)
+              << plan.distance << " instead of " << stage;
         } catch (const Error& error) {
           EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-          EXPECT_NE(std::string(error.what()).find(stage), std::string::npos) << error.what();
-          EXPECT_NE(stage, "auto") << error.what();
+          EXPECT_NE(std::string(error.what()).find(to_string(stage)), std::string::npos) << error.what();
+          EXPECT_NE(stage, DistanceStage::automatic) << error.what();
         }
       }
     }
@@ -185,16 +186,16 @@ TEST(Promise6AForcedMethod, AForcedDistanceStageIsHonouredOrSaysWhyNot) {
 
 TEST(Promise6AForcedMethod, AForcedSelectionIsHonouredOrSaysWhyNot) {
   for (const Problem& problem : shapes()) {
-    for (const std::string& name : select_names(Backend::cpu)) {
+    for (const SelectMethod name : select_methods(Backend::cpu)) {
       Options options = settled();
       options.select = name;
       try {
         const Plan plan = explain(problem, options);
-        EXPECT_TRUE(name == "auto" || plan.select == name) << plan.select << " instead of " << name;
+        EXPECT_TRUE(name == SelectMethod::automatic || plan.select == name) << plan.select << " instead of " << name;
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-        EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
-        EXPECT_NE(name, "auto") << error.what();
+        EXPECT_NE(std::string(error.what()).find(to_string(name)), std::string::npos) << error.what();
+        EXPECT_NE(name, SelectMethod::automatic) << error.what();
       }
     }
   }
@@ -213,8 +214,8 @@ TEST(Explain, RefusesWhatSearchWouldRefuse) {
   EXPECT_TRUE(refuses({-10, 5, 3, 1, DType::float32}, options, {}));
   EXPECT_TRUE(refuses({std::int64_t{1} << 62, 5, 300, 1, DType::float32}, options, {}));
   Options wrong = options;
-  wrong.distance = "nothing";
-  EXPECT_TRUE(refuses({10, 5, 3, 1, DType::float32}, wrong, {"nothing"}));
+  wrong.distance = DistanceStage::fp16;
+  EXPECT_TRUE(refuses({10, 5, 3, 1, DType::float32}, wrong, {"fp16", "cpu"}));
   wrong = options;
   wrong.metric = Metric::minkowski(0.25);
   EXPECT_TRUE(refuses({10, 5, 3, 1, DType::float32}, wrong, {"0.25"}));

@@ -1,7 +1,7 @@
 // large_device.hpp: what a planner is told of a device that is large.
 #pragma once
 
-#include "plan/device_planner.hpp"
+#include "core/facts.hpp"
 
 namespace kith::test {
 

@@ -10,6 +10,7 @@
 #include "kith/matrix.hpp"
 #include "kith/metric.hpp"
 #include "kith/options.hpp"
+#include "support/print.hpp"
 
 namespace kith::test {
 
@@ -84,7 +85,7 @@ struct Case {
   Layout base_layout = Layout::packed;
   Layout query_layout = Layout::packed;
   Method method = Method::automatic;
-  std::string distance = "auto";
+  DistanceStage distance = DistanceStage::automatic;
   int threads = 0;
   std::int64_t budget = 0;
   std::uint64_t seed = 1;

@@ -7,8 +7,9 @@
 namespace kith::search_bench {
 namespace {
 
-Contender two_stage(const std::string& select) {
-  return {"register-tiled + " + select, Method::two_stage, "register-tiled", select};
+Contender two_stage(SelectMethod select) {
+  return {std::string("register-tiled + ") + to_string(select), Method::two_stage, DistanceStage::register_tiled,
+          select};
 }
 
 void add(Suite& suite, const std::string& figure, const Problem& shape, const std::vector<Contender>& contenders) {
@@ -33,7 +34,8 @@ void add_distances(Suite& suite) {
 void add_fused(Suite& suite) {
   for (const std::int64_t dims : {4, 16, 32, 64})
     for (const std::int64_t k : {1, 8, 32, 64, 128, 512, 2048})
-      add(suite, "5.8", {8192, 524288, dims, k}, {kFused, two_stage("bits"), two_stage("auto"), kAuto});
+      add(suite, "5.8", {8192, 524288, dims, k},
+          {kFused, two_stage(SelectMethod::bits), two_stage(SelectMethod::automatic), kAuto});
 }
 
 // The same over q and n.
@@ -41,13 +43,18 @@ void add_fused_queries(Suite& suite) {
   constexpr std::int64_t kPairs = std::int64_t{1} << 33;
   for (const std::int64_t points : {32768, 131072, 524288, 1048576})
     for (std::int64_t queries = 128; queries <= 32768 && queries * points <= kPairs; queries *= 4)
-      add(suite, "5.9", {queries, points, 16, 32}, {kFused, two_stage("bits"), two_stage("auto"), kAuto});
+      add(suite, "5.9", {queries, points, 16, 32},
+          {kFused, two_stage(SelectMethod::bits), two_stage(SelectMethod::automatic), kAuto});
 }
 
 // Whole searches, over d and k, by the selection that ends them.
 void add_final(Suite& suite) {
-  const std::vector<Contender> contenders = {
-      kFused, two_stage("bits"), two_stage("bits-global"), two_stage("sample-select"), two_stage("auto"), kAuto};
+  const std::vector<Contender> contenders = {kFused,
+                                             two_stage(SelectMethod::bits),
+                                             two_stage(SelectMethod::bits_global),
+                                             two_stage(SelectMethod::sample_select),
+                                             two_stage(SelectMethod::automatic),
+                                             kAuto};
   for (const std::int64_t dims : {4, 16, 64, 128})
     for (const std::int64_t k : {32, 128, 512, 2048, 4096, 16384})
       add(suite, "5.12", {8192, 131072, dims, k}, contenders);

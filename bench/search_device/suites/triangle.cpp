@@ -44,9 +44,9 @@ Problem problem_of(const Set& set, std::int64_t k) {
   return problem;
 }
 
-TriangleTuning form(const char* name) {
+TriangleTuning with_form(TriangleForm form) {
   TriangleTuning tuning;
-  tuning.form = name;
+  tuning.form = form;
   return tuning;
 }
 
@@ -56,16 +56,17 @@ TriangleTuning with_landmarks(std::int64_t count) {
   return tuning;
 }
 
-Contender windows(const std::string& name = "interval-scan", const TriangleTuning& tuning = form("interval-scan")) {
-  return {name, Method::triangle, "auto", "auto", tuning};
+Contender windows(const std::string& name = "interval-scan",
+                  const TriangleTuning& tuning = with_form(TriangleForm::interval_scan)) {
+  return {name, Method::triangle, {}, {}, tuning};
 }
 
 Contender paper(const std::string& name = "paper", TriangleTuning tuning = {}) {
-  tuning.form = "sweet-knn";
-  return {name, Method::triangle, "auto", "auto", tuning};
+  tuning.form = TriangleForm::sweet_knn;
+  return {name, Method::triangle, {}, {}, tuning};
 }
 
-const Contender kTwoStage{"two-stage", Method::two_stage, "auto", "auto"};
+const Contender kTwoStage{"two-stage", Method::two_stage};
 
 void add_sets(Suite& suite, const std::string& file) {
   const std::vector<Contender> all = {kAuto, windows(), paper(), kFused, kTwoStage};
@@ -83,9 +84,9 @@ void add_forms(Suite& suite) {
   TriangleTuning scattered;
   scattered.remapped = false;
   TriangleTuning full;
-  full.filter = "full";
+  full.filter = TriangleFilter::full;
   TriangleTuning partial;
-  partial.filter = "partial";
+  partial.filter = TriangleFilter::partial;
   for (const int i : {0, 1, 4, 8})
     suite.cases.push_back({problem_of(kSets[i], 20), {paper(), paper("not remapped", scattered)}, "Table IV, forms"});
   for (const int i : {1, 2, 4})

@@ -27,12 +27,6 @@
 namespace kith::cpu {
 namespace {
 
-enum class BruteStage { direct, register_tiled, gemm };
-
-BruteStage parse_stage(const std::string& name) {
-  return name == "gemm" ? BruteStage::gemm : name == "register-tiled" ? BruteStage::register_tiled : BruteStage::direct;
-}
-
 std::int64_t padded(std::int64_t count) {
   return (count + kSlack - 1) / kSlack * kSlack;
 }
@@ -77,7 +71,7 @@ class BruteTask {
       : base_(base),
         queries_(queries),
         plan_(plan),
-        stage_(parse_stage(plan.distance)),
+        stage_(plan.distance),
         form_(core::form_of(plan.metric)),
         expanded_(plan.expanded),
         bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>()),
@@ -99,7 +93,7 @@ class BruteTask {
       const std::int64_t tile_count = std::min(part.tile_rows, part.count - tile * part.tile_rows);
       const Rows<F> base_rows = tile_rows(tile_first, tile_count);
       for (Candidates<T>& mine : candidates) mine.begin_tile(context, tile);
-      if (stage_ == BruteStage::register_tiled) {
+      if (stage_ == DistanceStage::register_tiled) {
         select_from_blocks(context, candidates, tile, query_rows, base_rows);
       } else {
         select_from_matrix(context, candidates, tile, query_rows, base_rows, stride);
@@ -117,7 +111,7 @@ class BruteTask {
   Rows<F> working_queries(std::int64_t first, std::int64_t count) {
     workspace_.query_rows.resize(static_cast<std::size_t>(count * dims()));
     const Rows<F> rows = working_rows(queries_, first, count, workspace_.query_rows.data());
-    if (!expanded_ || stage_ != BruteStage::register_tiled) return rows;
+    if (!expanded_ || stage_ != DistanceStage::register_tiled) return rows;
     for (std::int64_t q = 0; q < count; ++q)
       for (std::int64_t c = 0; c < dims(); ++c)
         workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
@@ -163,7 +157,7 @@ class BruteTask {
   void select_from_matrix(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
                           Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
     F* scores = workspace_.scores.data();
-    if (stage_ == BruteStage::gemm) {
+    if (stage_ == DistanceStage::gemm) {
       multiply(query_rows, base_rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
     } else {
       direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), scores, stride);
@@ -212,7 +206,7 @@ class BruteTask {
   const PreparedRows<T>& base_;
   const PreparedRows<T>& queries_;
   const Plan& plan_;
-  BruteStage stage_;
+  DistanceStage stage_;
   core::Form form_;
   bool expanded_;
   core::ScoreBounds<F> bounds_;

@@ -81,7 +81,7 @@ class RadiusTask {
       hits_ = 0;
       set_limits(first, count, tile, rows);
       const Rows<F> base_rows = tile_rows(tile, rows);
-      if (plan_.distance == "register-tiled") {
+      if (plan_.distance == DistanceStage::register_tiled) {
         search_panels(query_rows, base_rows, tile);
       } else {
         search_rows(query_rows, base_rows, tile);
@@ -295,7 +295,7 @@ std::int64_t radius_search(const PreparedRows<T>& base, const PreparedRows<T>& q
     const NeighborsView<F> to = out.allocate(out.offsets[query_count]);
     parallel_for(plan.threads, query_count, [&](std::int64_t q, int) {
       write_sorted_row(plan.metric, found.data() + q * splits, splits, to.ids + out.offsets[q],
-                     to.distances + out.offsets[q]);
+                       to.distances + out.offsets[q]);
     });
   }
   progress.finish();

@@ -23,8 +23,8 @@ class CachedOrders {
   const CurveBase<T>& orders(const PreparedRows<T>& base, const Plan& plan) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (orders_ == nullptr)
-      orders_ = std::make_unique<CurveBase<T>>(make_curve_base(base.view, core::curve_shifts(plan.shifted_sort),
-                                                               core::curve_of(plan.shifted_sort), plan.threads));
+      orders_ = std::make_unique<CurveBase<T>>(
+          make_curve_base(base.view, core::curve_shifts(plan.shifted_sort), plan.shifted_sort.curve, plan.threads));
     return *orders_;
   }
 

@@ -63,8 +63,7 @@ void make_order(const MatrixView<T>& base, const core::CurveFrame& frame, int sh
 }  // namespace
 
 template <Element T>
-CurveBase<T> make_curve_base(const MatrixView<T>& base, const core::CurveShifts& shifts, core::Curve curve,
-                             int threads) {
+CurveBase<T> make_curve_base(const MatrixView<T>& base, const core::CurveShifts& shifts, Curve curve, int threads) {
   const auto dims = static_cast<int>(base.cols);
   const CurveBox box = bounding_box(base, threads);
   CurveBase<T> made;
@@ -84,7 +83,7 @@ CurveBase<T> make_curve_base(const MatrixView<T>& base, const core::CurveShifts&
 }
 
 #define KITH_INSTANTIATE(T) \
-  template CurveBase<T> make_curve_base(const MatrixView<T>&, const core::CurveShifts&, core::Curve, int);
+  template CurveBase<T> make_curve_base(const MatrixView<T>&, const core::CurveShifts&, Curve, int);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 KITH_INSTANTIATE(std::uint8_t)

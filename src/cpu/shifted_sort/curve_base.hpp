@@ -47,7 +47,6 @@ void curve_codes(const MatrixView<T>& rows, const core::CurveFrame& frame, int s
 }
 
 template <Element T>
-CurveBase<T> make_curve_base(const MatrixView<T>& base, const core::CurveShifts& shifts, core::Curve curve,
-                             int threads);
+CurveBase<T> make_curve_base(const MatrixView<T>& base, const core::CurveShifts& shifts, Curve curve, int threads);
 
 }  // namespace kith::cpu

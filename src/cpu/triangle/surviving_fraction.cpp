@@ -59,7 +59,7 @@ void block_distances(const Metric& metric, const F* row, const LaneBlocks<F>& po
 }  // namespace
 
 template <Element T>
-plan::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const PreparedRows<T>& queries,
+core::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const PreparedRows<T>& queries,
                                              std::int64_t k, std::int64_t landmarks) {
   using F = DistanceOf<T>;
   const std::int64_t dims = base.view.cols;
@@ -96,7 +96,7 @@ plan::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const 
 }
 
 #define KITH_INSTANTIATE(T)                                                                                           \
-  template plan::SurvivingFractions surviving_fractions(const PreparedRows<T>&, const PreparedRows<T>&, std::int64_t, \
+  template core::SurvivingFractions surviving_fractions(const PreparedRows<T>&, const PreparedRows<T>&, std::int64_t, \
                                                         std::int64_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

@@ -4,13 +4,13 @@
 //         pairs that the bound does not rule out are counted.
 #pragma once
 
+#include "core/triangle_sample.hpp"
 #include "cpu/prepared_rows.hpp"
-#include "plan/triangle_costs.hpp"
 
 namespace kith::cpu {
 
 template <Element T>
-plan::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const PreparedRows<T>& queries,
+core::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const PreparedRows<T>& queries,
                                              std::int64_t k, std::int64_t landmarks);
 
 }  // namespace kith::cpu

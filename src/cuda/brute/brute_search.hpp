@@ -15,22 +15,11 @@
 
 #include "cuda/points/base_source.hpp"
 #include "cuda/runtime/workspace.hpp"
+#include "kith/plan.hpp"
 
 namespace kith::KITH_BACKEND::brute {
 
-// `fp16` is gemm of points rounded to fp16; `fused` and `fused_fp16` are register_tiled and fp16 without a matrix of
-// scores; `exact` needs no certificate.
-enum class DistanceStage { direct, tiled, register_tiled, gemm, fp16, fused, fused_fp16, exact };
-
-constexpr bool uses_fp16(DistanceStage stage) {
-  return stage == DistanceStage::fp16 || stage == DistanceStage::fused_fp16;
-}
-
-// How one pass computes distances.
-struct Pass {
-  DistanceStage stage = DistanceStage::exact;
-  bool expanded = false;  // squares from products
-};
+using Pass = Plan::Pass;
 
 // The passes that most queries of an index failed: later searches skip them, which changes their speed and not their
 // answers. Thread-safe.
@@ -41,7 +30,7 @@ class PassHistory {
 
  private:
   static unsigned bit(const Pass& pass) {
-    return 1U << (2 * static_cast<unsigned>(pass.stage) + (pass.expanded ? 1 : 0));
+    return 1U << (4 * static_cast<unsigned>(pass.distance) + (pass.expanded ? 2 : 0) + (pass.fused ? 1 : 0));
   }
 
   std::atomic<unsigned> failed_{0};
@@ -51,7 +40,7 @@ struct BruteWork {
   Metric metric;
   std::int64_t k = 1;
   std::int64_t candidates = 1;  // points that get a key, in each tile of the base
-  std::string select = "auto";
+  SelectMethod select = SelectMethod::automatic;
   std::vector<Pass> passes;  // the fallback chain; the last is `exact`
   std::int64_t query_tile = 1;
   std::int64_t base_tile = 1;                          // at most what the source hands out

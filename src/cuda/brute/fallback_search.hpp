@@ -88,7 +88,7 @@ class FallbackSearch {
 
   // Products may cancel; differences and exact integers do not.
   bool may_fail(const Pass& pass, std::int64_t dims) const {
-    return uses_fp16(pass.stage) ||
+    return pass.distance == DistanceStage::fp16 ||
            (pass.expanded && !core::ScoreBounds<F>(work_.metric, dims, true, work_.integer_range).is_exact());
   }
 
@@ -115,12 +115,12 @@ class FallbackSearch {
   PassReport run_on(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids, SearchTiles search_tiles) {
     cudaStream_t stream = workspace_.stream();
     const std::int64_t count = queries.count();
-    if (pass.stage != DistanceStage::exact) {
+    if (pass.distance != DistanceStage::exact) {
       left_out_ = DeviceBuffer<F>(as_size(count), stream);
       begin_left_out(left_out_.data(), count, stream);
     }
     fp16_.reset();
-    if (uses_fp16(pass.stage)) {
+    if (pass.distance == DistanceStage::fp16) {
       const Fp16Frame& frame = base_.fp16_frame();
       fp16_.emplace(count, queries.dims(), false, stream);
       fp16_->prepare(as_floats(queries.working(0, count)), frame);
@@ -129,7 +129,7 @@ class FallbackSearch {
                          workspace_, streams_);
     search_tiles(search);
     failed_count_ = 0;
-    if (pass.stage != DistanceStage::exact) find_failures(pass, queries, keys);
+    if (pass.distance != DistanceStage::exact) find_failures(pass, queries, keys);
     return {count, search.keys()};
   }
 

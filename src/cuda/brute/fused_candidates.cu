@@ -96,7 +96,7 @@ class Fp16Pass {
 
 // Returns one limit a query.
 template <class Pass, class F = typename Pass::Value>
-F* find_limits(const Pass& pass, const core::SamplePlan& plan, std::string_view select) {
+F* find_limits(const Pass& pass, const core::SamplePlan& plan, SelectMethod select) {
   Workspace& workspace = pass.workspace();
   cudaStream_t stream = workspace.stream();
   F* limits = workspace.allocate<F>(as_size(pass.queries()));

@@ -9,6 +9,7 @@
 
 #include "cuda/distance/scores.hpp"
 #include "cuda/points/fp16_rows.hpp"
+#include "kith/options.hpp"
 
 namespace kith::KITH_BACKEND::brute {
 
@@ -22,7 +23,7 @@ struct FusedBest {
 // How many candidates a query gets, and the method that selects them.
 struct FusedWidth {
   std::int64_t width = 1;
-  std::string_view select;
+  SelectMethod select;
 };
 
 // `call` describes the scores; its matrix is not used. A query whose limit let too few or too many points pass gets

@@ -24,9 +24,8 @@ void compute_scores(DistanceStage stage, const distance::ScoreCall<F>& call) {
     case DistanceStage::tiled: return distance::tiled_scores(call);
     case DistanceStage::register_tiled: return distance::register_tiled_scores(call);
     case DistanceStage::gemm: return distance::gemm_scores(call);
+    case DistanceStage::automatic:
     case DistanceStage::fp16:
-    case DistanceStage::fused:
-    case DistanceStage::fused_fp16:
     case DistanceStage::exact: break;
   }
   throw Error(ErrorCode::internal, "a stage without a matrix of scores in working precision");
@@ -112,7 +111,7 @@ class PassSearch {
     }
   }
 
-  bool exact() const { return pass_.stage == DistanceStage::exact; }
+  bool exact() const { return pass_.distance == DistanceStage::exact; }
   std::int64_t width_of(const BaseTile<F>& base) const {
     return std::min(exact() ? work_.k : work_.candidates, base.count);
   }
@@ -148,8 +147,8 @@ class PassSearch {
       candidates.columns = selected.columns;
       keys_ += count * base.count;
     } else {
-      const Selected selected =
-          uses_fp16(pass_.stage) ? best_fp16_scores(base, first, count) : best_scores(base, first, count);
+      const Selected selected = pass_.distance == DistanceStage::fp16 ? best_fp16_scores(base, first, count)
+                                                                      : best_scores(base, first, count);
       if (width < base.count)
         note_left_out(selected.values, width, count, state_.left_out + first, workspace_->stream());
       unsigned* columns = workspace_->allocate<unsigned>(as_size(count * width));
@@ -188,12 +187,12 @@ class PassSearch {
                                 nullptr,
                                 stride_of(base),
                                 *workspace_};
-    if (pass_.stage == DistanceStage::fused) {
+    if (pass_.fused) {
       const FusedBest<F> selected = fused_candidates(call, {width, work_.select}, state_.left_out + first);
       return {selected.scores, selected.columns};
     }
     call.scores = workspace_->allocate<F>(as_size(count * stride_of(base)));
-    compute_scores(pass_.stage, call);
+    compute_scores(pass_.distance, call);
     return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
   }
 
@@ -207,7 +206,7 @@ class PassSearch {
                                    nullptr,
                                    stride_of(base),
                                    *workspace_};
-      if (pass_.stage == DistanceStage::fused_fp16) {
+      if (pass_.fused) {
         const FusedBest<F> selected = fused_candidates(call, {width, work_.select}, state_.left_out + first);
         return {selected.scores, selected.columns};
       }

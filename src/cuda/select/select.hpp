@@ -1,23 +1,23 @@
-// select.hpp: the selection methods by their names, and which of them `auto` is.
+// select.hpp: the selection methods by their enumerators, and which of them `automatic` is.
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "cuda/select/method.hpp"
 
 namespace kith::KITH_BACKEND::select {
 
-// Runs the method of that name; "auto" is the one chosen for the call. Throws Error(invalid_argument) for others.
+// Runs the method, or the one chosen for the call where it is automatic. Throws Error(invalid_argument) for what is no
+// method of a device.
 template <class T>
-void select_rows(const SelectCall<T>& call, std::string_view method);
+void select_rows(const SelectCall<T>& call, SelectMethod method);
 
-// "auto" first.
-std::vector<std::string> select_method_names();
+// `automatic` first.
+std::vector<SelectMethod> select_methods();
 
-// What "auto" is for rows × length values of which k are wanted in this form, on a device with so many multiprocessors.
-std::string_view choose_method(std::int64_t rows, std::int64_t length, std::int64_t k, TopkOutput form,
-                               unsigned processors);
+// What `automatic` is for rows × length values of which k are wanted in this form, on a device with so many
+// multiprocessors.
+SelectMethod choose_method(std::int64_t rows, std::int64_t length, std::int64_t k, TopkOutput form,
+                           unsigned processors);
 
 }  // namespace kith::KITH_BACKEND::select

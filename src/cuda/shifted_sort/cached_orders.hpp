@@ -13,11 +13,12 @@
 namespace kith::KITH_BACKEND::shifted_sort {
 
 inline ShiftedSortWork shifted_sort_work(const Plan& plan) {
-  return {plan.metric, plan.problem.k, plan.shifted_sort.window, plan.query_block, plan.shifted_sort.merge == "paper"};
+  return {plan.metric, plan.problem.k, plan.shifted_sort.window, plan.query_block,
+          plan.shifted_sort.merge == CurveMerge::global_memory};
 }
 
 inline Sorting sorting_of(const Plan& plan) {
-  return plan.shifted_sort.places == "sort" ? Sorting::with_queries : Sorting::once;
+  return plan.shifted_sort.positions == CurvePositions::sort ? Sorting::with_queries : Sorting::once;
 }
 
 // Belongs to one base, all of which is on the device and which is always searched with the same shifts. Thread-safe.
@@ -62,8 +63,7 @@ class CachedOrders {
       ready.wait_on(*stream_);
       Workspace workspace(*stream_, static_cast<std::size_t>(plan.workspace_bytes));
       curve_.emplace(base.exact(0, base.count()).rows, static_cast<int>(base.dims()),
-                     core::curve_shifts(plan.shifted_sort), core::curve_of(plan.shifted_sort), sorting_of(plan),
-                     workspace);
+                     core::curve_shifts(plan.shifted_sort), plan.shifted_sort.curve, sorting_of(plan), workspace);
       made_->record(*stream_);
     }
     made_->wait_on(stream);

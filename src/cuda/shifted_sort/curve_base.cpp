@@ -7,7 +7,7 @@
 namespace kith::KITH_BACKEND::shifted_sort {
 
 template <class F>
-CurveBase<F>::CurveBase(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
+CurveBase<F>::CurveBase(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, Curve curve,
                         Sorting sorting, Workspace& workspace)
     : count_(rows.count),
       dims_(dims),

@@ -17,7 +17,7 @@ template <class F>
 class CurveBase {
  public:
   // Enqueues everything on the workspace's stream.
-  CurveBase(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve, Sorting sorting,
+  CurveBase(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, Curve curve, Sorting sorting,
             Workspace& workspace);
 
   CurveOrders<F> orders() const { return {frame_.data(), codes_.data(), points_.data(), count_, dims_, shifts_}; }

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kFrameThreads)
 }
 
 template <class F>
-__global__ void frame_kernel(const CurveBox<F>* box, int dims, core::CurveShifts shifts, core::Curve curve,
+__global__ void frame_kernel(const CurveBox<F>* box, int dims, core::CurveShifts shifts, Curve curve,
                              core::CurveFrame* frame) {
   if (threadIdx.x != 0) return;
   double least[core::kMaxCurveDims];
@@ -77,7 +77,7 @@ __global__ void frame_kernel(const CurveBox<F>* box, int dims, core::CurveShifts
 }  // namespace
 
 template <class F>
-void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
+void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, Curve curve,
                       core::CurveFrame* frame, Workspace& workspace) {
   auto* box = workspace.allocate<CurveBox<F>>(1);
   const std::int64_t blocks = ceil_div(rows.count, kFrameThreads / static_cast<unsigned>(dims));
@@ -88,8 +88,8 @@ void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShift
          frame);
 }
 
-#define KITH_INSTANTIATE(F)                                                                                          \
-  template void make_curve_frame(const PointRows<F>&, int, const core::CurveShifts&, core::Curve, core::CurveFrame*, \
+#define KITH_INSTANTIATE(F)                                                                                    \
+  template void make_curve_frame(const PointRows<F>&, int, const core::CurveShifts&, Curve, core::CurveFrame*, \
                                  Workspace&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

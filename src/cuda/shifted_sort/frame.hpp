@@ -8,7 +8,7 @@ namespace kith::KITH_BACKEND::shifted_sort {
 
 // Writes *frame in the stream's order; does not wait. 1 ≤ dims ≤ core::kMaxCurveDims.
 template <class F>
-void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, core::Curve curve,
+void make_curve_frame(const PointRows<F>& rows, int dims, const core::CurveShifts& shifts, Curve curve,
                       core::CurveFrame* frame, Workspace& workspace);
 
 }  // namespace kith::KITH_BACKEND::shifted_sort

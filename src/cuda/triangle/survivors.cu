@@ -44,7 +44,7 @@ unsigned largest_count(const unsigned* counts, std::int64_t queries, cudaStream_
 }  // namespace
 
 template <class F>
-void select_survivors(const QueryBatch<F>& batch, const Survivors<F>& survivors, const std::string& select,
+void select_survivors(const QueryBatch<F>& batch, const Survivors<F>& survivors, SelectMethod select,
                       Workspace& workspace) {
   select::Rows<F> rows;
   rows.values = survivors.keys;
@@ -67,7 +67,7 @@ void select_survivors(const QueryBatch<F>& batch, const Survivors<F>& survivors,
 }
 
 template <class F>
-void search_survivors(const QueryBatch<F>& batch, const StoreSurvivors<F>& store, const std::string& select,
+void search_survivors(const QueryBatch<F>& batch, const StoreSurvivors<F>& store, SelectMethod select,
                       std::size_t budget, cudaStream_t stream) {
   Survivors<F> all;
   DeviceBuffer<unsigned> counts(as_size(batch.count), stream);
@@ -103,9 +103,9 @@ void search_survivors(const QueryBatch<F>& batch, const StoreSurvivors<F>& store
   }
 }
 
-#define KITH_INSTANTIATE(F)                                                                                       \
-  template void select_survivors(const QueryBatch<F>&, const Survivors<F>&, const std::string&, Workspace&);      \
-  template void search_survivors(const QueryBatch<F>&, const StoreSurvivors<F>&, const std::string&, std::size_t, \
+#define KITH_INSTANTIATE(F)                                                                                 \
+  template void select_survivors(const QueryBatch<F>&, const Survivors<F>&, SelectMethod, Workspace&);      \
+  template void search_survivors(const QueryBatch<F>&, const StoreSurvivors<F>&, SelectMethod, std::size_t, \
                                  cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

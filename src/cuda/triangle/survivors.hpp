@@ -24,7 +24,7 @@ constexpr unsigned kPaddingId = 0x80000000U;
 
 // Writes the k best of each row, which must have as many, to the query's row of the answer.
 template <class F>
-void select_survivors(const QueryBatch<F>& batch, const Survivors<F>& survivors, const std::string& select,
+void select_survivors(const QueryBatch<F>& batch, const Survivors<F>& survivors, SelectMethod select,
                       Workspace& workspace);
 
 // Enqueues a search that stores the survivors of its queries.
@@ -34,7 +34,7 @@ using StoreSurvivors = std::function<void(const QueryBatch<F>&, const Survivors<
 // Calls `store` to count, then to store, for as many queries at a time as fit into `budget` bytes (0: no limit). Waits
 // for the stream in between. `select` is a selection method.
 template <class F>
-void search_survivors(const QueryBatch<F>& batch, const StoreSurvivors<F>& store, const std::string& select,
+void search_survivors(const QueryBatch<F>& batch, const StoreSurvivors<F>& store, SelectMethod select,
                       std::size_t budget, cudaStream_t stream);
 
 }  // namespace kith::KITH_BACKEND::triangle

@@ -90,7 +90,7 @@ class TriangleSearch {
     return [this](const std::string& step) { mark_(step + " of queries"); };
   }
 
-  bool is_sweet_knn() const { return work_.tuning.form == "sweet-knn"; }
+  bool is_sweet_knn() const { return work_.tuning.form == TriangleForm::sweet_knn; }
 
   // Clustered queries take half of the budget, levels 1 and 2 the other half.
   std::int64_t queries_at_once() const {

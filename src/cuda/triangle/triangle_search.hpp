@@ -21,7 +21,7 @@ struct TriangleWork {
   Metric metric;
   std::int64_t k = 1;
   TriangleTuning tuning;
-  std::string select = "auto";  // the method that selects from survivors
+  SelectMethod select = SelectMethod::automatic;  // the method that selects from survivors
 };
 
 template <class F>

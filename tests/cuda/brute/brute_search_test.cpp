@@ -8,6 +8,7 @@
 #include "core/key.hpp"
 #include "device_index.hpp"
 #include "kith/error.hpp"
+#include "plan/device_plans.hpp"
 #include "support/pairwise.hpp"
 
 namespace kith::test {
@@ -122,10 +123,10 @@ std::vector<Found<T>> in_order(const Metric& metric, const Cloud<T>& base, const
 struct Wanted {
   Metric metric;
   std::int64_t k = 1;
-  std::string stage = "direct";  // or "fused", or "expanded": register-tiled by products
+  Plan::Pass first{DistanceStage::direct};
   std::int64_t query_block = 1 << 20;
   std::int64_t base_tile = 1 << 20;
-  double seconds = 0;  // that the planner expects
+  bool tries_passes = false;
 };
 
 bool is_square(const Metric& metric) {
@@ -141,11 +142,11 @@ Plan plan_for(const Wanted& wanted, std::int64_t base_rows, std::int64_t queries
   Plan plan;
   plan.problem = {base_rows, queries, dims, wanted.k, dtype_of<T>()};
   plan.metric = wanted.metric;
-  plan.method = wanted.stage == "fused" ? Method::fused : Method::two_stage;
-  plan.distance = wanted.stage == "fused" || wanted.stage == "expanded" ? "register-tiled" : wanted.stage;
-  plan.expanded = is_square(wanted.metric) && (wanted.stage == "gemm" || wanted.stage == "expanded");
-  plan.select = "auto";
-  plan.seconds = wanted.seconds;
+  plan.method = wanted.first.fused ? Method::fused : Method::two_stage;
+  plan.distance = wanted.first.distance;
+  plan.expanded = is_square(wanted.metric) && wanted.first.expanded;
+  plan.passes = plan::fallback_chain(plan);
+  plan.tries_passes = wanted.tries_passes;
   plan.candidates = std::min(base_rows, wanted.k + std::max<std::int64_t>(6, wanted.k / 4));
   plan.query_block = std::min(queries, wanted.query_block);
   plan.base_tile = std::min(base_rows, wanted.base_tile);
@@ -225,7 +226,13 @@ class Searched {
 const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,     MetricKind::manhattan,
                            MetricKind::chebyshev,   Metric::minkowski(3),      MetricKind::cosine,
                            MetricKind::correlation, MetricKind::inner_product, MetricKind::hamming};
-const char* const kStages[] = {"direct", "tiled", "register-tiled", "expanded", "gemm", "fused"};
+constexpr Plan::Pass kGemm{DistanceStage::gemm, true};
+constexpr Plan::Pass kStages[] = {{DistanceStage::direct},
+                                  {DistanceStage::tiled},
+                                  {DistanceStage::register_tiled},
+                                  {DistanceStage::register_tiled, true},
+                                  kGemm,
+                                  {DistanceStage::register_tiled, false, true}};
 
 struct Sizes {
   std::int64_t rows, queries, dims;
@@ -239,12 +246,13 @@ template <class T>
 void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   Wanted wanted{kMetrics[row[0]], 1, kStages[row[1]], 6, kTiles[row[6]]};
   const bool product = is_square(wanted.metric) || is_product(wanted.metric);
-  if (wanted.stage == "gemm" && !product) wanted.stage = "register-tiled";
+  if (wanted.first == kGemm && !product) wanted.first = {DistanceStage::register_tiled};
   const Sizes& sizes = kSizes[row[2]];
   wanted.k = std::min(kCounts[row[3]], sizes.rows);
   // The order of powers that are all but equal is the device's own.
   const Kind kind = wanted.metric.kind == MetricKind::minkowski ? Kind::gaussian : kKinds[row[7]];
-  SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", " << wanted.stage << ", " << sizes.rows << " × "
+  SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", " << to_string(wanted.first)
+                                  << (wanted.first.expanded ? " by products" : "") << ", " << sizes.rows << " × "
                                   << sizes.dims << ", k " << wanted.k << ", gaps " << kRooms[row[4]] << " and "
                                   << kRooms[row[5]] << ", tiles of " << wanted.base_tile << ", kind " << row[7]
                                   << (sizeof(T) == 8 ? ", double" : ", float"));
@@ -272,13 +280,14 @@ TEST_F(PointerSearch, EveryK) {
   const Cloud<float> queries = cloud<float>(Kind::ties, 4, 6, 0, 2);
   const Searched<float> searched(base, MetricKind::euclidean);
   const Stream stream;
-  for (std::int64_t k = 1; k <= base.rows; ++k) searched.search(queries, {MetricKind::euclidean, k, "tiled"}, stream);
+  for (std::int64_t k = 1; k <= base.rows; ++k)
+    searched.search(queries, {MetricKind::euclidean, k, {DistanceStage::tiled}}, stream);
 }
 
 TEST_F(PointerSearch, ABaseSearchesItself) {
   for (const std::int64_t room : {0, 1}) {
     Searched<double> searched(cloud<double>(Kind::gaussian, 150, 9, room, 4), MetricKind::sqeuclidean);
-    searched.search_self({MetricKind::sqeuclidean, 4, "gemm", 64, 1 << 20});
+    searched.search_self({MetricKind::sqeuclidean, 4, kGemm, 64, 1 << 20});
   }
 }
 
@@ -289,9 +298,9 @@ TEST_F(PointerSearch, QueriesClimbTheLadder) {
   const Stream stream;
   for (const std::int64_t room : {0, 3}) {
     const SearchReport report =
-        searched.search(cloud<float>(Kind::tight, 9, 12, room, 2), {MetricKind::sqeuclidean, 5, "gemm"}, stream);
+        searched.search(cloud<float>(Kind::tight, 9, 12, room, 2), {MetricKind::sqeuclidean, 5, kGemm}, stream);
     ASSERT_GT(report.steps.size(), 1U);
-    EXPECT_EQ(report.steps[0].distance, "gemm");
+    EXPECT_EQ(to_string(report.steps[0].pass), "gemm");
     EXPECT_EQ(report.steps[0].queries, 9);
     EXPECT_GT(report.steps[1].queries, 0);
     EXPECT_GE(report.finalists, 9 * 5);
@@ -302,18 +311,18 @@ TEST_F(PointerSearch, QueriesClimbTheLadder) {
 TEST_F(PointerSearch, ATrialChoosesTheRung) {
   constexpr std::int64_t kQueries = 260;
   const Stream stream;
-  for (const double seconds : {1e-4, 1.0}) {
-    const Wanted wanted{MetricKind::sqeuclidean, 4, "gemm", 1 << 20, 1 << 20, seconds};
+  for (const bool tries : {false, true}) {
+    const Wanted wanted{MetricKind::sqeuclidean, 4, kGemm, 1 << 20, 1 << 20, tries};
     const Searched<float> tight(cloud<float>(Kind::tight, 150, 16, 0, 1), MetricKind::sqeuclidean);
     const SearchReport refused = tight.search(cloud<float>(Kind::tight, kQueries, 16, 0, 2), wanted, stream);
     ASSERT_GE(refused.steps.size(), 2U);
-    EXPECT_EQ(refused.steps[0].distance, "gemm");
-    EXPECT_EQ(refused.steps[0].queries<kQueries, seconds> 0.5);
-    EXPECT_EQ(refused.steps[1].distance, "register-tiled");
+    EXPECT_EQ(to_string(refused.steps[0].pass), "gemm");
+    EXPECT_EQ(refused.steps[0].queries < kQueries, tries);
+    EXPECT_EQ(to_string(refused.steps[1].pass), "register-tiled");
 
     const Searched<float> spread(cloud<float>(Kind::gaussian, 150, 16, 0, 1), MetricKind::sqeuclidean);
     const SearchReport taken = spread.search(cloud<float>(Kind::gaussian, kQueries, 16, 0, 2), wanted, stream);
-    EXPECT_EQ(taken.steps[0].distance, "gemm");
+    EXPECT_EQ(to_string(taken.steps[0].pass), "gemm");
     EXPECT_EQ(taken.steps[0].queries, kQueries);
   }
 }
@@ -324,8 +333,8 @@ TEST_F(PointerSearch, OnAnyStream) {
   const Stream one;
   const Stream other;
   for (cudaStream_t stream : {static_cast<cudaStream_t>(one), static_cast<cudaStream_t>(other), cudaStream_t{}})
-    for (const char* stage : {"gemm", "direct"})
-      searched.search(cloud<float>(Kind::gaussian, 6, 8, 0, 3), {MetricKind::cosine, 7, stage}, stream);
+    for (const DistanceStage stage : {DistanceStage::gemm, DistanceStage::direct})
+      searched.search(cloud<float>(Kind::gaussian, 6, 8, 0, 3), {MetricKind::cosine, 7, {stage}}, stream);
 }
 
 template <class Work>
@@ -348,7 +357,7 @@ TEST_F(PointerSearch, RefusesWhatIsNotFinite) {
     queries.at(7, 4) = -infinity;
     queries.at(3, 2) = infinity;
     EXPECT_EQ(refusal([&] {
-                searched.search(queries, {MetricKind::manhattan, 2, "tiled"}, stream);
+                searched.search(queries, {MetricKind::manhattan, 2, {DistanceStage::tiled}}, stream);
               }),
               "query row 3, column 2 is inf; values must be finite (check_finite)");
     base.at(600, 0) = std::numeric_limits<double>::quiet_NaN();
@@ -368,12 +377,12 @@ TEST_F(PointerSearch, RefusesWhatHasNoDirection) {
     const Searched<float> correlation(base, MetricKind::correlation);
     for (std::int64_t c = 0; c < 4; ++c) queries.at(5, c) = base.at(11, c) = 0;
     EXPECT_EQ(refusal([&] {
-                cosine.search(queries, {MetricKind::cosine, 2, "tiled"}, stream);
+                cosine.search(queries, {MetricKind::cosine, 2, {DistanceStage::tiled}}, stream);
               }),
               "query row 5 has length zero; cosine needs a direction");
     for (std::int64_t c = 0; c < 4; ++c) queries.at(4, c) = 0.1F;
     EXPECT_EQ(refusal([&] {
-                correlation.search(queries, {MetricKind::correlation, 2, "gemm"}, stream);
+                correlation.search(queries, {MetricKind::correlation, 2, kGemm}, stream);
               }),
               "query row 4 is constant; correlation needs a varying vector");
     EXPECT_EQ(refusal([&] { Searched<float>(base, MetricKind::cosine, false); }),

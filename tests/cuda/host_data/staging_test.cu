@@ -7,6 +7,7 @@
 
 #include "cuda/host_data/staging.hpp"
 #include "device_index.hpp"
+#include "plan/device_plans.hpp"
 
 namespace kith::test {
 namespace {
@@ -139,7 +140,7 @@ struct Streamed {
   std::int64_t rows = 0;
   std::int64_t dims = 0;
   std::int64_t tile = 0;
-  std::string stage = "register-tiled";
+  DistanceStage stage = DistanceStage::register_tiled;
 };
 
 template <class T>
@@ -149,8 +150,8 @@ Plan plan_of(const Streamed& problem, std::int64_t queries, std::int64_t k) {
   plan.metric = MetricKind::sqeuclidean;
   plan.method = Method::two_stage;
   plan.distance = problem.stage;
-  plan.expanded = problem.stage == "gemm" || problem.stage == "fp16";
-  plan.select = "auto";
+  plan.expanded = problem.stage == DistanceStage::gemm || problem.stage == DistanceStage::fp16;
+  plan.passes = plan::fallback_chain(plan);
   plan.candidates = std::min(problem.rows, k + 6);
   plan.query_block = queries;
   plan.base_tile = problem.tile;
@@ -188,7 +189,7 @@ void expect_found(const Streamed& problem, Layout layout, bool pinned) {
   for (std::int64_t q = 0; q < kQueries; ++q) {
     const std::vector<std::int64_t> found(ids.begin() + q * k, ids.begin() + (q + 1) * k);
     EXPECT_EQ(found, nearest(base.view(), queries.view(), q, k))
-        << problem.rows << " × " << problem.dims << " in tiles of " << problem.tile << ", " << problem.stage
+        << problem.rows << " × " << problem.dims << " in tiles of " << problem.tile << ", " << to_string(problem.stage)
         << ", layout " << static_cast<int>(layout) << (pinned ? ", pinned" : "");
   }
 }
@@ -210,7 +211,7 @@ TEST_F(Uploads, TilesOfOddSizes) {
       expect_found<float>({11, 8, 1}, Layout::packed, pinned);
       for (const std::int64_t tile : {13, 20, 39, 40}) {
         expect_found<float>({40, 8, tile}, Layout::packed, pinned);
-        expect_found<float>({40, 8, tile, "fp16"}, Layout::packed, pinned);
+        expect_found<float>({40, 8, tile, DistanceStage::fp16}, Layout::packed, pinned);
       }
     }
   });

@@ -6,6 +6,7 @@
 #include "core/reduction.hpp"
 #include "device_index.hpp"
 #include "kith/error.hpp"
+#include "plan/device_plans.hpp"
 #include "shifted_sort/curve_set.hpp"
 #include "shifted_sort/host_neighbors.hpp"
 
@@ -27,16 +28,16 @@ Plan plan_for(Method method, const CurveSet<F>& base, const CurveSet<F>& queries
   plan.problem = {base.rows, queries.rows, base.dims, k, dtype_of<F>()};
   plan.metric = MetricKind::euclidean;
   plan.method = method;
-  plan.distance = "direct";
-  plan.select = "auto";
+  plan.distance = DistanceStage::direct;
+  plan.passes = plan::fallback_chain(plan);
   plan.candidates = std::min(base.rows, k + 6);
   plan.query_block = 4;
   plan.base_tile = base.rows;
   plan.shifted_sort.shift = 0.05;
   plan.shifted_sort.window = k;
-  plan.shifted_sort.curve = "hilbert";
-  plan.shifted_sort.merge = "warp";
-  plan.shifted_sort.places = "search";
+  plan.shifted_sort.curve = Curve::hilbert;
+  plan.shifted_sort.merge = CurveMerge::warp;
+  plan.shifted_sort.positions = CurvePositions::search;
   return plan;
 }
 
@@ -136,8 +137,8 @@ TEST_F(PointerReduce, OtherPlansOfShiftedSorting) {
   for (const bool paper : {false, true}) {
     Reduced<float> reduced(base, queries, 0);
     Plan plan = plan_for(Method::shifted_sort, base, queries, 8);
-    plan.shifted_sort.places = "sort";
-    if (paper) plan.shifted_sort.merge = "paper";
+    plan.shifted_sort.positions = CurvePositions::sort;
+    if (paper) plan.shifted_sort.merge = CurveMerge::global_memory;
     reduced.expect_same(plan, ReduceOp::weighted_mean);
   }
 }

@@ -36,13 +36,12 @@ class LaneSearch {
   }
 
   LaneAnswer run(
-      device::brute::DistanceStage stage, bool expanded, std::int64_t overlap_pairs,
-      const std::function<void()>& between = [] {}) {
+      const Plan::Pass& first, std::int64_t overlap_pairs, const std::function<void()>& between = [] {}) {
     device::brute::BruteWork work;
     work.metric = metric_;
     work.k = kLaneK;
     work.candidates = kLaneK + 6;
-    work.passes = {{stage, expanded}, {device::brute::DistanceStage::exact, false}};
+    work.passes = {first, {DistanceStage::exact}};
     work.query_tile = 7;
     work.base_tile = 90;
     work.overlap_pairs = overlap_pairs;
@@ -79,12 +78,12 @@ constexpr std::int64_t kNoLanes = std::int64_t{1} << 60;
 
 TEST_F(StreamPair, GiveTheSameAnswer) {
   LaneSearch search;
-  const LaneAnswer wanted = search.run(device::brute::DistanceStage::exact, false, kNoLanes);
+  const LaneAnswer wanted = search.run({DistanceStage::exact}, kNoLanes);
   for_each_schedule([&] {
-    EXPECT_EQ(search.run(device::brute::DistanceStage::exact, false, 1), wanted);
-    EXPECT_EQ(search.run(device::brute::DistanceStage::register_tiled, true, 1), wanted);
-    EXPECT_EQ(search.run(device::brute::DistanceStage::fp16, true, 1), wanted);
-    EXPECT_EQ(search.run(device::brute::DistanceStage::fused, false, 1), wanted);
+    EXPECT_EQ(search.run({DistanceStage::exact}, 1), wanted);
+    EXPECT_EQ(search.run({DistanceStage::register_tiled, true}, 1), wanted);
+    EXPECT_EQ(search.run({DistanceStage::fp16, true}, 1), wanted);
+    EXPECT_EQ(search.run({DistanceStage::register_tiled, false, true}, 1), wanted);
   });
 }
 
@@ -94,7 +93,7 @@ TEST_F(StreamPair, StopWithTheSearch) {
   const auto stop = [&] {
     if (++tiles == 3) throw std::runtime_error("enough");
   };
-  EXPECT_THROW(search.run(device::brute::DistanceStage::register_tiled, true, 1, stop), std::runtime_error);
+  EXPECT_THROW(search.run({DistanceStage::register_tiled, true}, 1, stop), std::runtime_error);
   EXPECT_EQ(tiles, 3);
 }
 
@@ -103,13 +102,13 @@ TEST_F(StreamPair, StopOnTheSecondRung) {
   for_each_schedule([&] {
     LaneSearch search(1e-5);  // too near each other for fp16
     int tiles = 0;
-    search.run(device::brute::DistanceStage::fp16, true, 1, [&] { ++tiles; });
+    search.run({DistanceStage::fp16, true}, 1, [&] { ++tiles; });
     ASSERT_EQ(tiles, 16) << "two passes, each of 2 x 4 tiles";
     tiles = 0;
     const auto stop = [&] {
       if (++tiles == 11) throw std::runtime_error("enough");
     };
-    EXPECT_THROW(search.run(device::brute::DistanceStage::fp16, true, 1, stop), std::runtime_error);
+    EXPECT_THROW(search.run({DistanceStage::fp16, true}, 1, stop), std::runtime_error);
     EXPECT_EQ(tiles, 11);
   });
 }

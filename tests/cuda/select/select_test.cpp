@@ -82,9 +82,10 @@ unsigned limit_of(std::string_view name) {
 
 const std::vector<Method>& methods() {
   static const std::vector<Method> all = {
-#define KITH_METHOD(function, name)                                                                           \
-  {name, device::select::methods::function<float>, device::select::methods::function<double>, limit_of(name), \
-   settings_of(name)},
+#define KITH_METHOD(function)                                                              \
+  {to_string(SelectMethod::function), device::select::methods::function<float>,            \
+   device::select::methods::function<double>, limit_of(to_string(SelectMethod::function)), \
+   settings_of(to_string(SelectMethod::function))},
       KITH_SELECT_METHODS(KITH_METHOD)
 #undef KITH_METHOD
   };

@@ -90,22 +90,22 @@ TEST_F(TopkTest, OfManyTiles) {
 TEST_F(TopkTest, ABudgetTooSmallForARow) {
   const auto problem = make_problem<float>(Values::random, 2, 700, false, Ids::column, {}, 1);
   TopkOptions options;
-  options.method = "sort";  // which copies the row, whatever it is
+  options.method = SelectMethod::sort;  // which copies the row, whatever it is
   options.memory_budget = 100;
   EXPECT_THROW(check_on_host(problem, 40, options), Error);
   EXPECT_THROW(check_on_device(problem, 40, options), Error);
 }
 
 TEST_F(TopkTest, AutomaticIsAMethodOfTheList) {
-  const std::vector<std::string> names = device::select::select_method_names();
-  EXPECT_EQ(names.front(), "auto");
+  const std::vector<SelectMethod> methods = device::select::select_methods();
+  EXPECT_EQ(methods.front(), SelectMethod::automatic);
   for (const std::int64_t rows : {1, 1000, 1000000}) {
     for (const std::int64_t length : {1, 1000, 0x7FFFFFFF}) {
       for (const std::int64_t k : {std::min<std::int64_t>(length, 50), length}) {
         for (const TopkOutput form : {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::kth_only}) {
-          const std::string chosen(device::select::choose_method(rows, length, k, form, 132));
-          EXPECT_NE(chosen, "auto");
-          EXPECT_NE(std::find(names.begin(), names.end(), chosen), names.end()) << chosen;
+          const SelectMethod chosen = device::select::choose_method(rows, length, k, form, 132);
+          EXPECT_NE(chosen, SelectMethod::automatic);
+          EXPECT_NE(std::find(methods.begin(), methods.end(), chosen), methods.end()) << to_string(chosen);
         }
       }
     }

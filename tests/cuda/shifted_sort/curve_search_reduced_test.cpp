@@ -36,7 +36,7 @@ void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64
   device::shifted_sort::ShiftedSortSets<F> sets;
   sets.base = {base_values.data(), base.rows, base.dims};
   sets.queries = {query_values.data(), queries.rows, queries.dims};
-  const device::shifted_sort::CurveBase<F> orders(sets.base, base.dims, {5, 0.05, 0.75}, core::Curve::morton,
+  const device::shifted_sort::CurveBase<F> orders(sets.base, base.dims, {5, 0.05, 0.75}, Curve::morton,
                                                   device::shifted_sort::Sorting::once, workspace);
   sets.orders = orders.orders();
   const device::shifted_sort::ShiftedSortWork work{MetricKind::euclidean, k, k, 4, false};

@@ -31,7 +31,7 @@ std::vector<F> on_host(const F* values, std::int64_t count, cudaStream_t stream)
 }
 
 template <class F>
-void expect_same_places(const CurveSet<F>& base, const CurveSet<F>& queries, core::Curve curve) {
+void expect_same_places(const CurveSet<F>& base, const CurveSet<F>& queries, Curve curve) {
   const Stream stream;
   Workspace workspace(stream);
   DeviceArray<F> base_values(base.values, stream);
@@ -54,7 +54,7 @@ void expect_same_places(const CurveSet<F>& base, const CurveSet<F>& queries, cor
   DeviceArray<F> ordered(std::vector<F>(static_cast<std::size_t>(values)), stream);
   device::shifted_sort::find_positions(sorted.orders(), query_points.data(), queries.rows, searched.data(), stream);
   device::shifted_sort::sort_jointly(unsorted.orders(), rows, query_points.data(), queries.rows, ordered.data(),
-                                      joint.data(), workspace);
+                                     joint.data(), workspace);
   EXPECT_EQ(joint.values(), searched.values());
   // Ids lie between the coordinates, as bits that need not be numbers.
   const auto right = on_host(sorted.orders().points, values, stream);
@@ -67,8 +67,8 @@ void expect_same_places_of_clouds(int dims) {
   for (const Cloud kind : kClouds) {
     SCOPED_TRACE(testing::Message() << dims << " dimensions, cloud " << static_cast<int>(kind));
     const auto base = cloud<F>(kind, 70, dims, 3);
-    expect_same_places(base, cloud<F>(kind, 21, dims, 4), core::Curve::morton);
-    expect_same_places(base, base, core::Curve::hilbert);
+    expect_same_places(base, cloud<F>(kind, 21, dims, 4), Curve::morton);
+    expect_same_places(base, base, Curve::hilbert);
   }
 }
 
@@ -89,10 +89,10 @@ TEST_F(JointOrders, AnyOrderOfThreads) {
 
 TEST_F(JointOrders, QueriesOutsideOfTheBase) {
   const auto base = cloud<float>(Cloud::uniform, 40, 3, 5);
-  expect_same_places(base, cloud<float>(Cloud::far_away, 5, 3, 6), core::Curve::morton);
+  expect_same_places(base, cloud<float>(Cloud::far_away, 5, 3, 6), Curve::morton);
   const auto one = cloud<float>(Cloud::uniform, 1, 3, 7);
-  expect_same_places(one, base, core::Curve::morton);
-  expect_same_places(base, one, core::Curve::morton);
+  expect_same_places(one, base, Curve::morton);
+  expect_same_places(base, one, Curve::morton);
 }
 
 TEST_F(JointOrders, CountsWhatComesBefore) {

@@ -33,7 +33,7 @@ struct Setting {
   std::int64_t k = 5;
   std::int64_t window = 16;
   core::CurveShifts shifts;
-  core::Curve curve = core::Curve::morton;
+  Curve curve = Curve::morton;
   device::shifted_sort::Sorting sorting = device::shifted_sort::Sorting::once;
   std::size_t budget = 0;
   bool paper = false;
@@ -147,11 +147,12 @@ std::vector<std::vector<Neighbor<F>>> device_search(const CurveSet<F>& base, con
   sets.orders = orders.orders();
   Workspace for_queries(stream, setting.budget);
   std::int64_t done = 0;
-  device::shifted_sort::shifted_sort_search({setting.metric, setting.k, setting.window, setting.query_block, setting.paper},
-                                     sets, keys.data(), ids.data(), for_queries, [&](std::int64_t queries_now) {
-                                       EXPECT_TRUE(setting.budget == 0 || for_queries.held() <= setting.budget);
-                                       done += queries_now;
-                                     });
+  device::shifted_sort::shifted_sort_search(
+      {setting.metric, setting.k, setting.window, setting.query_block, setting.paper}, sets, keys.data(), ids.data(),
+      for_queries, [&](std::int64_t queries_now) {
+        EXPECT_TRUE(setting.budget == 0 || for_queries.held() <= setting.budget);
+        done += queries_now;
+      });
   EXPECT_EQ(done, queries.rows);
   const std::vector<F> key_values = keys.values();
   const std::vector<std::int64_t> id_values = ids.values();
@@ -228,7 +229,7 @@ TEST_F(Morton, MetricsCurvesShiftsAndDoubles) {
   const auto queries = cloud<double>(Cloud::clustered, 6, 3, 10);
   for (const MetricKind kind :
        {MetricKind::euclidean, MetricKind::sqeuclidean, MetricKind::manhattan, MetricKind::chebyshev})
-    for (const core::Curve curve : {core::Curve::morton, core::Curve::hilbert}) {
+    for (const Curve curve : {Curve::morton, Curve::hilbert}) {
       Setting setting;
       setting.metric = kind;
       setting.curve = curve;

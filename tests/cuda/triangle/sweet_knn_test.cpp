@@ -16,9 +16,10 @@ struct Sizes {
 constexpr Sizes kSizes[] = {{120, 13, 3}, {70, 6, 35}};
 constexpr std::int64_t kCounts[] = {1, 8, 20, 60};
 constexpr std::int64_t kLandmarks[] = {0, 1, 1 << 20};
-const char* const kFilters[] = {"full", "partial"};
-const char* const kPlacements[] = {"registers", "shared", "global"};
-const char* const kLayouts[] = {"interleaved", "contiguous"};
+constexpr TriangleFilter kFilters[] = {TriangleFilter::full, TriangleFilter::partial};
+constexpr TrianglePlacement kPlacements[] = {TrianglePlacement::registers, TrianglePlacement::shared,
+                                             TrianglePlacement::global};
+constexpr TriangleLayout kLayouts[] = {TriangleLayout::interleaved, TriangleLayout::contiguous};
 constexpr int kThreads[] = {1, 3, 40};
 constexpr Kind kSome[] = {Kind::gaussian, Kind::clustered, Kind::ties, Kind::duplicates, Kind::huge};
 
@@ -27,7 +28,7 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   const Sizes& sizes = kSizes[row[1]];
   Wanted wanted{kMetrics[row[0]], kCounts[row[2]], {}, 0, row[10] == 1};
   TriangleTuning& tuning = wanted.tuning;
-  tuning.form = "sweet-knn";
+  tuning.form = TriangleForm::sweet_knn;
   tuning.base_landmarks = kLandmarks[row[3]];
   tuning.filter = kFilters[row[4]];
   tuning.placement = kPlacements[row[5]];
@@ -35,9 +36,10 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   tuning.remapped = row[7] == 0;
   tuning.threads_per_query = kThreads[row[8]];
   SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", " << sizes.rows << " × " << sizes.dims << ", k "
-                                  << wanted.k << ", landmarks " << tuning.base_landmarks << ", " << tuning.filter
-                                  << ", " << tuning.placement << ", " << tuning.layout << ", remapped "
-                                  << tuning.remapped << ", threads " << tuning.threads_per_query << ", kind " << row[9]
+                                  << wanted.k << ", landmarks " << tuning.base_landmarks << ", "
+                                  << to_string(tuning.filter) << ", " << to_string(tuning.placement) << ", "
+                                  << to_string(tuning.layout) << ", remapped " << tuning.remapped << ", threads "
+                                  << tuning.threads_per_query << ", kind " << row[9]
                                   << (sizeof(T) == 8 ? ", double" : ", float"));
   Searched<T> searched(make_points<T>(kSome[row[9]], sizes.rows, sizes.dims, seed), wanted.metric);
   searched.search(make_points<T>(kSome[row[9]], sizes.queries, sizes.dims, seed + 1), wanted);
@@ -62,7 +64,7 @@ TEST_F(TrianglePaper, ABaseSearchesItselfInPartsAndWhole) {
     for (const std::int64_t bytes : {0, 5000}) {
       Searched<float> searched(make_points<float>(Kind::clustered, 150, 4, 3), MetricKind::euclidean);
       Wanted wanted{MetricKind::euclidean, 6, {}, bytes, true};
-      wanted.tuning.form = "sweet-knn";
+      wanted.tuning.form = TriangleForm::sweet_knn;
       wanted.tuning.remapped = remapped;
       const SearchReport report = searched.search_self(wanted);
       ASSERT_TRUE(report.triangle.has_value());
@@ -83,11 +85,11 @@ std::string refusal(const Wanted& wanted) {
 
 TEST_F(TrianglePaper, NamesItsLimits) {
   Wanted wanted{MetricKind::euclidean, 65, {}, 0, false};
-  wanted.tuning.form = "sweet-knn";
-  wanted.tuning.placement = "registers";
+  wanted.tuning.form = TriangleForm::sweet_knn;
+  wanted.tuning.placement = TrianglePlacement::registers;
   EXPECT_EQ(refusal(wanted),
             "method triangle, form sweet-knn: k of neighbors in registers = 65 is outside the limits 1 to 64");
-  wanted.tuning.placement = "shared";
+  wanted.tuning.placement = TrianglePlacement::shared;
   wanted.k = 700;
   EXPECT_EQ(refusal(wanted),
             "method triangle, form sweet-knn: k of neighbors in shared memory = 700 is outside the limits 1 to 640");

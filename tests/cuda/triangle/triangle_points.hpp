@@ -158,7 +158,7 @@ class Searched {
     plan.problem = {base_.rows, queries.rows, base_.dims, wanted.k, dtype_of<T>()};
     plan.metric = wanted.metric;
     plan.method = Method::triangle;
-    plan.select = "auto";
+    plan.select = SelectMethod::automatic;
     plan.triangle = wanted.tuning;
     plan.statistics = wanted.statistics;
     plan.workspace_bytes = wanted.workspace_bytes;

@@ -21,15 +21,10 @@ __global__ void __launch_bounds__(kSweetKnnThreads)
   if (i < count) out[ids[i]] = static_cast<unsigned>(i);
 }
 
-SweetKnnOptions::Placement placement_of(const std::string& name) {
-  if (name == "registers") return SweetKnnOptions::Placement::registers;
-  return name == "shared" ? SweetKnnOptions::Placement::shared : SweetKnnOptions::Placement::global;
-}
-
 // Threads of a block such that their lists fit into shared memory; at least a warp.
 template <class F>
 unsigned block_threads(const SweetKnnCall<F>& call) {
-  if (call.options.partial || call.options.placement != SweetKnnOptions::Placement::shared) return kSweetKnnThreads;
+  if (call.options.partial || call.options.placement != TrianglePlacement::shared) return kSweetKnnThreads;
   unsigned threads = kSweetKnnThreads;
   const std::int64_t list = static_cast<std::int64_t>(call.batch.k * sizeof(KeyOf<F>));
   while (threads > kWarp && threads * list > kPreferredSharedBytes) threads /= 2;
@@ -55,9 +50,9 @@ class SweetKnnLaunch {
     run_sweet_knn(call_, kSweetKnnThreads, stream_);
   }
 
-  void search(const std::string& select, std::size_t budget) {
+  void search(SelectMethod select, std::size_t budget) {
     const unsigned threads = block_threads(call_);
-    if (call_.options.placement == SweetKnnOptions::Placement::global) {
+    if (call_.options.placement == TrianglePlacement::global) {
       const std::int64_t lists = ceil_div(call_.batch.count * call_.options.threads, threads) * threads;
       slots_ = DeviceBuffer<KeyOf<F>>(as_size(lists * call_.batch.k), stream_);
       call_.slots = slots_.data();
@@ -95,14 +90,14 @@ SweetKnnOptions sweet_knn_options(const TriangleTuning& tuning, std::int64_t k, 
                                   std::int64_t base_points, std::int64_t base_clusters) {
   constexpr const char* kName = "method triangle, form sweet-knn";
   SweetKnnOptions options;
-  options.partial = tuning.filter == "partial";
-  options.placement = placement_of(tuning.placement);
-  options.interleaved = tuning.layout != "contiguous";
+  options.partial = tuning.filter == TriangleFilter::partial;
+  options.placement = tuning.placement;
+  options.interleaved = tuning.layout == TriangleLayout::interleaved;
   options.remapped = tuning.remapped;
   require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMaxSweetKnnThreads);
-  if (!options.partial && options.placement == SweetKnnOptions::Placement::registers)
+  if (!options.partial && options.placement == TrianglePlacement::registers)
     require_within(kName, "k of neighbors in registers", k, 1, core::kMaxRegisterList);
-  if (!options.partial && options.placement == SweetKnnOptions::Placement::shared)
+  if (!options.partial && options.placement == TrianglePlacement::shared)
     require_within(kName, "k of neighbors in shared memory", k, 1,
                    core::max_shared_list(static_cast<std::int64_t>(key_bytes)));
   // Chen et al., section IV-D3: threads share the members of a cluster as long as it has so many.
@@ -115,7 +110,7 @@ SweetKnnOptions sweet_knn_options(const TriangleTuning& tuning, std::int64_t k, 
 
 template <class F>
 void search_sweet_knn(const QueryBatch<F>& batch, std::int64_t all_queries, const SweetKnnOptions& options,
-                      const std::string& select, std::size_t budget, cudaStream_t stream) {
+                      SelectMethod select, std::size_t budget, cudaStream_t stream) {
   const bool whole = batch.count == all_queries;
   DeviceBuffer<unsigned> positions;
   if (!options.remapped && whole) {
@@ -139,8 +134,8 @@ void search_sweet_knn(const QueryBatch<F>& batch, std::int64_t all_queries, cons
   }
 }
 
-#define KITH_INSTANTIATE(F)                                                                                      \
-  template void search_sweet_knn(const QueryBatch<F>&, std::int64_t, const SweetKnnOptions&, const std::string&, \
+#define KITH_INSTANTIATE(F)                                                                                \
+  template void search_sweet_knn(const QueryBatch<F>&, std::int64_t, const SweetKnnOptions&, SelectMethod, \
                                  std::size_t, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

@@ -7,10 +7,8 @@
 namespace kith::KITH_BACKEND::triangle {
 
 struct SweetKnnOptions {
-  enum class Placement { registers, shared, global };
-
   bool partial = false;  // the search bound is fixed and survivors are stored; else it follows the lists of neighbors
-  Placement placement = Placement::global;
+  TrianglePlacement placement = TrianglePlacement::global;
   bool interleaved = true;  // slots of neighboring threads' lists are neighbors in memory (figure 6 b)
   bool remapped = true;     // neighboring threads have queries of one cluster, where all queries are there at once
   unsigned threads = 1;     // threads of a query
@@ -25,6 +23,6 @@ SweetKnnOptions sweet_knn_options(const TriangleTuning& tuning, std::int64_t k, 
 // Takes at most `budget` bytes of scratch memory, 0 for no limit. `select` is a selection method.
 template <class F>
 void search_sweet_knn(const QueryBatch<F>& batch, std::int64_t all_queries, const SweetKnnOptions& options,
-                      const std::string& select, std::size_t budget, cudaStream_t stream);
+                      SelectMethod select, std::size_t budget, cudaStream_t stream);
 
 }  // namespace kith::KITH_BACKEND::triangle

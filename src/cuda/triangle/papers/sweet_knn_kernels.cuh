@@ -181,7 +181,7 @@ __device__ SweetKnnThread sweet_knn_thread(const SweetKnnCall<F>& call) {
 // The slots of a thread's list.
 template <class F>
 __device__ select::Interleaved<KeyOf<F>> sweet_knn_slots(const SweetKnnCall<F>& call) {
-  const bool shared = call.options.placement == SweetKnnOptions::Placement::shared;
+  const bool shared = call.options.placement == TrianglePlacement::shared;
   KeyOf<F>* const all = shared ? dynamic_shared<KeyOf<F>>() : call.slots;
   const std::int64_t lists = shared ? blockDim.x : static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const std::int64_t mine = shared ? threadIdx.x : thread_index();
@@ -244,12 +244,12 @@ void run_sweet_knn(const SweetKnnCall<F>& call, unsigned threads, cudaStream_t s
       return launch("store_sweet_knn", store_sweet_knn_kernel<F, true>, shape, stream, call);
     return launch("store_sweet_knn", store_sweet_knn_kernel<F, false>, shape, stream, call);
   }
-  if (call.options.placement == SweetKnnOptions::Placement::registers) {
+  if (call.options.placement == TrianglePlacement::registers) {
     if (k <= 8) return launch_sweet_knn<F, RegisterList<Key, 8>>(call, shape, stream);
     if (k <= 32) return launch_sweet_knn<F, RegisterList<Key, 32>>(call, shape, stream);
     return launch_sweet_knn<F, RegisterList<Key, core::kMaxRegisterList>>(call, shape, stream);
   }
-  if (call.options.placement == SweetKnnOptions::Placement::shared)
+  if (call.options.placement == TrianglePlacement::shared)
     shape.shared_bytes = static_cast<std::size_t>(threads) * k * sizeof(Key);
   launch_sweet_knn<F, HeapList<Key>>(call, shape, stream);
 }

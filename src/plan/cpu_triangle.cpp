@@ -1,5 +1,4 @@
-#include "plan/triangle_planner.hpp"
-
+// cpu_triangle.cpp: method triangle on the CPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,8 @@
 
 #include "core/sizes.hpp"
 #include "kith/error.hpp"
+#include "plan/cpu_costs.hpp"
+#include "plan/cpu_plans.hpp"
 
 namespace kith::plan {
 namespace {
@@ -50,31 +51,25 @@ void fit_triangle(Plan& plan, const TriangleTuning& asked) {
 }  // namespace
 
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const core::CpuFacts& facts,
-                       const SurvivingFractions& share, bool clustered) {
+                       const core::SurvivingFractions& survivors, bool clustered) {
   constexpr std::int64_t kMostPoints = std::numeric_limits<std::uint32_t>::max();
   if (problem.base_rows > kMostPoints)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} base points; method triangle takes at most {}", problem.base_rows, kMostPoints));
-  Plan plan;
-  plan.problem = problem;
-  plan.metric = options.metric;
-  plan.backend = Backend::cpu;
+  Plan plan = begin_cpu_plan(problem, options, facts);
   plan.method = Method::triangle;
-  plan.distance = "direct";
-  plan.select = "threshold-filter";
-  plan.threads = options.threads > 0 ? options.threads : facts.threads;
-  plan.budget_bytes = cpu_budget(options, facts);
+  plan.distance = DistanceStage::direct;
+  plan.select = SelectMethod::threshold_filter;
   plan.statistics = options.statistics;
   plan.triangle = options.triangle;
-  plan.triangle.form = "interval-scan";
+  plan.triangle.form = TriangleForm::interval_scan;
   plan.triangle.base_landmarks = cpu_landmarks(options.triangle.base_landmarks, problem.base_rows);
   plan.query_block = problem.queries;
   plan.base_tile = problem.base_rows;
   plan.candidates = problem.k;
   fit_triangle(plan, options.triangle);
-  plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, share, facts, plan.threads, clustered);
-  plan.reason =
-      options.method == Method::triangle ? "method triangle asked for by name" : survivors_reason(share.points);
+  plan.seconds = triangle_seconds(problem, options.metric, plan.triangle, survivors, facts, plan.threads, clustered);
+  plan.reason = "method triangle asked for by name";
   return plan;
 }
 

@@ -1,20 +1,18 @@
-#include "plan/planner.hpp"
-
+// cpu_brute.cpp: all distances on the CPU: the fastest stage, and the largest tiles that fit the budget.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/key.hpp"
 #include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/choose.hpp"
+#include "plan/cpu_costs.hpp"
+#include "plan/cpu_plans.hpp"
 #include "plan/products.hpp"
-#include "plan/shifted_planner.hpp"
-#include "plan/triangle_planner.hpp"
 
 namespace kith::plan {
 namespace {
@@ -22,11 +20,6 @@ namespace {
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // Offsets within a part of the base are 32 bits wide.
 constexpr std::int64_t kMaxPartRows = std::numeric_limits<std::uint32_t>::max() - (std::int64_t{1} << 20);
-
-// Queries of a block: enough that packing and reading the base once per block costs little.
-constexpr std::int64_t kLargestBlock = 512;
-// With fewer queries than this for each thread, the base is split among the threads instead.
-constexpr std::int64_t kSmallestBlock = 16;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
@@ -41,51 +34,12 @@ struct Shape {
   bool norms;
 };
 
-// How much dearer a coordinate's step is than a square's.
-double step_cost(core::Form form) {
-  switch (form) {
-    case core::Form::absolute:
-    case core::Form::maximum: return 1.55;
-    case core::Form::mismatch: return 1.5;
-    case core::Form::power: return 40;
-    case core::Form::squared:
-    case core::Form::dot: return 1;
-  }
-  return 1;
-}
-
-double predict(const std::string& stage, const Problem& problem, core::Form form, int threads,
-               const core::CpuFacts& facts) {
-  const auto n = static_cast<double>(problem.base_rows);
-  const auto q = static_cast<double>(problem.queries);
-  const auto d = static_cast<double>(problem.dims);
-  const auto k = static_cast<double>(problem.k);
-  const double width = problem.dtype == DType::float64 ? 2 : 1;
-  const double blocks = std::ceil(q / static_cast<double>(kLargestBlock));
-  const auto pairs_cost = [&](const core::StageCost& cost) { return q * n * width * (d * cost.step + cost.pair); };
-  // Every thread packs the whole base for its queries, unless there are so few that the base is split.
-  const bool split = problem.queries < threads * kSmallestBlock;
-  const double packed = n * d * width * (split ? 1 : std::max<double>(blocks, threads));
-  double work = 0;
-  if (stage == "gemm") {
-    work = pairs_cost(facts.gemm) + packed * facts.multiply_packing;
-  } else if (stage == "register-tiled") {
-    work = pairs_cost({facts.register_tiled.step * step_cost(form), facts.register_tiled.pair}) +
-           packed * facts.panel_packing;
-  } else {
-    work = pairs_cost({facts.direct.step * step_cost(form), facts.direct.pair});
-  }
-  const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / facts.read_bandwidth;
-  const double keys = q * k * (facts.key.pair + d * facts.key.step);
-  return (std::max(read, work) + keys) / threads;
-}
-
 std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form form, int threads,
                                            const core::CpuFacts& facts) {
   std::vector<Plan::Alternative> stages;
-  for (const char* stage : {"direct", "register-tiled", "gemm"})
-    if (std::string(stage) != "gemm" || can_multiply(form))
-      stages.push_back({stage, predict(stage, problem, form, threads, facts)});
+  for (const DistanceStage stage : {DistanceStage::direct, DistanceStage::register_tiled, DistanceStage::gemm})
+    if (stage != DistanceStage::gemm || can_multiply(form))
+      stages.push_back({stage, stage_seconds(stage, problem, form, threads, facts)});
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return stages;
 }
@@ -96,7 +50,7 @@ std::int64_t workspace(const Plan& plan, const Shape& s, const core::CpuFacts& f
   const std::int64_t block = plan.query_block;
   // Queries and a tile of the base in working precision (needed unless they lie ready), scores, norms.
   std::int64_t per_thread = (block + tile) * s.d * s.element + block * tile * s.element + tile * s.element;
-  if (plan.distance == "register-tiled") {
+  if (plan.distance == DistanceStage::register_tiled) {
     const std::int64_t rows = s.element == 8 ? facts.block_rows_double : facts.block_rows;
     constexpr auto kListed = static_cast<std::int64_t>(sizeof(core::BlockHit) + sizeof(std::uint32_t));
     per_thread += tile * s.d * s.element + block * (ceil_div(tile, rows) * kListed + s.element + 4);
@@ -125,14 +79,14 @@ void spread(Plan& plan, const Shape& s, std::int64_t largest_block) {
   plan.base_splits = std::max(splits, ceil_div(s.n, kMaxPartRows));
 }
 
-std::int64_t preferred_tile(const std::string& stage, const Shape& s) {
+std::int64_t preferred_tile(DistanceStage stage, const Shape& s) {
   // Rows of the tile stay in a core's own cache while the block of queries passes over them; BLAS packs its operands
   // and wants them large.
-  if (stage == "gemm") return std::clamp<std::int64_t>(512 * 1024 / (s.d * s.element), 256, 1024);
+  if (stage == DistanceStage::gemm) return std::clamp<std::int64_t>(512 * 1024 / (s.d * s.element), 256, 1024);
   // A single query uses no row twice: long tiles keep its streams from memory running.
-  const std::int64_t bytes = stage == "direct" && s.q == 1 ? 2 * kMiB : 256 * 1024;
+  const std::int64_t bytes = stage == DistanceStage::direct && s.q == 1 ? 2 * kMiB : 256 * 1024;
   const std::int64_t rows = bytes / (s.d * s.element) / core::kSlack * core::kSlack;
-  return std::clamp<std::int64_t>(rows, core::kSlack, stage == "direct" ? 8192 : 1024);
+  return std::clamp<std::int64_t>(rows, core::kSlack, stage == DistanceStage::direct ? 8192 : 1024);
 }
 
 // The largest tiling that fits the budget: first as fast as can be, then smaller blocks, then smaller buffers.
@@ -167,10 +121,10 @@ void fit(Plan& plan, const Shape& s, const core::CpuFacts& facts) {
 }
 
 std::string reason_for(const Plan& plan, bool forced) {
-  if (forced) return "distance stage " + plan.distance + " asked for by name";
-  if (plan.distance == "gemm")
+  if (forced) return fmt::format("distance stage {} asked for by name", to_string(plan.distance));
+  if (plan.distance == DistanceStage::gemm)
     return "enough dimensions and queries for a matrix product to pay; keys decide what it finds";
-  if (plan.distance == "direct") return "few queries: rows are read once, as they lie";
+  if (plan.distance == DistanceStage::direct) return "few queries: rows are read once, as they lie";
   return can_multiply(core::form_of(plan.metric))
              ? "sums kept in registers beat a matrix product that has to be read again"
              : "the metric is no matrix product";
@@ -178,25 +132,26 @@ std::string reason_for(const Plan& plan, bool forced) {
 
 }  // namespace
 
-std::int64_t cpu_budget(const Options& options, const core::CpuFacts& facts) {
-  return options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
-}
-
-Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts) {
-  if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
-  if (options.method == Method::shifted_sort) return plan_cpu_shifted(problem, options, facts);
-  const core::Form form = core::form_of(options.metric);
+Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::CpuFacts& facts) {
   Plan plan;
   plan.problem = problem;
   plan.metric = options.metric;
   plan.backend = Backend::cpu;
-  plan.method = Method::brute;
-  plan.select = "threshold-filter";
   plan.threads = options.threads > 0 ? options.threads : facts.threads;
-  plan.budget_bytes = cpu_budget(options, facts);
+  plan.budget_bytes = options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
+  return plan;
+}
+
+Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts) {
+  if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
+  if (options.method == Method::shifted_sort) return plan_cpu_shifted_sort(problem, options, facts);
+  const core::Form form = core::form_of(options.metric);
+  Plan plan = begin_cpu_plan(problem, options, facts);
+  plan.method = Method::brute;
+  plan.select = SelectMethod::threshold_filter;
 
   std::vector<Plan::Alternative> stages = rank_stages(problem, form, plan.threads, facts);
-  const bool forced = options.distance != "auto";
+  const bool forced = options.distance != DistanceStage::automatic;
   const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
                                             [&](const auto& stage) { return stage.distance == options.distance; })
                              : stages.begin();
@@ -207,13 +162,15 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
   plan.distance = chosen->distance;
   plan.seconds = chosen->seconds;
   // One multiplication a coordinate instead of a subtraction and a multiplication.
-  plan.expanded = form == core::Form::squared &&
-                  (plan.distance == "gemm" || (plan.distance == "register-tiled" && problem.dims >= kExpandFrom));
+  plan.expanded =
+      form == core::Form::squared && (plan.distance == DistanceStage::gemm ||
+                                      (plan.distance == DistanceStage::register_tiled && problem.dims >= kExpandFrom));
   stages.erase(chosen);
   plan.alternatives = std::move(stages);
 
-  const std::int64_t element = problem.dtype == DType::float64 ? 8 : 4;
-  fit(plan, {problem.base_rows, problem.queries, problem.dims, problem.k, element, needs_norms(plan)}, facts);
+  fit(plan,
+      {problem.base_rows, problem.queries, problem.dims, problem.k, core::element_bytes(problem), needs_norms(plan)},
+      facts);
   plan.reason = reason_for(plan, forced);
   return plan;
 }

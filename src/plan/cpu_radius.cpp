@@ -1,20 +1,17 @@
-#include "plan/radius_planner.hpp"
-
+// cpu_radius.cpp: radius searches on the CPU.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
-#include "core/key.hpp"
 #include "core/sizes.hpp"
 #include "kith/error.hpp"
+#include "plan/cpu_costs.hpp"
+#include "plan/cpu_plans.hpp"
 #include "plan/products.hpp"
-#include "plan/radius_options.hpp"
 
 namespace kith::plan {
 namespace {
 
-constexpr std::int64_t kRadiusBlock = 256;          // queries of a block, whose coordinates are held in double too
 constexpr std::int64_t kRadiusTileBytes = 1 << 18;  // rows of a tile stay in a core's own cache
 constexpr std::int64_t kRadiusPartRows = 1024;      // a part of the base worth starting a thread for
 
@@ -22,22 +19,16 @@ std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
   return (whole + part - 1) / part;
 }
 
-double pairs_seconds(const core::StageCost& cost, const Problem& problem) {
-  const double width = problem.dtype == DType::float64 ? 2 : 1;
-  return static_cast<double>(problem.queries) * static_cast<double>(problem.base_rows) * width *
-         (static_cast<double>(problem.dims) * cost.step + cost.pair);
-}
-
 // Bytes of everything but the result.
 std::int64_t radius_workspace(const Plan& plan, bool norms, const core::CpuFacts& facts) {
   const Problem& problem = plan.problem;
-  const std::int64_t element = problem.dtype == DType::float64 ? 8 : 4;
+  const std::int64_t element = core::element_bytes(problem);
   const std::int64_t tile = parts_of(plan.base_tile, core::kSlack) * core::kSlack;
   const std::int64_t block = plan.query_block;
   // Queries in working precision and in double, rows of a tile, scores, norms.
   std::int64_t per_thread = block * problem.dims * (element + 8) + tile * (problem.dims + 1) * element;
   per_thread += block * (tile + 2) * element;
-  if (plan.distance == "register-tiled") {
+  if (plan.distance == DistanceStage::register_tiled) {
     const std::int64_t rows = element == 8 ? facts.block_rows_double : facts.block_rows;
     per_thread += tile * problem.dims * element +
                   block * parts_of(tile, rows) * static_cast<std::int64_t>(sizeof(core::BlockHit));
@@ -58,7 +49,7 @@ void spread_blocks(Plan& plan, std::int64_t largest_block) {
 }
 
 void fit_radius(Plan& plan, bool norms, const core::CpuFacts& facts) {
-  const std::int64_t element = plan.problem.dtype == DType::float64 ? 8 : 4;
+  const std::int64_t element = core::element_bytes(plan.problem);
   const std::int64_t rows = kRadiusTileBytes / (plan.problem.dims * element) / core::kSlack * core::kSlack;
   for (std::int64_t tile = std::clamp<std::int64_t>(rows, core::kSlack, 1024);; tile /= 2) {
     plan.base_tile = std::min(std::max(tile, core::kSlack), plan.problem.base_rows);
@@ -81,29 +72,23 @@ void fit_radius(Plan& plan, bool norms, const core::CpuFacts& facts) {
 }  // namespace
 
 Plan plan_cpu_radius(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool norms) {
-  check_radius_options(options, {"direct", "register-tiled"});
   const core::Form form = core::form_of(options.metric);
-  Plan plan;
-  plan.problem = problem;
-  plan.metric = options.metric;
-  plan.backend = Backend::cpu;
+  Plan plan = begin_cpu_plan(problem, options, facts);
   plan.method = Method::brute;
-  plan.select = "radius";
-  plan.threads = options.threads > 0 ? options.threads : facts.threads;
-  plan.budget_bytes = cpu_budget(options, facts);
+  plan.select = SelectMethod::radius;
 
-  const double packed = static_cast<double>(problem.base_rows) * static_cast<double>(problem.dims) *
-                        static_cast<double>(parts_of(problem.queries, kRadiusBlock)) * facts.panel_packing;
-  const Plan::Alternative direct{"direct", pairs_seconds(facts.direct, problem) / plan.threads};
-  const Plan::Alternative tiled{"register-tiled",
-                                (pairs_seconds(facts.register_tiled, problem) + packed) / plan.threads};
-  const bool forced = options.distance != "auto";
-  const bool use_direct = forced ? options.distance == "direct" : direct.seconds < tiled.seconds;
+  const auto alternative = [&](DistanceStage stage) {
+    return Plan::Alternative{stage, radius_seconds(stage, problem, plan.threads, facts)};
+  };
+  const Plan::Alternative direct = alternative(DistanceStage::direct);
+  const Plan::Alternative tiled = alternative(DistanceStage::register_tiled);
+  const bool forced = options.distance != DistanceStage::automatic;
+  const bool use_direct = forced ? options.distance == DistanceStage::direct : direct.seconds < tiled.seconds;
   plan.distance = use_direct ? direct.distance : tiled.distance;
   plan.seconds = use_direct ? direct.seconds : tiled.seconds;
   plan.alternatives = {use_direct ? tiled : direct};
   plan.expanded = norms && !use_direct && form == core::Form::squared && problem.dims >= kExpandFrom;
-  plan.reason = forced       ? "distance stage " + plan.distance + " asked for by name"
+  plan.reason = forced       ? fmt::format("distance stage {} asked for by name", to_string(plan.distance))
                 : use_direct ? "few queries: rows are read once, as they lie"
                              : "sums kept in registers; keys decide what lies near the radius";
   // Counted whether they are there or not, so that a budget that is enough stays enough.

@@ -1,8 +1,9 @@
-#include "plan/device_planner.hpp"
-
+// device_brute.cpp: all distances on a device: the fastest stage, what follows where its scores prove too little, and
+// the largest tiles that fit the budget.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "core/sample_plan.hpp"
@@ -10,9 +11,8 @@
 #include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
-#include "plan/device_triangle.hpp"
+#include "plan/device_plans.hpp"
 #include "plan/products.hpp"
-#include "plan/shifted_planner.hpp"
 
 namespace kith::plan {
 namespace {
@@ -21,6 +21,9 @@ namespace {
 // apart; where that begins is a guess.
 constexpr std::int64_t kFp16Dims = 12;
 constexpr std::int64_t kFp16Queries = 32;  // with fewer, others read the points only once too
+
+// A trial takes about twice as long as all else that starts a search; a pass that fails, as long as it takes.
+constexpr double kWorthTrying = 1e-3;
 
 // Tiles of scores larger than this make nothing faster.
 constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
@@ -41,20 +44,20 @@ bool can_round_to_fp16(const Problem& problem, core::Form form) {
 bool may_use_fp16(const Problem& problem, const Options& options) {
   const core::Form form = core::form_of(options.metric);
   if (!can_round_to_fp16(problem, form)) return false;
-  if (options.distance != "auto") return options.distance == "fp16";
+  if (options.distance != DistanceStage::automatic) return options.distance == DistanceStage::fp16;
   const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
   const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
   return problem.dims >= kFp16Dims && !bounds.is_exact();
 }
 
-bool is_ranked(const std::string& stage, const Problem& problem, const Options& options, core::Form form) {
-  if (stage == "gemm") return can_multiply(form);
-  if (stage != "fp16") return true;
-  return may_use_fp16(problem, options) && (options.distance == "fp16" || problem.queries >= kFp16Queries);
+bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, core::Form form) {
+  if (stage == DistanceStage::gemm) return can_multiply(form);
+  if (stage != DistanceStage::fp16) return true;
+  return may_use_fp16(problem, options) && (options.distance == DistanceStage::fp16 || problem.queries >= kFp16Queries);
 }
 
 struct RankedStage {
-  std::string name;
+  DistanceStage stage;
   DeviceStageCost cost;
 };
 
@@ -64,7 +67,8 @@ std::vector<RankedStage> rank_stages(const core::DeviceProfile& costs, const Pro
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options);
   std::vector<RankedStage> stages;
-  for (const char* stage : {"exact", "direct", "tiled", "register-tiled", "gemm", "fp16"})
+  for (const DistanceStage stage : {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled,
+                                    DistanceStage::register_tiled, DistanceStage::gemm, DistanceStage::fp16})
     if (is_ranked(stage, problem, options, form) && (wish != FusedWish::yes || can_fuse(stage)))
       stages.push_back({stage, stage_cost(costs, stage, problem, form, candidates, wish)});
   std::stable_sort(stages.begin(), stages.end(),
@@ -90,15 +94,6 @@ std::int64_t query_bytes(const Plan& plan) {
   return plan.candidates * (3 * element + 24) + plan.problem.k * (3 * element + 24) + 64;
 }
 
-// Of a base point on the device: its coordinates, under cosine and correlation once more as a direction, and its facts;
-// the same in fp16.
-double point_bytes(const Problem& problem, const Options& options) {
-  const bool directions = core::has_directions(options.metric);
-  const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
-  const std::int64_t fp16 = may_use_fp16(problem, options) ? 2 * padded_dims + 28 : 0;
-  return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
-}
-
 // `n`: points that are on the device at a time.
 void fit(Plan& plan, std::int64_t n) {
   plan.base_tile = n;
@@ -120,36 +115,60 @@ void fit(Plan& plan, std::int64_t n) {
 
 [[noreturn]] void refuse_stage(const Problem& problem, const Options& options) {
   if (options.method == Method::fused && !can_fuse(options.distance))
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("method fused has distance stage register-tiled or half; {} was asked for", options.distance));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method fused has distance stage register-tiled or fp16; {} was asked for",
+                            to_string(options.distance)));
   if (can_multiply(core::form_of(options.metric)))
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("distance stage {} rounds to half precision; {} has no use of it", options.distance,
-                            to_string(problem.dtype)));
+                fmt::format("distance stage {} rounds to half precision; {} has no use of it",
+                            to_string(options.distance), to_string(problem.dtype)));
   throw Error(ErrorCode::invalid_argument, fmt::format("distance stage {} cannot compute {}: it is no matrix product",
-                                                       options.distance, to_string(options.metric)));
+                                                       to_string(options.distance), to_string(options.metric)));
 }
 
 std::string device_reason(const Plan& plan, bool forced) {
-  if (forced) return "distance stage " + plan.distance + " asked for by name";
+  if (forced) return fmt::format("distance stage {} asked for by name", to_string(plan.distance));
   if (plan.method == Method::fused)
-    return plan.distance == "fp16" ? "enough points and queries that products of fp16 need not be stored"
-                                   : "enough points and queries that no score need be stored";
-  if (plan.distance == "exact") return "so few queries that exact distances cost no more than reading the points";
-  if (plan.distance == "direct") return "few queries: the base is read once, as it lies";
-  if (plan.distance == "tiled") return "too few queries to fill tiles of registers";
-  if (plan.distance == "fp16") return "enough dimensions for a matrix product of fp16; keys decide what it finds";
-  if (plan.distance == "gemm") return "enough dimensions for a matrix product; keys decide what it finds";
+    return plan.distance == DistanceStage::fp16 ? "enough points and queries that products of fp16 need not be stored"
+                                                : "enough points and queries that no score need be stored";
+  if (plan.distance == DistanceStage::exact)
+    return "so few queries that exact distances cost no more than reading the points";
+  if (plan.distance == DistanceStage::direct) return "few queries: the base is read once, as it lies";
+  if (plan.distance == DistanceStage::tiled) return "too few queries to fill tiles of registers";
+  if (plan.distance == DistanceStage::fp16)
+    return "enough dimensions for a matrix product of fp16; keys decide what it finds";
+  if (plan.distance == DistanceStage::gemm) return "enough dimensions for a matrix product; keys decide what it finds";
   return can_multiply(core::form_of(plan.metric))
              ? "sums in registers cost less than a matrix product of few dimensions"
              : "the metric is no matrix product";
 }
 
-}  // namespace
-
 std::int64_t device_budget(const Options& options, const core::DeviceFacts& facts) {
   return options.memory_budget > 0 ? options.memory_budget : facts.free_memory / 2;
+}
+
+double predicted_seconds(const Plan& plan, DistanceStage stage) {
+  if (plan.distance == stage) return plan.seconds;
+  for (const Plan::Alternative& other : plan.alternatives)
+    if (other.distance == stage) return other.seconds;
+  return std::numeric_limits<double>::infinity();
+}
+
+// Whether scores of unrounded points need not be stored, when those of fp16, which are not, did not do.
+bool fuses_unrounded(const Plan& plan) {
+  if (plan.method != Method::fused) return false;
+  const auto found = std::find_if(plan.alternatives.begin(), plan.alternatives.end(),
+                                  [](const auto& other) { return other.distance == DistanceStage::register_tiled; });
+  return found == plan.alternatives.end() || found->method != Method::two_stage;
+}
+
+}  // namespace
+
+double point_bytes(const Problem& problem, const Options& options) {
+  const bool directions = core::has_directions(options.metric);
+  const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
+  const std::int64_t fp16 = may_use_fp16(problem, options) ? 2 * padded_dims + 28 : 0;
+  return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
 }
 
 bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
@@ -163,48 +182,64 @@ std::int64_t points_at_once(const Problem& problem, const Options& options, cons
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, problem.base_rows);
 }
 
-void check_base_rows(const Problem& problem) {
+Plan begin_device_plan(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   if (problem.base_rows > core::kLongestDeviceRow)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} base points; a device takes at most {}", problem.base_rows, core::kLongestDeviceRow));
-}
-
-Plan plan_device(const Problem& problem, const Options& options, Backend backend, const core::DeviceFacts& facts) {
-  check_base_rows(problem);
-  if (options.method == Method::shifted_sort) return plan_device_shifted(problem, options, backend, facts);
   Plan plan;
   plan.problem = problem;
   plan.metric = options.metric;
-  plan.backend = backend;
-  plan.method = Method::two_stage;
-  plan.select = options.select;
+  plan.backend = facts.backend;
   plan.profile = facts.profile_source;
   plan.budget_bytes = device_budget(options, facts);
-  if (options.method == Method::triangle) {
-    plan_device_triangle(plan, options, facts, point_bytes(problem, options), is_resident(problem, options, facts));
-    return plan;
-  }
+  return plan;
+}
+
+std::vector<Plan::Pass> fallback_chain(const Plan& plan) {
+  const Plan::Pass first{plan.distance, plan.expanded, plan.method == Method::fused};
+  const bool squares = core::form_of(plan.metric) == core::Form::squared;
+  // Exact distances at once where they cost far less, as they do for few points of many dimensions.
+  const bool exact_next =
+      4 * predicted_seconds(plan, DistanceStage::exact) < predicted_seconds(plan, DistanceStage::register_tiled);
+  const auto unrounded = [&](bool expanded) {
+    return Plan::Pass{DistanceStage::register_tiled, expanded, fuses_unrounded(plan)};
+  };
+  const bool rounds = first.distance == DistanceStage::fp16;
+  std::vector<Plan::Pass> passes = {first};
+  if (rounds && first.fused && !exact_next) passes.push_back(unrounded(squares));
+  if ((first.expanded || (rounds && !first.fused)) && !exact_next) passes.push_back(unrounded(false));
+  if (first.distance != DistanceStage::exact) passes.push_back({DistanceStage::exact});
+  return passes;
+}
+
+Plan plan_device(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+  if (options.method == Method::shifted_sort) return plan_device_shifted_sort(problem, options, facts);
+  if (options.method == Method::triangle) return plan_device_triangle(problem, options, facts);
+  Plan plan = begin_device_plan(problem, options, facts);
+  plan.method = Method::two_stage;
+  plan.select = options.select;
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
 
   std::vector<RankedStage> stages = rank_stages(facts.profile, problem, options, plan.candidates);
-  const bool forced = options.distance != "auto";
-  const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
-                                            [&](const auto& stage) { return stage.name == options.distance; })
-                             : stages.begin();
+  plan.forced = options.distance != DistanceStage::automatic;
+  const auto chosen = plan.forced ? std::find_if(stages.begin(), stages.end(),
+                                                 [&](const auto& one) { return one.stage == options.distance; })
+                                  : stages.begin();
   if (chosen == stages.end()) refuse_stage(problem, options);
-  plan.distance = chosen->name;
-  plan.forced = forced;
+  plan.distance = chosen->stage;
   plan.seconds = chosen->cost.seconds;
   if (chosen->cost.fused) plan.method = Method::fused;
-  const bool products = plan.distance == "gemm" || plan.distance == "fp16";
+  const bool products = plan.distance == DistanceStage::gemm || plan.distance == DistanceStage::fp16;
   plan.expanded = core::form_of(options.metric) == core::Form::squared &&
-                  (products || (plan.distance == "register-tiled" && problem.dims >= kExpandFromOnDevice));
+                  (products || (plan.distance == DistanceStage::register_tiled && problem.dims >= kExpandFrom));
   stages.erase(chosen);
-  for (const RankedStage& stage : stages)
-    plan.alternatives.push_back({stage.name, stage.cost.seconds, stage.cost.fused ? Method::fused : Method::two_stage});
+  for (const RankedStage& one : stages)
+    plan.alternatives.push_back({one.stage, one.cost.seconds, one.cost.fused ? Method::fused : Method::two_stage});
+  plan.passes = fallback_chain(plan);
+  plan.tries_passes = plan.seconds > kWorthTrying;
   fit(plan, points_at_once(problem, options, facts));
-  plan.reason = device_reason(plan, forced);
+  plan.reason = device_reason(plan, plan.forced);
   return plan;
 }
 

@@ -1,0 +1,108 @@
+#include "plan/cpu_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kith::plan {
+namespace {
+
+// How much dearer a coordinate's step is than a square's.
+double step_cost(core::Form form) {
+  switch (form) {
+    case core::Form::absolute:
+    case core::Form::maximum: return 1.55;
+    case core::Form::mismatch: return 1.5;
+    case core::Form::power: return 40;
+    case core::Form::squared:
+    case core::Form::dot: return 1;
+  }
+  return 1;
+}
+
+// How much longer double takes.
+double width_of(const Problem& problem) {
+  return problem.dtype == DType::float64 ? 2 : 1;
+}
+
+double pair_seconds(const core::StageCost& cost, double dims) {
+  return cost.pair + dims * cost.step;
+}
+
+double all_pairs_seconds(const core::StageCost& cost, const Problem& problem) {
+  return static_cast<double>(problem.queries) * static_cast<double>(problem.base_rows) * width_of(problem) *
+         (static_cast<double>(problem.dims) * cost.step + cost.pair);
+}
+
+// Coordinates, in units of those that cost a multiplication or so.
+double steps_of(const Problem& problem, const Metric& metric) {
+  const auto dims = static_cast<double>(problem.dims);
+  return core::form_of(metric) == core::Form::power ? step_cost(core::Form::power) * dims : dims;
+}
+
+}  // namespace
+
+double stage_seconds(DistanceStage stage, const Problem& problem, core::Form form, int threads,
+                     const core::CpuFacts& facts) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const auto d = static_cast<double>(problem.dims);
+  const auto k = static_cast<double>(problem.k);
+  const double blocks = std::ceil(q / static_cast<double>(kLargestBlock));
+  // Every thread packs the whole base for its queries, unless there are so few that the base is split.
+  const bool split = problem.queries < threads * kSmallestBlock;
+  const double packed = n * d * width_of(problem) * (split ? 1 : std::max<double>(blocks, threads));
+  double work = 0;
+  if (stage == DistanceStage::gemm) {
+    work = all_pairs_seconds(facts.gemm, problem) + packed * facts.multiply_packing;
+  } else if (stage == DistanceStage::register_tiled) {
+    work = all_pairs_seconds({facts.register_tiled.step * step_cost(form), facts.register_tiled.pair}, problem) +
+           packed * facts.panel_packing;
+  } else {
+    work = all_pairs_seconds({facts.direct.step * step_cost(form), facts.direct.pair}, problem);
+  }
+  const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / facts.read_bandwidth;
+  const double keys = q * k * pair_seconds(facts.key, d);
+  return (std::max(read, work) + keys) / threads;
+}
+
+double radius_seconds(DistanceStage stage, const Problem& problem, int threads, const core::CpuFacts& facts) {
+  if (stage == DistanceStage::direct) return all_pairs_seconds(facts.direct, problem) / threads;
+  const std::int64_t blocks = (problem.queries + kRadiusBlock - 1) / kRadiusBlock;
+  const double packed = static_cast<double>(problem.base_rows) * static_cast<double>(problem.dims) *
+                        static_cast<double>(blocks) * facts.panel_packing;
+  return (all_pairs_seconds(facts.register_tiled, problem) + packed) / threads;
+}
+
+double triangle_seconds(const Problem& problem, const Metric& metric, const TriangleTuning& tuning,
+                        const core::SurvivingFractions& survivors, const core::CpuFacts& facts, int threads,
+                        bool clustered) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const double d = steps_of(problem, metric);
+  const auto k = static_cast<double>(problem.k);
+  const auto base_clusters = static_cast<double>(tuning.base_landmarks);
+  const auto query_clusters = static_cast<double>(tuning.query_landmarks);
+  const double width = width_of(problem);
+  const auto clusters_of = [&](double rows, double landmarks) {
+    return rows * (landmarks * width * pair_seconds(facts.center, d) + pair_seconds(facts.member, d));
+  };
+  const double clusters = (clustered ? 0 : clusters_of(n, base_clusters)) + clusters_of(q, query_clusters);
+  const double level_1 = query_clusters * base_clusters * facts.cluster_pair;
+  const double visits = q * base_clusters * survivors.clusters * facts.visit;
+  const double distances = q * n * survivors.points * width * pair_seconds(facts.scanned, d);
+  const double answers = q * (facts.query + k * pair_seconds(facts.key, d));
+  return (clusters + level_1 + visits + distances + answers) / threads;
+}
+
+double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
+                      const core::CpuFacts& facts) {
+  constexpr double kLookedAt = 4e-9;  // a point, while the k-th is looked for
+  const auto points = static_cast<double>(std::min(problem.base_rows, core::kSamplePoints));
+  const auto queries = static_cast<double>(std::min(problem.queries, core::kSampleQueries));
+  const auto centers = static_cast<double>(landmarks);
+  const double pairs = points * centers + queries * (points + centers);
+  return pairs * width_of(problem) * pair_seconds(facts.center, steps_of(problem, metric)) +
+         queries * points * kLookedAt;
+}
+
+}  // namespace kith::plan

@@ -1,0 +1,39 @@
+// device_plans.hpp: plans of each method on a device. They throw Error(invalid_argument) for options that a method does
+// not have, Error(out_of_memory) when no tiling fits.
+#pragma once
+
+#include "core/facts.hpp"
+#include "kith/plan.hpp"
+
+namespace kith::plan {
+
+// Bytes of a base point on the device: its coordinates, under cosine and correlation once more as a direction, its
+// norms, and the same in fp16 where searches may want that.
+double point_bytes(const Problem& problem, const Options& options);
+
+// Whether the base stays on the device; else every search streams it through. It may have half of the budget.
+bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// Points that are on the device at a time: all where they stay, else one of the two tiles that share half of the
+// budget.
+std::int64_t points_at_once(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// A plan that has its problem, metric, backend, profile and budget. Refuses more points than a device can number.
+Plan begin_device_plan(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// By the method that was asked for; automatic is two-stage or fused here, since only the data can tell of another.
+Plan plan_device(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// The time is that of data with structure, since no data is at hand.
+Plan plan_device_triangle(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// A list of query_block × candidates pairs holds what a tile's scores cannot rule out; tiles for which it is too small
+// are cut.
+Plan plan_device_radius(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+Plan plan_device_shifted_sort(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// The passes of a plan of two-stage or fused, from its first stage to exact distances.
+std::vector<Plan::Pass> fallback_chain(const Plan& plan);
+
+}  // namespace kith::plan
