@@ -1,6 +1,8 @@
 // memory.hpp: owners of device memory and of page-locked host memory.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "cuda/runtime/check.hpp"
