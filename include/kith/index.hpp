@@ -29,6 +29,8 @@
 
 namespace kith {
 
+struct OneSearch;  // what the free functions make
+
 // All functions are thread-safe. Answers of functions that end in _into go to the caller's memory: queries that are
 // refused leave it as it was, after other errors it is unspecified. The others return host memory.
 template <Element T>
@@ -86,6 +88,9 @@ class KITH_API Index {
 
  private:
   struct State;
+  friend struct OneSearch;
+  explicit Index(std::unique_ptr<State> state);
+
   std::unique_ptr<State> state_;
 };
 

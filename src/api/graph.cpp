@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "api/searcher.hpp"
+#include "api/index_state.hpp"
 #include "core/names.hpp"
 
 namespace kith {
@@ -25,12 +25,42 @@ Symmetrize parse_symmetrize(std::string_view name) {
 }
 
 template <Element T>
-Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, Symmetrize symmetrize, const Options& options,
-                           void* stream) {
-  return api::Searcher<T>(points, options, stream).graph(k, symmetrize, stream);
+auto Index<T>::graph(std::int64_t k, Symmetrize symmetrize, void* stream) const -> Graph<D> {
+  state_->check(state_->self(stream), k);
+  return api::guarded([&] {
+    Graph<D> made;
+    made.points = rows();
+    made.indptr.resize(static_cast<std::size_t>(made.points) + 1);
+    made.report = graph_into(k, symmetrize, {made.indptr.data(), api::growing(made.indices, made.data)}, stream);
+    return made;
+  });
 }
 
-#define KITH_INSTANTIATE(T) \
+template <Element T>
+SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const GraphLists<D>& out, void* stream) const {
+  const api::Asked<T> asked = state_->self(stream);
+  state_->check(asked, k);
+  state_->check_memory(out.memory, "an answer");
+  if (out.indptr == nullptr || !out.allocate)
+    throw Error(ErrorCode::invalid_argument, "indptr must point to points + 1 elements, and allocate be a function");
+  return api::reported([&](SearchReport& report) {
+    const auto search = state_->begin(asked, out.memory);
+    report.plan = plan::choose(state_->problem(rows(), k + 1), options(), state_->machine, state_->index->facts(),
+                               search->samples());
+    const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
+    search->graph(report.plan, symmetrize, {out.indptr, allocate, out.memory}, report);
+  });
+}
+
+template <Element T>
+Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, Symmetrize symmetrize, const Options& options,
+                           void* stream) {
+  return OneSearch::of(points, options, stream).graph(k, symmetrize, stream);
+}
+
+#define KITH_INSTANTIATE(T)                                                                                \
+  template auto Index<T>::graph(std::int64_t, Symmetrize, void*) const->Graph<D>;                          \
+  template SearchReport Index<T>::graph_into(std::int64_t, Symmetrize, const GraphLists<D>&, void*) const; \
   template KITH_API Graph<DistanceOf<T>> graph(MatrixView<T>, std::int64_t, Symmetrize, const Options&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

@@ -2,23 +2,64 @@
 
 #include <utility>
 
-#include "api/searcher.hpp"
+#include "api/index_state.hpp"
+#include "backend/host.hpp"
+#include "backend/registry.hpp"
 
 namespace kith {
 
 template <Element T>
-struct Index<T>::State {
-  State(const MatrixView<T>& base, Options options, void* stream) : searcher(base, std::move(options), stream) {
-    searcher.prepare();
-  }
+Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* stream, Memory others)
+    : base(base_), options(std::move(options_)) {
+  api::check_view(base, "base");
+  api::check_dims(base.cols);
+  options.backend = api::check_options(options, api::either(base.memory, others));
+  api::guarded([&] {
+    machine = backend::machine_of(options.backend);
+    plan::IndexFacts facts = plan::choose_index(problem(1, 1), options, machine);
+    if (base.memory == Memory::device) facts.resident = true;
+    const auto& table = backend::table_of(options.backend).template of<T>();
+    index = table.make_index({base, options, facts, stream, &cpu::check_base<T>});
+  });
+}
 
-  Matrix<T> owned;
-  api::Searcher<T> searcher;
-};
+template <Element T>
+void Index<T>::State::check(const api::Asked<T>& asked, std::int64_t k) const {
+  if (asked.exclude_self) {
+    api::check_k(k, base.rows - 1, "the number of other points is");
+    api::check_sizes(base.rows, base.rows, k + 1);
+  } else {
+    api::check_search(base, asked.queries, k);
+    check_memory(asked.queries.memory, "queries");
+  }
+}
+
+template <Element T>
+void Index<T>::State::check_memory(Memory memory, const char* role) const {
+  if (memory == Memory::device && options.backend == Backend::cpu)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} on a device for an index of backend cpu, which takes host memory only", role));
+}
+
+template <Element T>
+std::unique_ptr<backend::BackendSearch<T>> Index<T>::State::begin(const api::Asked<T>& asked, Memory others,
+                                                                  const ProgressCallback& progress) const {
+  const Memory anything = api::either(base.memory, api::either(asked.queries.memory, others));
+  return index->begin({asked.queries, asked.exclude_self, progress, anything == Memory::device, asked.stream});
+}
+
+template <Element T>
+Index<T>::Index(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 template <Element T>
 Index<T>::Index(MatrixView<T> base, Options options, void* stream)
-    : state_(std::make_unique<State>(base, std::move(options), stream)) {}
+    : state_(std::make_unique<State>(base, std::move(options), stream, Memory::host)) {
+  api::guarded([&] {
+    if (state_->options.method != Method::triangle) return state_->index->prepare(nullptr);
+    const Plan plan = explain(1, 1);
+    state_->index->prepare(&plan);
+  });
+}
 
 template <Element T>
 Index<T>::Index(Matrix<T>&& base, Options options) : Index(base.view(), std::move(options)) {
@@ -34,98 +75,38 @@ Index<T>::~Index() = default;
 
 template <Element T>
 std::int64_t Index<T>::rows() const {
-  return state_->searcher.base().rows;
+  return state_->base.rows;
 }
 
 template <Element T>
 std::int64_t Index<T>::dims() const {
-  return state_->searcher.base().cols;
+  return state_->base.cols;
 }
 
 template <Element T>
 const Options& Index<T>::options() const {
-  return state_->searcher.options();
+  return state_->options;
 }
 
 template <Element T>
 Memory Index<T>::memory() const {
-  return state_->searcher.base().memory;
-}
-
-template <Element T>
-auto Index<T>::search(MatrixView<T> queries, std::int64_t k, void* stream) const -> Neighbors<D> {
-  return state_->searcher.search({queries, stream}, k);
-}
-
-template <Element T>
-SearchReport Index<T>::search_into(MatrixView<T> queries, std::int64_t k, NeighborsView<D> out, void* stream) const {
-  return state_->searcher.search_into({queries, stream}, k, out);
-}
-
-template <Element T>
-auto Index<T>::search_self(std::int64_t k, void* stream) const -> Neighbors<D> {
-  return state_->searcher.search(state_->searcher.self(stream), k);
-}
-
-template <Element T>
-SearchReport Index<T>::search_self_into(std::int64_t k, NeighborsView<D> out, void* stream) const {
-  return state_->searcher.search_into(state_->searcher.self(stream), k, out);
-}
-
-template <Element T>
-auto Index<T>::search_radius(MatrixView<T> queries, std::span<const D> radii, RadiusOutput output, void* stream) const
-    -> RadiusNeighbors<D> {
-  return state_->searcher.search_radius({queries, stream}, radii, output);
-}
-
-template <Element T>
-SearchReport Index<T>::search_radius_into(MatrixView<T> queries, std::span<const D> radii, const RadiusLists<D>& out,
-                                          void* stream) const {
-  return state_->searcher.search_radius_into({queries, stream}, radii, out);
-}
-
-template <Element T>
-auto Index<T>::search_radius_self(std::span<const D> radii, RadiusOutput output, void* stream) const
-    -> RadiusNeighbors<D> {
-  return state_->searcher.search_radius(state_->searcher.self(stream), radii, output);
-}
-
-template <Element T>
-SearchReport Index<T>::search_radius_self_into(std::span<const D> radii, const RadiusLists<D>& out,
-                                               void* stream) const {
-  return state_->searcher.search_radius_into(state_->searcher.self(stream), radii, out);
-}
-
-template <Element T>
-auto Index<T>::graph(std::int64_t k, Symmetrize symmetrize, void* stream) const -> Graph<D> {
-  return state_->searcher.graph(k, symmetrize, stream);
-}
-
-template <Element T>
-SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const GraphLists<D>& out, void* stream) const {
-  return state_->searcher.graph_into(k, symmetrize, out, stream);
-}
-
-template <Element T>
-auto Index<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> values, ReduceOp op, void* stream) const
-    -> Reduced<D> {
-  return state_->searcher.reduce({queries, stream}, k, values, op);
-}
-
-template <Element T>
-SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, MatrixView<D> values, ReduceOp op,
-                                   ReducedView<D> out, void* stream) const {
-  return state_->searcher.reduce_into({queries, stream}, k, values, op, out);
+  return state_->base.memory;
 }
 
 template <Element T>
 Plan Index<T>::explain(std::int64_t queries, std::int64_t k) const {
-  return state_->searcher.explain(queries, k);
+  const Problem problem = state_->problem(queries, k);
+  api::check_problem(problem);
+  return api::guarded([&] { return plan::choose(problem, options(), state_->machine, state_->index->facts()); });
 }
 
-template class Index<float>;
-template class Index<double>;
-template class Index<std::uint8_t>;
-template class Index<std::int8_t>;
+#define KITH_INSTANTIATE(T)        \
+  template struct Index<T>::State; \
+  template class Index<T>;
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+KITH_INSTANTIATE(std::uint8_t)
+KITH_INSTANTIATE(std::int8_t)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith

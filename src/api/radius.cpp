@@ -1,20 +1,17 @@
 #include "kith/radius.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
-#include "api/radii.hpp"
-#include "api/searcher.hpp"
+#include "api/index_state.hpp"
 #include "backend/machine.hpp"
 #include "core/order.hpp"
-#include "kith/error.hpp"
 
 namespace kith {
-namespace api {
+namespace {
 
+// Throws Error(invalid_argument) for radii that are negative, NaN, or neither one nor one for each query.
 template <class D>
-core::RadiusQuery<D> radius_query(std::span<const D> radii, std::int64_t queries, const Metric& metric) {
+core::RadiusQuery<D> checked_radii(std::span<const D> radii, std::int64_t queries, const Metric& metric) {
   const auto count = static_cast<std::int64_t>(radii.size());
   if (count != 1 && count != queries)
     throw Error(ErrorCode::invalid_argument,
@@ -34,20 +31,83 @@ core::RadiusQuery<D> radius_query(std::span<const D> radii, std::int64_t queries
   return query;
 }
 
-template core::RadiusQuery<float> radius_query(std::span<const float>, std::int64_t, const Metric&);
-template core::RadiusQuery<double> radius_query(std::span<const double>, std::int64_t, const Metric&);
+template <Element T, class State>
+SearchReport search_within_into(const State& state, const api::Asked<T>& asked, std::span<const DistanceOf<T>> radii,
+                                const RadiusLists<DistanceOf<T>>& out) {
+  using D = DistanceOf<T>;
+  if (!asked.exclude_self) state.check(asked, 1);
+  state.check_memory(out.memory, "an answer");
+  if (out.offsets == nullptr)
+    throw Error(ErrorCode::invalid_argument, "offsets must point to queries + 1 elements (null pointer)");
+  return api::reported([&](SearchReport& report) {
+    core::RadiusQuery<D> query = checked_radii(radii, asked.queries.rows, state.options.metric);
+    query.count_only = !out.allocate;
+    query.exclude_self = asked.exclude_self;
+    RadiusLists<D> lists{out.offsets, {}, out.memory};
+    if (out.allocate) lists.allocate = api::checked_allocate<D>(out.allocate, out.memory);
+    const auto search = state.begin(asked, out.memory);
+    report.plan = plan::choose_radius(state.problem(asked.queries.rows, 0), state.options, state.machine,
+                                      state.index->facts(), search->samples());
+    search->search_radius(report.plan, query, lists, report);
+  });
+}
 
-}  // namespace api
+template <Element T, class State>
+RadiusNeighbors<DistanceOf<T>> search_within(const State& state, const api::Asked<T>& asked,
+                                             std::span<const DistanceOf<T>> radii, RadiusOutput output) {
+  if (!asked.exclude_self) state.check(asked, 1);
+  return api::guarded([&] {
+    RadiusNeighbors<DistanceOf<T>> found;
+    found.queries = asked.queries.rows;
+    found.offsets.resize(static_cast<std::size_t>(found.queries) + 1);
+    RadiusLists<DistanceOf<T>> lists{found.offsets.data(), {}};
+    if (output == RadiusOutput::neighbors) lists.allocate = api::growing(found.ids, found.distances);
+    found.report = search_within_into(state, asked, radii, lists);
+    return found;
+  });
+}
+
+}  // namespace
+
+template <Element T>
+auto Index<T>::search_radius(MatrixView<T> queries, std::span<const D> radii, RadiusOutput output, void* stream) const
+    -> RadiusNeighbors<D> {
+  return search_within<T>(*state_, {queries, stream}, radii, output);
+}
+
+template <Element T>
+SearchReport Index<T>::search_radius_into(MatrixView<T> queries, std::span<const D> radii, const RadiusLists<D>& out,
+                                          void* stream) const {
+  return search_within_into<T>(*state_, {queries, stream}, radii, out);
+}
+
+template <Element T>
+auto Index<T>::search_radius_self(std::span<const D> radii, RadiusOutput output, void* stream) const
+    -> RadiusNeighbors<D> {
+  return search_within<T>(*state_, state_->self(stream), radii, output);
+}
+
+template <Element T>
+SearchReport Index<T>::search_radius_self_into(std::span<const D> radii, const RadiusLists<D>& out,
+                                               void* stream) const {
+  return search_within_into<T>(*state_, state_->self(stream), radii, out);
+}
 
 template <Element T>
 RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> base, MatrixView<T> queries,
                                              std::span<const DistanceOf<T>> radii, RadiusOutput output,
                                              const Options& options, void* stream) {
-  return api::Searcher<T>(base, options, stream, queries.memory).search_radius({queries, stream}, radii, output);
+  return OneSearch::of(base, options, stream, queries.memory).search_radius(queries, radii, output, stream);
 }
 
-#define KITH_INSTANTIATE(T)                                       \
-  template KITH_API RadiusNeighbors<DistanceOf<T>> search_radius( \
+#define KITH_INSTANTIATE(T)                                                                                           \
+  template auto Index<T>::search_radius(MatrixView<T>, std::span<const D>, RadiusOutput, void*)                       \
+      const->RadiusNeighbors<D>;                                                                                      \
+  template SearchReport Index<T>::search_radius_into(MatrixView<T>, std::span<const D>, const RadiusLists<D>&, void*) \
+      const;                                                                                                          \
+  template auto Index<T>::search_radius_self(std::span<const D>, RadiusOutput, void*) const->RadiusNeighbors<D>;      \
+  template SearchReport Index<T>::search_radius_self_into(std::span<const D>, const RadiusLists<D>&, void*) const;    \
+  template KITH_API RadiusNeighbors<DistanceOf<T>> search_radius(                                                     \
       MatrixView<T>, MatrixView<T>, std::span<const DistanceOf<T>>, RadiusOutput, const Options&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

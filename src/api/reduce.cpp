@@ -1,8 +1,12 @@
 #include "kith/reduce.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 
-#include "api/searcher.hpp"
+#include "api/index_state.hpp"
+#include "core/key.hpp"
 #include "core/names.hpp"
 
 namespace kith {
@@ -18,6 +22,62 @@ constexpr std::array<core::Name<ReduceOp>, 8> kReduceOps{{
     {"density", ReduceOp::density},
     {"covariance", ReduceOp::covariance},
 }};
+
+// Of the cube that is as large as the ball of radius 1. Throws Error(invalid_argument) where that is not known of the
+// metric.
+double cube_side(const Metric& metric, std::int64_t dims) {
+  const auto d = static_cast<double>(dims);
+  switch (core::effective_kind(metric)) {
+    case MetricKind::euclidean:
+    case MetricKind::sqeuclidean: return std::sqrt(std::numbers::pi) * std::exp(-std::lgamma(d / 2 + 1) / d);
+    case MetricKind::manhattan: return 2 * std::exp(-std::lgamma(d + 1) / d);
+    case MetricKind::chebyshev: return 2;
+    default:
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("no volume is known of balls by {}; density has euclidean, sqeuclidean, manhattan, "
+                              "chebyshev",
+                              to_string(metric)));
+  }
+}
+
+// Of k neighbors of a base. `values` is looked at where the operation has some; Error(invalid_argument) where they, or
+// the metric, do not go with it.
+template <class T, class D>
+core::Reduction checked_reduction(const MatrixView<T>& base, std::int64_t k, const MatrixView<D>& values, ReduceOp op,
+                                  const Metric& metric) {
+  core::Reduction reduction{op, k, base.cols, 0, 0, metric.kind == MetricKind::sqeuclidean};
+  if (core::has_values(op)) {
+    api::check_view(values, "values");
+    if (values.rows != base.rows)
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} rows of values for {} base points; each point must have one", values.rows, base.rows));
+    reduction.columns = values.cols;
+  }
+  if (op == ReduceOp::density) reduction.cube_side = cube_side(metric, base.cols);
+  if (op == ReduceOp::weighted_mean && metric.kind == MetricKind::inner_product)
+    throw Error(ErrorCode::invalid_argument, "inner products may be negative and are no weights of weighted-mean");
+  return reduction;
+}
+
+// Queries whose neighbors are in memory at a time, and the options of their search: on a device their budget is less by
+// that. All of them where they are reduced in the search itself.
+struct ReduceBatch {
+  std::int64_t queries;
+  Options options;
+};
+
+template <class D>
+ReduceBatch reduce_batch(const Options& options, std::int64_t rows, std::int64_t k) {
+  constexpr std::int64_t kBatchNeighbors = std::int64_t{1} << 22;
+  if (backend::reduces_in_search(options)) return {rows, options};
+  ReduceBatch batch{std::clamp<std::int64_t>(kBatchNeighbors / k, 1, rows), options};
+  if (options.memory_budget == 0 || options.backend == Backend::cpu) return batch;
+  const std::int64_t list_bytes = k * static_cast<std::int64_t>(sizeof(D) + sizeof(std::int64_t));
+  batch.queries = std::clamp<std::int64_t>(options.memory_budget / 4 / list_bytes, 1, batch.queries);
+  batch.options.memory_budget = std::max<std::int64_t>(1, options.memory_budget - batch.queries * list_bytes);
+  return batch;
+}
 
 }  // namespace
 
@@ -44,15 +104,50 @@ std::int64_t reduced_columns(ReduceOp op, std::int64_t value_columns, std::int64
 }
 
 template <Element T>
-Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
-                              MatrixView<DistanceOf<T>> values, ReduceOp op, const Options& options, void* stream) {
-  const bool on_device = queries.memory == Memory::device || (uses_values(op) && values.memory == Memory::device);
-  return api::Searcher<T>(base, options, stream, on_device ? Memory::device : Memory::host)
-      .reduce({queries, stream}, k, values, op);
+auto Index<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> values, ReduceOp op, void* stream) const
+    -> Reduced<D> {
+  state_->check({queries, stream}, k);
+  const std::int64_t columns = core::reduced_columns(checked_reduction(state_->base, k, values, op, options().metric));
+  api::check_output(queries.rows, columns, sizeof(D));
+  return api::guarded([&] {
+    Reduced<D> reduced;
+    reduced.values = Matrix<D>(queries.rows, columns);
+    reduced.report = reduce_into(queries, k, values, op, {reduced.values.data()}, stream);
+    return reduced;
+  });
 }
 
-#define KITH_INSTANTIATE(T)                                                                   \
-  template KITH_API Reduced<DistanceOf<T>> reduce(MatrixView<T>, MatrixView<T>, std::int64_t, \
+template <Element T>
+SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, MatrixView<D> values, ReduceOp op,
+                                   ReducedView<D> out, void* stream) const {
+  state_->check({queries, stream}, k);
+  const core::Reduction reduction = checked_reduction(state_->base, k, values, op, options().metric);
+  const Memory others = api::either(out.memory, core::has_values(op) ? values.memory : Memory::host);
+  state_->check_memory(others, "values or an answer");
+  if (out.values == nullptr)
+    throw Error(ErrorCode::invalid_argument, "the output must point to a row for each query (null pointer)");
+  return api::reported([&](SearchReport& report) {
+    const auto search = state_->begin({queries, stream}, others);
+    const ReduceBatch batch = reduce_batch<D>(options(), queries.rows, k);
+    report.plan = plan::choose(state_->problem(batch.queries, k), batch.options, state_->machine,
+                               state_->index->facts(), search->samples());
+    search->reduce(report.plan, reduction, values, out, report);
+    report.plan.problem.queries = queries.rows;
+  });
+}
+
+template <Element T>
+Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::int64_t k,
+                              MatrixView<DistanceOf<T>> values, ReduceOp op, const Options& options, void* stream) {
+  const Memory others = api::either(queries.memory, core::has_values(op) ? values.memory : Memory::host);
+  return OneSearch::of(base, options, stream, others).reduce(queries, k, values, op, stream);
+}
+
+#define KITH_INSTANTIATE(T)                                                                                         \
+  template auto Index<T>::reduce(MatrixView<T>, std::int64_t, MatrixView<D>, ReduceOp, void*) const->Reduced<D>;    \
+  template SearchReport Index<T>::reduce_into(MatrixView<T>, std::int64_t, MatrixView<D>, ReduceOp, ReducedView<D>, \
+                                              void*) const;                                                         \
+  template KITH_API Reduced<DistanceOf<T>> reduce(MatrixView<T>, MatrixView<T>, std::int64_t,                       \
                                                   MatrixView<DistanceOf<T>>, ReduceOp, const Options&, void*);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

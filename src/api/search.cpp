@@ -1,37 +1,99 @@
 #include "kith/search.hpp"
 
-#include "api/guard.hpp"
-#include "api/searcher.hpp"
-#include "api/validate.hpp"
+#include "api/index_state.hpp"
+#include "api/sample_quality.hpp"
 #include "backend/registry.hpp"
 
 namespace kith {
 namespace {
 
-Memory either(Memory a, Memory b) {
-  return a == Memory::device ? a : b;
+// How good the answers to some of the queries are, by an exact search of these.
+template <Element T, class State>
+SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, const Plan& plan) {
+  using D = DistanceOf<T>;
+  const api::Asked<T> some{api::sample_of(asked.queries), asked.stream};
+  std::vector<std::int64_t> ids;
+  std::vector<D> distances;
+  const NeighborsView<D> found = api::growing(ids, distances)(some.queries.rows * plan.problem.k);
+  SearchReport ignored;
+  ignored.plan = plan;
+  state.begin(some, Memory::host, {})->search(ignored.plan, found, ignored);
+  const auto truth = search(state.base, some.queries, plan.problem.k, api::exact_options(state.options), asked.stream);
+  return api::judge_sample(distances.data(), truth);
+}
+
+template <Element T, class State>
+SearchReport search_neighbors_into(const State& state, const api::Asked<T>& asked, std::int64_t k,
+                                   const NeighborsView<DistanceOf<T>>& out) {
+  state.check(asked, k);
+  state.check_memory(out.memory, "an answer");
+  api::check_outputs(out.ids, out.distances);
+  SearchReport made = api::reported([&](SearchReport& report) {
+    const auto search = state.begin(asked, out.memory);
+    const Problem problem = state.problem(asked.queries.rows, k + (asked.exclude_self ? 1 : 0));
+    report.plan = plan::choose(problem, state.options, state.machine, state.index->facts(), search->samples());
+    search->search(report.plan, out, report);
+  });
+  if (made.plan.approximate && made.plan.statistics)
+    made.quality = api::guarded([&] { return sample_quality(state, asked, made.plan); });
+  return made;
+}
+
+template <Element T, class State>
+Neighbors<DistanceOf<T>> search_neighbors(const State& state, const api::Asked<T>& asked, std::int64_t k) {
+  using D = DistanceOf<T>;
+  state.check(asked, k);
+  api::check_output(asked.queries.rows, k, sizeof(std::int64_t) + sizeof(D));
+  return api::guarded([&] {
+    Neighbors<D> found;
+    found.queries = asked.queries.rows;
+    found.k = k;
+    const NeighborsView<D> out = api::growing(found.ids, found.distances)(found.queries * k);
+    found.report = search_neighbors_into(state, asked, k, out);
+    return found;
+  });
 }
 
 }  // namespace
 
 template <Element T>
+auto Index<T>::search(MatrixView<T> queries, std::int64_t k, void* stream) const -> Neighbors<D> {
+  return search_neighbors<T>(*state_, {queries, stream}, k);
+}
+
+template <Element T>
+SearchReport Index<T>::search_into(MatrixView<T> queries, std::int64_t k, NeighborsView<D> out, void* stream) const {
+  return search_neighbors_into<T>(*state_, {queries, stream}, k, out);
+}
+
+template <Element T>
+auto Index<T>::search_self(std::int64_t k, void* stream) const -> Neighbors<D> {
+  return search_neighbors<T>(*state_, state_->self(stream), k);
+}
+
+template <Element T>
+SearchReport Index<T>::search_self_into(std::int64_t k, NeighborsView<D> out, void* stream) const {
+  return search_neighbors_into<T>(*state_, state_->self(stream), k, out);
+}
+
+template <Element T>
 Neighbors<DistanceOf<T>> search(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, const Options& options,
                                 void* stream) {
-  return api::Searcher<T>(base, options, stream, queries.memory).search({queries, stream}, k);
+  return OneSearch::of(base, options, stream, queries.memory).search(queries, k, stream);
 }
 
 template <Element T>
 SearchReport search_into(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, NeighborsView<DistanceOf<T>> out,
                          const Options& options, void* stream) {
-  return api::Searcher<T>(base, options, stream, either(queries.memory, out.memory))
-      .search_into({queries, stream}, k, out);
+  return OneSearch::of(base, options, stream, api::either(queries.memory, out.memory))
+      .search_into(queries, k, out, stream);
 }
 
 template <Element T>
 Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options, void* stream) {
   api::check_view(base, "base");
   api::check_search(base, queries, 1);
-  const Backend backend = api::check_options(options, either(base.memory, queries.memory));
+  const Backend backend = api::check_options(options, api::either(base.memory, queries.memory));
   return api::guarded([&] {
     api::check_output(queries.rows, base.rows, sizeof(DistanceOf<T>));
     Matrix<DistanceOf<T>> out(queries.rows, base.rows);
@@ -47,6 +109,10 @@ Plan explain(const Problem& problem, const Options& options) {
 }
 
 #define KITH_INSTANTIATE(T)                                                                                            \
+  template auto Index<T>::search(MatrixView<T>, std::int64_t, void*) const->Neighbors<D>;                              \
+  template SearchReport Index<T>::search_into(MatrixView<T>, std::int64_t, NeighborsView<D>, void*) const;             \
+  template auto Index<T>::search_self(std::int64_t, void*) const->Neighbors<D>;                                        \
+  template SearchReport Index<T>::search_self_into(std::int64_t, NeighborsView<D>, void*) const;                       \
   template KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T>, MatrixView<T>, std::int64_t, const Options&,        \
                                                     void*);                                                            \
   template KITH_API SearchReport search_into(MatrixView<T>, MatrixView<T>, std::int64_t, NeighborsView<DistanceOf<T>>, \

@@ -1,0 +1,110 @@
+// index_state.hpp: what an index is made of, and how each of its calls begins: arguments are checked, the search is
+// planned, a backend does it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "api/guard.hpp"
+#include "api/validate.hpp"
+#include "backend/contract.hpp"
+#include "kith/index.hpp"
+
+namespace kith {
+
+namespace api {
+
+// What a call searches for.
+template <Element T>
+struct Asked {
+  MatrixView<T> queries;
+  void* stream = nullptr;
+  bool exclude_self = false;  // the queries are the base
+};
+
+}  // namespace api
+
+template <Element T>
+struct Index<T>::State {
+  // `others`: device where something of the only call that is to follow lies there. Throws for options that cannot be
+  // met, or a backend that is not there; the values of the base are checked when `index` is prepared.
+  State(const MatrixView<T>& base, Options options, void* stream, Memory others);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // The base as its own queries.
+  api::Asked<T> self(void* stream) const { return {base, stream, true}; }
+  // Queries, and k neighbors of each, or of each point where queries are the base.
+  void check(const api::Asked<T>& asked, std::int64_t k) const;
+  // What this backend can reach.
+  void check_memory(Memory memory, const char* role) const;
+
+  Problem problem(std::int64_t queries, std::int64_t k) const {
+    return {base.rows, queries, base.cols, k, dtype_of<T>()};
+  }
+  // `others`: device where something of the call beside base and queries lies there.
+  std::unique_ptr<backend::BackendSearch<T>> begin(const api::Asked<T>& asked, Memory others,
+                                                   const ProgressCallback& progress) const;
+  std::unique_ptr<backend::BackendSearch<T>> begin(const api::Asked<T>& asked, Memory others) const {
+    return begin(asked, others, options.progress);
+  }
+
+  MatrixView<T> base;
+  Matrix<T> owned;  // where the base is the index's own
+  Options options;
+  plan::Machine machine;  // as it was before the index took its part
+  std::unique_ptr<backend::BackendIndex<T>> index;
+};
+
+namespace api {
+
+inline Memory either(Memory a, Memory b) {
+  return a == Memory::device ? a : b;
+}
+
+// Calls work(report), which sets the plan and follows it, and adds the time.
+template <class Work>
+SearchReport reported(Work work) {
+  return guarded([&] {
+    const auto start = std::chrono::steady_clock::now();
+    SearchReport report;
+    work(report);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  });
+}
+
+// The caller's function, whose answer is checked.
+template <class D>
+auto checked_allocate(const std::function<NeighborsView<D>(std::int64_t)>& allocate, Memory memory) {
+  return [&allocate, memory](std::int64_t count) {
+    const NeighborsView<D> view = allocate(count);
+    if (count > 0) check_outputs(view.ids, view.distances);
+    if (view.memory != memory)
+      throw Error(ErrorCode::invalid_argument, fmt::format("lists in {} memory for offsets in {} memory",
+                                                           to_string(view.memory), to_string(memory)));
+    return view;
+  };
+}
+
+// Lists that grow with what they are asked to hold.
+template <class D>
+auto growing(std::vector<std::int64_t>& ids, std::vector<D>& distances) {
+  return [&ids, &distances](std::int64_t count) {
+    ids.resize(static_cast<std::size_t>(count));
+    distances.resize(ids.size());
+    return NeighborsView<D>{ids.data(), distances.data()};
+  };
+}
+
+}  // namespace api
+
+// An index that serves one call: it checks and makes no more than that needs.
+struct OneSearch {
+  template <Element T>
+  static Index<T> of(const MatrixView<T>& base, const Options& options, void* stream, Memory others = Memory::host) {
+    return Index<T>(std::make_unique<typename Index<T>::State>(base, options, stream, others));
+  }
+};
+
+}  // namespace kith
