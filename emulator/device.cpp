@@ -75,6 +75,11 @@ std::size_t device_memory() {
   return bytes;
 }
 
+bool takes_foreign_memory() {
+  static const bool takes = environment("KITH_EMULATOR_FOREIGN_MEMORY", 0) != 0;
+  return takes;
+}
+
 int current_device() {
   return chosen_device;
 }

@@ -84,7 +84,7 @@ const Allocation* find_device(const void* address, std::size_t bytes, bool& insi
 bool side_is_right(const void* address, std::size_t bytes, bool may_be_device, bool must_be_device) {
   bool inside = true;
   const bool on_device = find_device(address, bytes, inside) != nullptr;
-  return inside && (on_device ? may_be_device : !must_be_device);
+  return inside && (on_device ? may_be_device : !must_be_device || takes_foreign_memory());
 }
 
 bool copy_is_right(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,

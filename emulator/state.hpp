@@ -20,6 +20,7 @@ cudaError_t report(cudaError_t error);
 
 int device_count();
 std::size_t device_memory();
+bool takes_foreign_memory();  // copies take memory that is not the emulator's for a device's
 int current_device();
 
 // One piece of work: its turn comes when the work queued before it in its stream, and all of `after`, is done.

@@ -1,8 +1,8 @@
 """Libraries whose arrays are searched: NumPy, PyTorch, CuPy, JAX, and those with DLPack or ``__cuda_array_interface__``.
 
 Arrays are searched where they lie, in host memory or on a CUDA device, and answers are made in the library, and on the
-device, of the queries. Nothing is copied of points on a device that are float32, float64, uint8 or int8 and whose rows
-lie side by side; the array's own library converts the others there.
+device, of the queries. Points on a device that are float32, float64, uint8 or int8 are not copied on the way; the array's
+own library converts the others there.
 
 Streams. All work is enqueued on one stream: the one that was asked for, else the current one of the library. An array
 is taken by ``__dlpack__(stream=...)``, by which its library makes that stream wait for what the caller's current stream
@@ -27,7 +27,7 @@ FRESH = -1  # DLPack's word for an array for which no stream has to wait
 
 
 class Library:
-    """NumPy, and what it can read; and what the others do like it."""
+    """NumPy and what it can read, in host memory; the others differ from it."""
 
     device: Optional[int] = None  # None for host memory
 
@@ -113,29 +113,21 @@ class DeviceLibrary(Library):
         return nullcontext()
 
     def own(self, array: Any) -> Any:
-        """The same memory as an array of the library."""
+        """The same memory, where strides are not negative, as an array of the library."""
         return array
-
-    def strides(self, array: Any) -> Tuple[int, ...]:
-        """Of the dimensions, in elements."""
-        return tuple(stride // array.itemsize for stride in array.strides)
-
-    def packed(self, array: Any) -> Any:
-        raise NotImplementedError
 
     # What is made of it.
 
     def ready(self, array: Any, role: str) -> Any:
         array = self.own(array)
         check_points(len(array.shape), role)
-        return self._with_whole_rows(self.astype(array, searched_dtype(dtype_of(array), role)))
+        return self.astype(array, searched_dtype(dtype_of(array), role))
 
     def values(self, values: Any, dtype: np.dtype, rows: int) -> Any:
         values = self.own(values)
         check_values(values.shape, rows)
         searched_dtype(dtype_of(values), "values")  # refuses what is not real
-        values = self.astype(values, dtype)
-        return values if len(values.shape) == 1 else self._with_whole_rows(values)
+        return self.astype(values, dtype)
 
     def take(self, array: Any, stream: int) -> Any:
         with self.using():
@@ -146,11 +138,6 @@ class DeviceLibrary(Library):
 
     def sparse(self, data: Any, indices: Any, indptr: Any, by_index: bool, stream: int) -> Any:
         return Graph(data, indices, indptr, (indptr.shape[0] - 1, indptr.shape[0] - 1))
-
-    def _with_whole_rows(self, array: Any) -> Any:
-        (rows, cols), (row_stride, col_stride) = array.shape, self.strides(array)
-        whole = (cols == 1 or col_stride == 1) and (rows == 1 or row_stride >= cols)
-        return array if whole else self.packed(array)
 
 
 class TorchDevice(DeviceLibrary):
@@ -171,12 +158,6 @@ class TorchDevice(DeviceLibrary):
         if not isinstance(array, torch.Tensor):
             array = torch.from_dlpack(array) if hasattr(array, "__dlpack__") else torch.as_tensor(array)
         return array.detach()
-
-    def strides(self, array: Any) -> Tuple[int, ...]:
-        return array.stride()
-
-    def packed(self, array: Any) -> Any:
-        return array.contiguous()
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
         return array.to(getattr(self._torch, dtype.name))
@@ -235,12 +216,10 @@ class CupyDevice(DeviceLibrary):
                 yield
 
     def own(self, array: Any) -> Any:
-        if isinstance(array, self._cupy.ndarray):
-            return array
-        return self._cupy.from_dlpack(array) if hasattr(array, "__dlpack__") else self._cupy.asarray(array)
-
-    def packed(self, array: Any) -> Any:
-        return self._cupy.ascontiguousarray(array)
+        cupy = self._cupy
+        if not isinstance(array, cupy.ndarray):
+            array = cupy.from_dlpack(array) if hasattr(array, "__dlpack__") else cupy.asarray(array)
+        return array if all(stride >= 0 for stride in array.strides) else cupy.ascontiguousarray(array)
 
     def empty(self, shape: Tuple[int, ...], dtype: np.dtype, stream: int) -> Any:
         with self.using(stream):
@@ -272,9 +251,6 @@ class JaxDevice(DeviceLibrary):
     def __init__(self, device: int) -> None:
         super().__init__(device)
         self._jax: Any = importlib.import_module("jax")
-
-    def strides(self, array: Any) -> Tuple[int, ...]:
-        return (array.shape[1], 1)
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
         return array.astype(dtype)

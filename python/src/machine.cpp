@@ -1,11 +1,13 @@
-// What this build and this machine have.
+// What this build and this machine have, and streams of their devices.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "bindings.hpp"
+#include "cuda_streams.hpp"
 #include "kith/kith.hpp"
 
 namespace kith::python {
@@ -49,6 +51,13 @@ void bind_machine(nb::module_& module) {
   def_names("method_names", &search_methods);
   def_names("distance_names", &distance_stages);
   def_names("select_names", &select_methods);
+  module.def(
+      "synchronize",
+      [](int device, std::uintptr_t stream) {
+        const nb::gil_scoped_release released;
+        synchronize(device, stream);
+      },
+      nb::arg("device"), nb::arg("stream"));
 #ifdef KITH_HAS_CUDA
   module.attr("has_cuda") = true;
 #else

@@ -68,13 +68,6 @@ void bind_search(nb::module_& module) {
         return kith::explain({rows, queries, dims, k, dtype_named(dtype)}, options);
       },
       nb::arg("rows"), nb::arg("queries"), nb::arg("dims"), nb::arg("k"), nb::arg("dtype"), nb::arg("options"));
-  module.def(
-      "synchronize",
-      [](int device, std::uintptr_t stream) {
-        const nb::gil_scoped_release released;
-        synchronize(device, stream);
-      },
-      nb::arg("device"), nb::arg("stream"));
 }
 
 }  // namespace kith::python

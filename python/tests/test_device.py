@@ -50,11 +50,10 @@ def test_torch_against_double(torch):
 def test_torch_without_copies(torch):
     base = torch.from_numpy(points(1000, 16)).cuda()
     library = kith._libraries.library_of(base)
-    for array in (base, base[:, :8], base[::2], base[3:4], (base * 9).to(torch.int8)):
+    for array in (base, base[:, :8], base[::2], base[3:4], base.T, (base * 9).to(torch.int8)):
         assert library.ready(array, "base").data_ptr() == array.data_ptr()
     for values in (base, base[:, 1:3], base[:, 1]):
         assert library.values(values, np.dtype(np.float32), 1000).data_ptr() == values.data_ptr()
-    assert library.ready(base.T, "base").data_ptr() != base.data_ptr()  # columns lie apart
     before = torch.cuda.memory_allocated()
     index = kith.Index(base)
     assert torch.cuda.memory_allocated() == before

@@ -42,6 +42,11 @@ def test_library_of_the_queries(rng, name):
     assert type(kith.search_radius(mine, mine[:3], 1.0).offsets) is type(mine)
     assert type(kith.topk(mine, 2).values) is type(mine)
     assert type(kith.distances(mine, mine)) is type(mine)
+    assert type(kith.normals(kith.reduce(mine, mine, 4, op="covariance"), 4)) is type(mine)
+    for values in (base, mine, mine[:, 0]):
+        got = kith.reduce(base, mine, 4, values)
+        assert type(got) is type(mine)
+        assert (np.asarray(got) == kith.reduce(base, base, 4, np.asarray(values))).all()
 
 
 def test_torch_without_a_copy(rng):

@@ -113,27 +113,6 @@ def test_layouts_and_types_of_values(rng):
     assert shares.shape == (60, 4) and ((0 <= shares) & (shares <= 1)).all()
 
 
-@pytest.mark.parametrize("name", ["torch", "jax.numpy"])
-def test_library_of_the_queries(rng, name):
-    library = pytest.importorskip(name)
-    base = rng.standard_normal((50, 3)).astype(np.float32)
-    mine = library.asarray(base)
-    for values in (base, mine, mine[:, 0]):
-        got = kith.reduce(base, mine, 4, values)
-        assert type(got) is type(mine)
-        assert (np.asarray(got) == kith.reduce(base, base, 4, np.asarray(values))).all()
-    assert type(kith.normals(kith.reduce(mine, mine, 4, op="covariance"), 3)) is type(mine)
-
-
-@pytest.mark.parametrize("op", OPS)
-def test_no_queries(rng, op):
-    base = rng.standard_normal((10, 3))
-    got = kith.reduce(base, base[:0], 2, base, op)
-    assert got.shape == (0,) + kith.reduce(base, base, 2, base, op).shape[1:]
-    with pytest.raises(ValueError, match="k = 11"):
-        kith.reduce(base, base[:0], 11, base, op)
-
-
 def test_refusals(rng):
     base = rng.standard_normal((10, 3))
     for arguments, keywords, message in (

@@ -147,32 +147,9 @@ def test_refused_types(array):
         kith.search(array, array, 1)
 
 
-def test_mixed_types_meet_in_the_wider(rng):
-    base, queries = make(rng, (50, 4), np.float32), make(rng, (3, 4), np.float64)
-    assert kith.search(base, queries, 2).distances.dtype == np.float64
-    assert kith.search(base.astype(np.uint8), base[:3].astype(np.int8), 2).distances.dtype == np.float32
-
-
 def test_integers_that_float64_would_round():
     with pytest.raises(ValueError, match=str(2**53 + 1)):
         kith.search(np.array([[2**53 + 1]]), np.array([[0]]), 1)
-
-
-def test_no_queries(rng):
-    base = make(rng, (10, 3), np.float32)
-    found = kith.search(base, base[:0], 4)
-    assert found.distances.shape == found.indices.shape == (0, 4)
-    with pytest.raises(ValueError, match="k = 11"):
-        kith.search(base, base[:0], 11)
-
-
-@pytest.mark.parametrize("k", [0, -1, 11])
-def test_bad_k(rng, k):
-    base = make(rng, (10, 3), np.float32)
-    with pytest.raises(ValueError, match=f"k = {k}"):
-        kith.search(base, base, k)
-    with pytest.raises(ValueError, match=f"k = {k}"):
-        kith.Index(base).search(base, k)
 
 
 def test_k_may_be_any_integer_and_no_float(rng):
