@@ -12,20 +12,16 @@ configure = cmake --preset release -DKITH_CUDA=$(1) -DKITH_EMULATED=OFF -DKITH_B
               -DKITH_BUILD_PYTHON=OFF >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
-.PHONY: help demo test bench bench-select bench-search bench-lowdim bench-python lint format fuzz install clean
+.PHONY: help demo test bench bench-device bench-python lint format fuzz install clean
 
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
 	@echo "make test      everything that must hold: tests, sanitizers, short fuzzing, lint"
 	@echo "               STAGES=\"release python asan tsan fuzz lint\" selects"
 	@echo "make bench     measure; BENCH_ARGS are handed on"
-	@echo "make bench-select"
-	@echo "               measure selection on a CUDA device;"
-	@echo "               SUITES=\"must queues thesis multi-select\" selects"
-	@echo "make bench-search"
-	@echo "               measure search on a CUDA device; BENCH_ARGS are handed on"
-	@echo "make bench-lowdim"
-	@echo "               measure approximate search in space on a CUDA device; the same"
+	@echo "make bench-device"
+	@echo "               measure on a CUDA device; SUITE=\"select/must search/must\" selects,"
+	@echo "               BENCH_ARGS are handed on"
 	@echo "make bench-python"
 	@echo "               measure the Python package beside faiss and scikit-learn"
 	@echo "make lint      formatting and static analysis"
@@ -50,23 +46,11 @@ bench:
 	@$(build) kith_bench
 	@build/release/bench/kith_bench $(BENCH_ARGS)
 
-bench-select:
+bench-device:
 	@scripts/setup.sh build bench
 	@$(call configure,ON,ON)
-	@$(build) kith_bench_select
-	@bench/select/run.sh $(SUITES)
-
-bench-search:
-	@scripts/setup.sh build bench
-	@$(call configure,ON,ON)
-	@$(build) kith_bench_search
-	@bench/search_device/run.sh $(BENCH_ARGS)
-
-bench-lowdim:
-	@scripts/setup.sh build bench
-	@$(call configure,ON,ON)
-	@$(build) kith_bench_lowdim
-	@build/release/bench/lowdim/kith_bench_lowdim $(BENCH_ARGS)
+	@$(build) kith_bench_device
+	@bench/device/run.sh $(SUITE) -- $(BENCH_ARGS)
 
 bench-python:
 	@scripts/setup.sh build python

@@ -60,8 +60,8 @@ def cpu():
 
 def device():
     runs = load("search-device.json")["runs"]
-    ours = next(run for run in runs if run.get("suite") == "must")
-    theirs = next(run for run in runs if run["program"] == "torch_search")
+    ours = next(run for run in runs if run["suite"] == "search/must" and run["program"] != "torch")
+    theirs = next(run for run in runs if run["program"] == "torch")
     rows = {}
     for row in ours["rows"] + theirs["rows"]:
         if row["status"] == "timed" and row["contender"] in DEVICE_NAMES:

@@ -22,6 +22,8 @@ SEARCHES = {"src/cuda/brute", "src/cuda/radius", "src/cuda/triangle", "src/cuda/
 LIBRARY = CHOICE | {"src/api", "src/cpu", "src/io"}
 DEVICE_LIBRARY = DEVICE | SEARCHES | {"src/cuda/reduce", "src/cuda/graph", "src/cuda/host_data"}
 
+BENCH_SUITE = CORE | DEVICE_LIBRARY | {"bench/common", "bench/device/harness", "support"}
+
 # What each folder may include besides itself.
 ALLOWED = {
     "include/kith": set(),
@@ -50,7 +52,16 @@ ALLOWED = {
     "python/src": LIBRARY,
     "examples": PUBLIC,
     "fuzz": CORE | {"src/io"},
-    "bench": LIBRARY | {"support"} | DEVICE_LIBRARY | {"src/cuda"},
+    "bench/common": CORE | {"support"},
+    "bench/cpu/problem": PUBLIC | {"bench/common", "support"},
+    "bench/cpu/suites": {"bench/common", "bench/cpu/problem"},
+    "bench/cpu/contenders": PUBLIC | {"bench/common", "bench/cpu/problem", "support"},
+    "bench/cpu": PUBLIC | {"bench/common", "bench/cpu/problem", "bench/cpu/contenders", "bench/cpu/suites", "support"},
+    "bench/device/harness": PUBLIC | DEVICE_BASE | {"bench/common"},
+    "bench/device/select": BENCH_SUITE,
+    "bench/device/search": BENCH_SUITE,
+    "bench/device/lowdim": BENCH_SUITE,
+    "bench/device": BENCH_SUITE | {"bench/device/select", "bench/device/search", "bench/device/lowdim"},
     "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "emulator"},
 }
 
@@ -98,7 +109,7 @@ def wrong(source, target):
         return f"{target} lies in no folder that is known"
     if here != there and there not in ALLOWED[here]:
         return f"{here} may not include {there}"
-    if "/papers/" in target and "/papers/" not in source and source not in DISPATCH and here not in ("bench", "tests"):
+    if "/papers/" in target and "/papers/" not in source and source not in DISPATCH and here.split("/")[0] not in ("bench", "tests"):
         return "it is for comparison with a paper"
     return None
 

@@ -1,0 +1,112 @@
+// nanoflann.cpp: nanoflann's KD-tree over three or four coordinates, each thread taking the next queries.
+#include "cpu/contenders/contenders.hpp"
+
+#ifdef KITH_BENCH_NANOFLANN
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <memory>
+#include <nanoflann.hpp>
+#include <vector>
+
+#include "cpu/contenders/without_self.hpp"
+
+namespace kith::bench {
+namespace {
+
+// What nanoflann asks of a set of points.
+struct Cloud {
+  const Matrix<float>& points;
+
+  std::size_t kdtree_get_point_count() const { return static_cast<std::size_t>(points.rows()); }
+  float kdtree_get_pt(std::size_t row, std::size_t col) const {
+    return points(static_cast<std::int64_t>(row), static_cast<std::int64_t>(col));
+  }
+  template <class Box>
+  bool kdtree_get_bbox(Box&) const {
+    return false;
+  }
+};
+
+template <int kDims>
+using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, Cloud>, Cloud, kDims, std::size_t>;
+
+template <int kDims>
+class NanoflannSearch final : public Contender {
+ public:
+  NanoflannSearch(const Problem<float>& problem, bool whole)
+      : problem_(problem), whole_(whole), k_(problem.row.k + (problem.row.self ? 1 : 0)), cloud_{problem.base} {
+    build();
+  }
+
+  void run() override {
+    if (whole_) build();
+    const auto k = static_cast<std::size_t>(k_);
+    const Matrix<float>& queries = problem_.queries();
+    ids_.resize(static_cast<std::size_t>(queries.rows()) * k);
+    distances_.resize(ids_.size());
+#pragma omp parallel for num_threads(problem_.threads) schedule(dynamic, 16)
+    for (std::int64_t q = 0; q < queries.rows(); ++q) {
+      const std::size_t first = static_cast<std::size_t>(q) * k;
+      tree_->knnSearch(queries.row(q), k, ids_.data() + first, distances_.data() + first);
+    }
+  }
+  void clear() override {
+    ids_ = {};
+    distances_ = {};
+  }
+  Answer answer() const override {
+    const std::int64_t queries = problem_.queries().rows();
+    if (problem_.row.self) return without_self(queries, problem_.row.k, ids_, distances_);
+    return {queries, k_, {ids_.begin(), ids_.end()}, {distances_.begin(), distances_.end()}};
+  }
+  std::string note() const override {
+    return "KD-tree";
+  }
+
+ private:
+  void build() {
+    tree_ = std::make_unique<Tree<kDims>>(kDims, cloud_);
+    tree_->buildIndex();
+  }
+
+  const Problem<float>& problem_;
+  bool whole_;
+  std::int64_t k_;
+  Cloud cloud_;
+  std::unique_ptr<Tree<kDims>> tree_;
+  std::vector<std::size_t> ids_;
+  std::vector<float> distances_;
+};
+
+}  // namespace
+
+std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole) {
+  switch (problem.row.dims) {
+    case 3: return std::make_unique<NanoflannSearch<3>>(problem, whole);
+    case 4: return std::make_unique<NanoflannSearch<4>>(problem, whole);
+    default: return nullptr;
+  }
+}
+
+std::string nanoflann_version() {
+  return fmt::format("{}.{}.{}", NANOFLANN_VERSION >> 8, (NANOFLANN_VERSION >> 4) & 15, NANOFLANN_VERSION & 15);
+}
+
+}  // namespace kith::bench
+
+#else
+
+namespace kith::bench {
+
+std::unique_ptr<Contender> make_nanoflann(const Problem<float>&, bool) {
+  return nullptr;
+}
+std::string nanoflann_version() {
+  return {};
+}
+
+}  // namespace kith::bench
+
+#endif

@@ -1,0 +1,57 @@
+#include "cpu/problem/row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kith::bench {
+
+const char* to_string(DataKind data) {
+  switch (data) {
+    case DataKind::uniform: return "uniform";
+    case DataKind::clustered: return "clustered";
+    case DataKind::colors: return "colors";
+    case DataKind::file: return "of a file";
+    case DataKind::space: return "space";
+  }
+  return "unknown";
+}
+
+Role role_of(Kind kind) {
+  switch (kind) {
+    case Kind::kith:
+    case Kind::kith_sqeuclidean:
+    case Kind::kith_graph:
+    case Kind::kith_triangle:
+    case Kind::kith_brute: return Role::exact;
+    case Kind::kith_shifted: return Role::approximate;
+    case Kind::heap_baseline:
+    case Kind::faiss:
+    case Kind::faiss_blas:
+    case Kind::nanoflann:
+    case Kind::nanoflann_whole: return Role::peer;
+    case Kind::gemm:
+    case Kind::read: return Role::ceiling;
+  }
+  return Role::peer;
+}
+
+std::string describe(const RowSpec& row) {
+  const std::string queries = row.self ? "all" : std::to_string(row.queries);
+  return fmt::format("{} × {} × {}, k = {}, {}, {}, {}", queries, row.base_rows, row.dims, row.k, to_string(row.metric),
+                     to_string(row.dtype), row.set.empty() ? to_string(row.data) : row.set);
+}
+
+RowSpec shrink(RowSpec row) {
+  constexpr std::int64_t kQueries = 40;
+  constexpr std::int64_t kBaseRows = 3000;
+  constexpr std::int64_t kSelfRows = 500;
+  constexpr std::int64_t kNeighbors = 100;
+  row.base_rows = std::min(row.base_rows, row.self ? kSelfRows : kBaseRows);
+  row.queries = row.self ? row.base_rows : std::min(row.queries, kQueries);
+  row.k = std::min(row.k, kNeighbors);
+  row.bars.clear();
+  return row;
+}
+
+}  // namespace kith::bench

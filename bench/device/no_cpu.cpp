@@ -1,0 +1,30 @@
+// no_cpu.cpp: stands in for src/cpu, whose dependencies this program must do without: a backend that is not available.
+// Points of the host are not checked for NaN; those that are made here have none.
+#include "backend/contract.hpp"
+#include "backend/host.hpp"
+
+namespace kith::cpu {
+
+const backend::BackendTable& backend_table() {
+  static const backend::BackendTable table = [] {
+    backend::BackendTable made{};
+    made.id = Backend::cpu;
+    made.is_available = [] { return false; };
+    return made;
+  }();
+  return table;
+}
+
+std::vector<std::string> simd_targets() {
+  return {};
+}
+
+template <Element T>
+void check_base(const MatrixView<T>&, const Options&) {}
+
+template void check_base(const MatrixView<float>&, const Options&);
+template void check_base(const MatrixView<double>&, const Options&);
+template void check_base(const MatrixView<std::uint8_t>&, const Options&);
+template void check_base(const MatrixView<std::int8_t>&, const Options&);
+
+}  // namespace kith::cpu

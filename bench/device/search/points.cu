@@ -1,0 +1,95 @@
+#include "device/search/points.hpp"
+
+#include <cstdint>
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
+#include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
+#include "device/harness/random.cuh"
+
+namespace kith::bench::device::search {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+// What different random numbers are for.
+enum Use : unsigned { kCenter = 1U << 16, kChoice = 2U << 16, kMap = 3U << 16, kLatent = 4U << 16, kSpread = 5U << 16 };
+
+struct Recipe {
+  std::int64_t rows;
+  std::int64_t dims;
+  Data data;
+  unsigned seed;
+};
+
+__device__ float clustered(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr unsigned kClusters = 500;
+  const auto choice = static_cast<std::int64_t>(random_bits(row, recipe.seed + kChoice) % kClusters);
+  return 10 * gaussian(choice * recipe.dims + c, kCenter) + 0.1F * gaussian(row * recipe.dims + c, recipe.seed);
+}
+
+__device__ float on_manifold(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr int kLatents = 8;
+  float sum = 0;
+  for (int j = 0; j < kLatents; ++j)
+    sum += gaussian(j * recipe.dims + c, kMap) * gaussian(row * kLatents + j, recipe.seed + kLatent);
+  return sinf(0.3F * sum);
+}
+
+// Small clusters are many, and tight ones few points apart; most of a point lies in four directions of its cluster.
+__device__ float in_table(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr float kClusters = 300;
+  constexpr int kLatents = 4;
+  const float position = uniform(row, recipe.seed + kChoice);
+  const auto cluster = static_cast<std::int64_t>(kClusters * position * position);
+  const float spread = exp2f(-5 * uniform(cluster, kSpread));
+  float sum = 0.02F * gaussian(row * recipe.dims + c, recipe.seed);
+  for (int j = 0; j < kLatents; ++j)
+    sum += gaussian((cluster * kLatents + j) * recipe.dims + c, kMap) *
+           gaussian(row * kLatents + j, recipe.seed + kLatent);
+  return 10 * gaussian(cluster * recipe.dims + c, kCenter) + spread * sum;
+}
+
+__global__ void fill_kernel(Recipe recipe, float* values) {
+  const std::int64_t count = recipe.rows * recipe.dims;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += step) {
+    const std::int64_t row = i / recipe.dims;
+    const std::int64_t c = i % recipe.dims;
+    switch (recipe.data) {
+      case Data::gaussian: values[i] = gaussian(i, recipe.seed); break;
+      case Data::clustered: values[i] = clustered(recipe, row, c); break;
+      case Data::manifold: values[i] = on_manifold(recipe, row, c); break;
+      case Data::uniform: values[i] = uniform(i, recipe.seed); break;
+      case Data::table: values[i] = in_table(recipe, row, c); break;
+      case Data::file: break;
+    }
+  }
+}
+
+}  // namespace
+
+Points::Points(std::int64_t rows, std::int64_t dims, Data data, unsigned seed, cudaStream_t stream)
+    : rows_(rows), dims_(dims), values_(static_cast<std::size_t>(rows * dims), stream) {
+  cuda::launch("fill", fill_kernel, {.blocks = cuda::multiprocessor_count() * 16, .threads = kThreads}, stream,
+               Recipe{rows, dims, data, seed}, values_.data());
+}
+
+Points::Points(const std::string& file, cudaStream_t stream) {
+  std::ifstream in(file, std::ios::binary);
+  std::uint32_t shape[2] = {};
+  in.read(reinterpret_cast<char*>(shape), sizeof(shape));
+  std::vector<float> values(static_cast<std::size_t>(shape[0]) * shape[1]);
+  in.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
+  if (!in || values.empty()) throw std::runtime_error(file + " is no file of points (fbin)");
+  rows_ = shape[0];
+  dims_ = shape[1];
+  values_ = cuda::DeviceBuffer<float>(values.size(), stream);
+  KITH_CUDA(
+      cudaMemcpyAsync(values_.data(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice, stream));
+  KITH_CUDA(cudaStreamSynchronize(stream));
+}
+
+}  // namespace kith::bench::device::search
