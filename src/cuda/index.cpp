@@ -36,7 +36,10 @@ std::unique_ptr<backend::BackendSearch<T>> DeviceIndex<T>::begin(const backend::
 
 template <Element T>
 void DeviceIndex<T>::require_base() const {
-  std::call_once(made_, [&] { make_base(); });
+  const std::lock_guard<std::mutex> lock(making_);
+  if (made_) return;
+  make_base();
+  made_ = true;
 }
 
 template <Element T>

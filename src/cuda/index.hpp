@@ -77,7 +77,8 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   bool serves_once_ = true;  // unless it is prepared
   mutable std::optional<cudaStream_t> waits_for_;
   Stream stream_;
-  mutable std::once_flag made_;
+  mutable std::mutex making_;
+  mutable bool made_ = false;
   mutable double integer_range_ = core::range_of_type<T>();
   mutable std::optional<PointStore<F>> store_;
   mutable CachedFp16 fp16_;

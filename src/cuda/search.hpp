@@ -17,6 +17,9 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   using F = DistanceOf<T>;
 
   DeviceSearch(const DeviceIndex<T>& index, const backend::Queries<T>& queries);
+  // A part of another search's queries, on its stream.
+  DeviceSearch(const DeviceIndex<T>& index, const backend::Queries<T>& queries, cudaStream_t stream)
+      : index_(index), queries_(queries), stream_(stream) {}
   DeviceSearch(const DeviceSearch&) = delete;
   DeviceSearch& operator=(const DeviceSearch&) = delete;
 

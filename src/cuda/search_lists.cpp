@@ -108,7 +108,7 @@ void DeviceSearch<T>::reduce_batches(const Plan& plan, const core::Reduction& re
   for (std::int64_t first = 0; first < rows(); first += batch) {
     const std::int64_t count = std::min(batch, rows() - first);
     const ProgressCallback progress = backend::part_of(queries_.progress, first, count, rows(), index_.base().rows);
-    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress, true, stream_});
+    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress}, stream_);
     SearchReport of_part;
     of_part.plan = plan;
     part.search(of_part.plan, {ids.data(), distances.data(), Memory::device}, of_part);
@@ -129,7 +129,7 @@ void DeviceSearch<T>::reduce_streamed(const Plan& plan, const core::Reduction& r
   for (std::int64_t first = 0; first < rows(); first += batch) {
     const std::int64_t count = std::min(batch, rows() - first);
     const ProgressCallback progress = backend::part_of(queries_.progress, first, count, rows(), index_.base().rows);
-    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress, true, stream_});
+    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress}, stream_);
     SearchReport of_part;
     of_part.plan = plan;
     const NeighborsView<F> lists{ids.data(), distances.data()};
