@@ -27,6 +27,20 @@ Json names_per_backend(std::vector<Value> (*values_of)(Backend)) {
   return result;
 }
 
+Json to_json(Backend backend, const Device& device) {
+  Json policy = Json::object();
+  for (const DeviceLimit& limit : device.policy)
+    policy[limit.name] = {{"value", limit.value}, {"meaning", limit.meaning}};
+  return {{"backend", to_string(backend)},
+          {"id", device.id},
+          {"name", device.name},
+          {"compute_capability", {device.compute_major, device.compute_minor}},
+          {"multiprocessors", device.multiprocessors},
+          {"memory_bytes", device.memory_bytes},
+          {"available_bytes", device.free_bytes},
+          {"policy", policy}};
+}
+
 Json describe_build() {
   const support::Machine machine = support::inspect_machine();
   Json object = json_object("info");
@@ -43,15 +57,8 @@ Json describe_build() {
                    {"simd_targets", simd_targets()}};
   object["memory"] = {{"total_bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}};
   object["devices"] = Json::array({{{"backend", "cpu"}, {"name", machine.cpu_model}}});
-  for (const Device& device : cuda_devices()) {
-    object["devices"].push_back({{"backend", "cuda"},
-                                 {"id", device.id},
-                                 {"name", device.name},
-                                 {"compute_capability", {device.compute_major, device.compute_minor}},
-                                 {"multiprocessors", device.multiprocessors},
-                                 {"memory_bytes", device.memory_bytes},
-                                 {"available_bytes", device.free_bytes}});
-  }
+  for (const Backend backend : available_backends())
+    for (const Device& device : devices(backend)) object["devices"].push_back(to_json(backend, device));
   return object;
 }
 
@@ -59,13 +66,19 @@ std::string words(const Json& list) {
   return fmt::format("{}", fmt::join(list.get<std::vector<std::string>>(), " "));
 }
 
-std::string device_line(const Json& device) {
+// A line, and what kernels and the planner go by there.
+std::string device_text(const Json& device) {
   const Json& capability = device["compute_capability"];
-  return fmt::format("cuda {}      {}, compute capability {}.{}, {} multiprocessors, {}, {} available\n",
-                     device["id"].get<int>(), device["name"].get<std::string>(), capability[0].get<int>(),
-                     capability[1].get<int>(), device["multiprocessors"].get<int>(),
-                     format_bytes(device["memory_bytes"].get<std::int64_t>()),
-                     format_bytes(device["available_bytes"].get<std::int64_t>()));
+  const std::string backend = fmt::format("{} {}", device["backend"].get<std::string>(), device["id"].get<int>());
+  std::string text =
+      fmt::format("{:<12}{}, compute capability {}.{}, {} multiprocessors, {}, {} available\n", backend,
+                  device["name"].get<std::string>(), capability[0].get<int>(), capability[1].get<int>(),
+                  device["multiprocessors"].get<int>(), format_bytes(device["memory_bytes"].get<std::int64_t>()),
+                  format_bytes(device["available_bytes"].get<std::int64_t>()));
+  for (const auto& [name, limit] : device["policy"].items())
+    text += fmt::format("  {:<28} {:>10}  {}\n", name, limit["value"].get<std::int64_t>(),
+                        limit["meaning"].get<std::string>());
+  return text;
 }
 
 void print_build(const Json& build) {
@@ -83,7 +96,7 @@ void print_build(const Json& build) {
   text += fmt::format("cpu         {}, {} of {} cores\nsimd        {}\n", cpu["model"].get<std::string>(),
                       cpu["usable_cores"].get<int>(), cpu["cores"].get<int>(), words(cpu["simd_targets"]));
   for (const Json& device : build["devices"]) {
-    if (device["backend"] == "cuda") text += device_line(device);
+    if (device.contains("policy")) text += device_text(device);
   }
   text +=
       fmt::format("memory      {}, {} available\n", format_bytes(build["memory"]["total_bytes"].get<std::int64_t>()),

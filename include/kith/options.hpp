@@ -62,6 +62,13 @@ KITH_API SelectMethod parse_select_method(std::string_view name);
 // The backends this build has and this machine can run, the fastest first, without `automatic`.
 KITH_API std::vector<Backend> available_backends();
 
+// A number that kernels and the planner go by on a device (docs/tuning.md).
+struct DeviceLimit {
+  std::string name;
+  std::int64_t value = 0;
+  std::string meaning;
+};
+
 struct Device {
   int id = 0;
   std::string name;
@@ -70,9 +77,10 @@ struct Device {
   int multiprocessors = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t free_bytes = 0;
+  std::vector<DeviceLimit> policy;
 };
-// What backend cuda can run on; empty where it is not available.
-KITH_API std::vector<Device> cuda_devices();
+// What a backend can run on; empty for the CPU, and where the backend is not available.
+KITH_API std::vector<Device> devices(Backend backend);
 
 // The instruction sets the CPU backend can use here, the best first, as Highway calls them: AVX3 is AVX-512.
 KITH_API std::vector<std::string> simd_targets();

@@ -21,8 +21,8 @@ std::vector<std::string> names_of(const std::vector<Value>& values) {
 }
 
 nb::list device_list() {
-  nb::list devices;
-  for (const Device& device : cuda_devices()) {
+  nb::list list;
+  for (const Device& device : devices(Backend::cuda)) {
     nb::dict facts;
     facts["id"] = device.id;
     facts["name"] = device.name;
@@ -30,9 +30,12 @@ nb::list device_list() {
     facts["multiprocessors"] = device.multiprocessors;
     facts["memory"] = device.memory_bytes;
     facts["free_memory"] = device.free_bytes;
-    devices.append(facts);
+    nb::dict policy;
+    for (const DeviceLimit& limit : device.policy) policy[limit.name.c_str()] = limit.value;
+    facts["policy"] = policy;
+    list.append(facts);
   }
-  return devices;
+  return list;
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ std::vector<Backend> available_backends() {
   return found;
 }
 
-std::vector<Device> cuda_devices() {
-  const backend::BackendTable* table = backend::find_table(Backend::cuda);
+std::vector<Device> devices(Backend backend) {
+  const backend::BackendTable* table = backend::find_table(backend);
   return table == nullptr ? std::vector<Device>() : table->devices();
 }
 

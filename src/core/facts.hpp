@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/device_policy.hpp"
 #include "kith/options.hpp"
 
 namespace kith::core {
@@ -90,7 +91,7 @@ static_assert(sizeof(kCostFields) / sizeof(CostField) == sizeof(DeviceProfile) /
 // A device.
 struct DeviceFacts {
   std::int64_t free_memory = 0;
-  int processors = 1;
+  DevicePolicy policy = policy_for({});
   std::string name;
   DeviceProfile profile{};  // what the steps of a plan cost
   std::string profile_source = kDefaultProfile;

@@ -21,7 +21,7 @@ core::DeviceFacts device_facts() {
   std::size_t all_bytes = 0;
   KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
   return {.free_memory = static_cast<std::int64_t>(free_bytes),
-          .processors = static_cast<int>(multiprocessor_count()),
+          .policy = device_policy(),
           .name = device_name(),
           .backend = Backend::KITH_BACKEND};
 }

@@ -39,11 +39,12 @@ std::vector<Device> device_list() {
     Device device;
     device.id = found.id;
     device.name = found.name;
-    device.compute_major = found.major;
-    device.compute_minor = found.minor;
-    device.multiprocessors = static_cast<int>(found.multiprocessors);
+    device.compute_major = found.hardware.compute_major;
+    device.compute_minor = found.hardware.compute_minor;
+    device.multiprocessors = static_cast<int>(found.hardware.multiprocessors);
     device.memory_bytes = static_cast<std::int64_t>(found.memory);
     device.free_bytes = static_cast<std::int64_t>(found.free_memory);
+    device.policy = core::limits_of(core::policy_for(found.hardware));
     list.push_back(std::move(device));
   }
   return list;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cuda/host_data/host_link.hpp"
+#include "cuda/runtime/properties.hpp"
 #include "cuda/topk_work.hpp"
 #include "kith/error.hpp"
 
@@ -14,7 +15,6 @@ namespace kith::KITH_BACKEND {
 namespace {
 
 struct TopkTuning {
-  std::int64_t tile_bytes = 64 << 20;  // more would not copy faster
   std::int64_t budget_divisor = 4;     // of the free memory, where no budget is given
   std::int64_t workspace_divisor = 2;  // of the budget, kept for the methods at first
 };
@@ -41,7 +41,7 @@ struct Tiling {
 
 template <class F>
 Tiling first_tiling(const Sizes<F>& sizes, std::int64_t budget) {
-  const std::int64_t bytes = std::min(kTuning.tile_bytes, budget / kTuning.workspace_divisor / kSlots);
+  const std::int64_t bytes = std::min(device_policy().topk_tile_bytes, budget / kTuning.workspace_divisor / kSlots);
   Tiling tiling;
   tiling.rows = std::clamp<std::int64_t>(bytes / sizes.row_bytes(), 1, sizes.rows);
   if (tiling.rows == sizes.rows) tiling.slots = 1;

@@ -35,7 +35,9 @@ __global__ void fill_kernel(float* values, std::int64_t count) {
 
 DeviceBuffer<float> random_values(std::int64_t count, cudaStream_t stream) {
   DeviceBuffer<float> values(static_cast<std::size_t>(count), stream);
-  const std::int64_t blocks = std::min<std::int64_t>(ceil_div(count, kThreads), multiprocessor_count() * 8);
+  const std::int64_t blocks =
+      std::min<std::int64_t>(ceil_div(count, kThreads),
+                             multiprocessor_count() * device_policy().hardware.threads_per_multiprocessor / kThreads);
   launch("tune_fill", fill_kernel, {.blocks = blocks, .threads = kThreads}, stream, values.data(), count);
   return values;
 }

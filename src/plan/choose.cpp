@@ -112,7 +112,8 @@ double without_fp16(const Plan& brute) {
 Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
                const DataSamples& samples) {
   Plan brute = plan_device(problem, options, facts);
-  const bool few = problem.queries < kTriangleQueries || problem.base_rows < kTrianglePoints;
+  const bool few =
+      problem.queries < facts.policy.triangle_min_queries || problem.base_rows < facts.policy.triangle_min_points;
   if (few || !may_choose_triangle(options, samples)) return brute;
   try {
     Plan triangle = plan_device_triangle(problem, options, facts);

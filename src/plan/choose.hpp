@@ -14,10 +14,6 @@ namespace kith::plan {
 
 using core::SurvivingFractions;
 
-// On a device fewer leave it idle, whatever method triangle rules out.
-inline constexpr std::int64_t kTriangleQueries = 256;
-inline constexpr std::int64_t kTrianglePoints = 4096;
-
 // What runs the search. options.backend is not looked at.
 using Machine = std::variant<core::CpuFacts, core::DeviceFacts>;
 

@@ -17,22 +17,11 @@
 namespace kith::plan {
 namespace {
 
-// Below, neighbors lie so close together, beside their distance from the center, that fp16 should seldom tell them
-// apart; where that begins is a guess.
-constexpr std::int64_t kFp16Dims = 12;
-constexpr std::int64_t kFp16Queries = 32;  // with fewer, others read the points only once too
-
-// A trial takes about twice as long as all else that starts a search; a pass that fails, as long as it takes.
-constexpr double kWorthTrying = 1e-3;
-
-// Tiles of scores larger than this make nothing faster.
-constexpr std::int64_t kLargestTileBytes = std::int64_t{4} << 30;
-
-FusedWish fused_wish(const Problem& problem, const Options& options) {
+FusedWish fused_wish(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   if (options.method == Method::fused) return FusedWish::yes;
   // A sample of fewer points is most of them.
-  constexpr std::int64_t kFusedFrom = 4096;
-  return options.method == Method::automatic && problem.base_rows >= kFusedFrom ? FusedWish::either : FusedWish::no;
+  const bool may_pay = problem.base_rows >= policy.fused_min_points;
+  return options.method == Method::automatic && may_pay ? FusedWish::either : FusedWish::no;
 }
 
 bool can_round_to_fp16(const Problem& problem, core::Form form) {
@@ -40,20 +29,23 @@ bool can_round_to_fp16(const Problem& problem, core::Form form) {
 }
 
 // Whether searches of this base may want its fp16, however many queries they have. Sums of small integers are exact
-// in single precision, which no bound on fp16 can match.
-bool may_use_fp16(const Problem& problem, const Options& options) {
+// in single precision, which no bound on fp16 can match. In few dimensions neighbors lie so close together, beside
+// their distance from the center, that fp16 should seldom tell them apart; where that begins is a guess.
+bool may_use_fp16(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   const core::Form form = core::form_of(options.metric);
   if (!can_round_to_fp16(problem, form)) return false;
   if (options.distance != DistanceStage::automatic) return options.distance == DistanceStage::fp16;
   const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
   const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
-  return problem.dims >= kFp16Dims && !bounds.is_exact();
+  return problem.dims >= policy.fp16_min_dims && !bounds.is_exact();
 }
 
-bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, core::Form form) {
-  if (stage == DistanceStage::gemm) return can_multiply(form);
+// With fewer queries other stages read the points only once too.
+bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
+  if (stage == DistanceStage::gemm) return can_multiply(core::form_of(options.metric));
   if (stage != DistanceStage::fp16) return true;
-  return may_use_fp16(problem, options) && (options.distance == DistanceStage::fp16 || problem.queries >= kFp16Queries);
+  return may_use_fp16(problem, options, policy) &&
+         (options.distance == DistanceStage::fp16 || problem.queries >= policy.fp16_min_queries);
 }
 
 struct RankedStage {
@@ -62,15 +54,15 @@ struct RankedStage {
 };
 
 // The fastest first.
-std::vector<RankedStage> rank_stages(const core::DeviceProfile& costs, const Problem& problem, const Options& options,
+std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
                                      std::int64_t candidates) {
   const core::Form form = core::form_of(options.metric);
-  const FusedWish wish = fused_wish(problem, options);
+  const FusedWish wish = fused_wish(problem, options, facts.policy);
   std::vector<RankedStage> stages;
   for (const DistanceStage stage : {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled,
                                     DistanceStage::register_tiled, DistanceStage::gemm, DistanceStage::fp16})
-    if (is_ranked(stage, problem, options, form) && (wish != FusedWish::yes || can_fuse(stage)))
-      stages.push_back({stage, stage_cost(costs, stage, problem, form, candidates, wish)});
+    if (is_ranked(stage, problem, options, facts.policy) && (wish != FusedWish::yes || can_fuse(stage)))
+      stages.push_back({stage, stage_cost(facts, stage, problem, form, candidates, wish)});
   std::stable_sort(stages.begin(), stages.end(),
                    [](const auto& a, const auto& b) { return a.cost.seconds < b.cost.seconds; });
   return stages;
@@ -95,12 +87,12 @@ std::int64_t query_bytes(const Plan& plan) {
 }
 
 // `n`: points that are on the device at a time.
-void fit(Plan& plan, std::int64_t n) {
+void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
   plan.base_tile = n;
   plan.query_block = plan.problem.queries;
   const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)); };
   const std::int64_t usable = plan.workspace_bytes - plan.workspace_bytes / 8;  // the rest is for turned points
-  const std::int64_t room = std::min(usable, kLargestTileBytes);
+  const std::int64_t room = std::min(usable, policy.score_bytes);
   while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
   const std::int64_t least_tile = std::min(n, std::max<std::int64_t>(4 * plan.candidates, 65536));
   while (bytes() > room && plan.base_tile > least_tile) plan.base_tile = std::max(least_tile, (plan.base_tile + 1) / 2);
@@ -164,21 +156,22 @@ bool fuses_unrounded(const Plan& plan) {
 
 }  // namespace
 
-double point_bytes(const Problem& problem, const Options& options) {
+double point_bytes(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   const bool directions = core::has_directions(options.metric);
   const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
-  const std::int64_t fp16 = may_use_fp16(problem, options) ? 2 * padded_dims + 28 : 0;
+  const std::int64_t fp16 = may_use_fp16(problem, options, policy) ? 2 * padded_dims + 28 : 0;
   return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
 }
 
 bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
-  const double bytes = static_cast<double>(problem.base_rows) * point_bytes(problem, options);
+  const double bytes = static_cast<double>(problem.base_rows) * point_bytes(problem, options, facts.policy);
   return bytes <= static_cast<double>(device_budget(options, facts)) / 2;
 }
 
 std::int64_t points_at_once(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   if (is_resident(problem, options, facts)) return problem.base_rows;
-  const double slot = static_cast<double>(device_budget(options, facts)) / 4 / point_bytes(problem, options);
+  const double slot =
+      static_cast<double>(device_budget(options, facts)) / 4 / point_bytes(problem, options, facts.policy);
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(slot), 1, problem.base_rows);
 }
 
@@ -221,7 +214,7 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
 
-  std::vector<RankedStage> stages = rank_stages(facts.profile, problem, options, plan.candidates);
+  std::vector<RankedStage> stages = rank_stages(facts, problem, options, plan.candidates);
   plan.forced = options.distance != DistanceStage::automatic;
   const auto chosen = plan.forced ? std::find_if(stages.begin(), stages.end(),
                                                  [&](const auto& one) { return one.stage == options.distance; })
@@ -237,8 +230,9 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   for (const RankedStage& one : stages)
     plan.alternatives.push_back({one.stage, one.cost.seconds, one.cost.fused ? Method::fused : Method::two_stage});
   plan.passes = fallback_chain(plan);
-  plan.tries_passes = plan.seconds > kWorthTrying;
-  fit(plan, points_at_once(problem, options, facts));
+  // A trial takes about twice as long as all else that starts a search; a pass that fails, as long as it takes.
+  plan.tries_passes = plan.seconds > static_cast<double>(facts.policy.trial_microseconds) / 1e6;
+  fit(plan, points_at_once(problem, options, facts), facts.policy);
   plan.reason = device_reason(plan, plan.forced);
   return plan;
 }

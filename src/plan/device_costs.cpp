@@ -15,7 +15,6 @@ constexpr double kKeyDepth = 128;      // coordinates that keys take at a time
 constexpr double kDirectQueries = 4;   // that share a pass over the base
 constexpr double kTiledSide = 32;      // queries of a tile, and coordinates of a slice
 constexpr double kTileSide = 128;      // queries, and points, of tiles in registers
-constexpr double kBusyTiles = 160;     // fewer leave processors idle
 constexpr double kGemmQueries = 64;    // and
 constexpr double kGemmDims = 32;       // coordinates that a matrix product takes at least
 constexpr double kStoring = 0.45;      // of a score's cost, which a kernel hides behind its arithmetic
@@ -43,15 +42,16 @@ double triangle_steps(const Problem& problem, const Metric& metric) {
 
 class Model {
  public:
-  Model(const core::DeviceProfile& costs, const Problem& problem, core::Form form, std::int64_t candidates)
-      : costs_(costs),
+  Model(const core::DeviceFacts& facts, const Problem& problem, core::Form form, std::int64_t candidates)
+      : costs_(facts.profile),
+        busy_tiles_(static_cast<double>(facts.policy.busy_tiles)),
         n_(static_cast<double>(problem.base_rows)),
         q_(static_cast<double>(problem.queries)),
         d_(static_cast<double>(problem.dims)),
         width_(problem.dtype == DType::float64 ? 2 : 1),
         form_(form),
         expanded_(form == core::Form::squared && problem.dims >= kExpandFrom),
-        finalists_(q_ * static_cast<double>(candidates) * costs.finalist),
+        finalists_(q_ * static_cast<double>(candidates) * facts.profile.finalist),
         room_(static_cast<double>(core::plan_sample(problem.base_rows, candidates).capacity)) {}
 
   double two_stage(DistanceStage stage) const {
@@ -98,7 +98,7 @@ class Model {
   // Pairs of whole tiles, however few there are.
   double register_tiles() const {
     const double tiles = std::ceil(q_ / kTileSide) * std::ceil(n_ / kTileSide);
-    return std::max(tiles, kBusyTiles) * kTileSide * kTileSide * width_;
+    return std::max(tiles, busy_tiles_) * kTileSide * kTileSide * width_;
   }
   // Whole tiles of queries, however few there are.
   double tiled_pairs(double side) const { return std::max(q_, side) * n_ * width_; }
@@ -106,6 +106,7 @@ class Model {
   double reading() const { return n_ * d_ * 4 * width_ * costs_.read; }
 
   const core::DeviceProfile& costs_;
+  double busy_tiles_;
   double n_;
   double q_;
   double d_;
@@ -122,17 +123,17 @@ bool can_fuse(DistanceStage stage) {
   return stage == DistanceStage::register_tiled || stage == DistanceStage::fp16;
 }
 
-DeviceStageCost stage_cost(const core::DeviceProfile& costs, DistanceStage stage, const Problem& problem,
-                           core::Form form, std::int64_t candidates, FusedWish wish) {
-  const Model model(costs, problem, form, candidates);
+DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
+                           std::int64_t candidates, FusedWish wish) {
+  const Model model(facts, problem, form, candidates);
   const DeviceStageCost stored{model.two_stage(stage), false};
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;
   const DeviceStageCost fused{model.fused(stage), true};
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
 }
 
-double radius_seconds(const core::DeviceProfile& costs, const Problem& problem, core::Form form) {
-  return costs.start + Model(costs, problem, form, 1).pass();
+double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form) {
+  return facts.profile.start + Model(facts, problem, form, 1).pass();
 }
 
 // Landmarks are compared in registers, as tiles of points are; points of intervals by lanes that each read their own.

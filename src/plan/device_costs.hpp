@@ -17,11 +17,11 @@ bool can_fuse(DistanceStage stage);
 
 // The stage's time in the given form of search; for stages that can be fused, `either` takes the faster.
 enum class FusedWish { no, yes, either };
-DeviceStageCost stage_cost(const core::DeviceProfile& costs, DistanceStage stage, const Problem& problem,
-                           core::Form form, std::int64_t candidates, FusedWish wish);
+DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
+                           std::int64_t candidates, FusedWish wish);
 
 // Without the time of the neighbors: how many there are nobody knows.
-double radius_seconds(const core::DeviceProfile& costs, const Problem& problem, core::Form form);
+double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form);
 
 // Given the fraction of pairs of a query and a point whose distance is computed.
 double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,

@@ -9,7 +9,7 @@ namespace kith::plan {
 
 // Bytes of a base point on the device: its coordinates, under cosine and correlation once more as a direction, its
 // norms, and the same in fp16 where searches may want that.
-double point_bytes(const Problem& problem, const Options& options);
+double point_bytes(const Problem& problem, const Options& options, const core::DevicePolicy& policy);
 
 // Whether the base stays on the device; else every search streams it through. It may have half of the budget.
 bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts);

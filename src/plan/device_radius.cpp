@@ -12,11 +12,6 @@
 namespace kith::plan {
 namespace {
 
-// More queries at once make nothing faster.
-constexpr std::int64_t kRadiusQueries = 16384;
-// Nor do longer lists: their pairs are sorted, and go to the host.
-constexpr std::int64_t kLongestList = std::int64_t{1} << 25;
-
 // Of a pair in the list: its query and point, its key, and twice (key, point, query) to be sorted, with a byte for the
 // sort itself.
 std::int64_t listed_bytes(const Problem& problem) {
@@ -41,7 +36,7 @@ Plan plan_device_radius(const Problem& problem, const Options& options, const co
   plan.expanded = form == core::Form::squared && problem.dims >= kExpandFrom;
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.base_tile = points_at_once(problem, options, facts);
-  plan.seconds = radius_seconds(facts.profile, problem, form);
+  plan.seconds = radius_seconds(facts, problem, form);
   plan.reason = "no score need be stored; keys decide what lies near the radius";
 
   constexpr std::int64_t kCounter = 8;
@@ -49,8 +44,9 @@ Plan plan_device_radius(const Problem& problem, const Options& options, const co
   const std::int64_t pair = listed_bytes(problem);
   const std::int64_t query = limit_bytes(problem);
   // Queries may have a quarter of the memory for themselves.
-  plan.query_block = std::clamp<std::int64_t>(usable / 4 / query, 1, std::min(problem.queries, kRadiusQueries));
-  const std::int64_t list = std::min((usable - plan.query_block * query) / pair, kLongestList);
+  plan.query_block =
+      std::clamp<std::int64_t>(usable / 4 / query, 1, std::min(problem.queries, facts.policy.radius_queries));
+  const std::int64_t list = std::min((usable - plan.query_block * query) / pair, facts.policy.radius_pairs);
   plan.candidates = std::min(list / plan.query_block, problem.base_rows);
   if (plan.candidates < 1) {
     plan.query_block = std::max<std::int64_t>(1, usable / (query + pair));

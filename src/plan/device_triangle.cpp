@@ -15,13 +15,11 @@
 namespace kith::plan {
 namespace {
 
-// Of the paper's adaptive scheme; what its formulas ask of a device are those of the ones that this was built for.
+// The adaptive scheme of Chen et al.
 struct Adaptive {
-  static constexpr std::int64_t kPartialFrom = 8;          // k / dims above it: partial filtering
-  static constexpr std::int64_t kSharedBytes = 228 << 10;  // of a multiprocessor
-  static constexpr std::int64_t kThreads = 2048;           // that it runs at once
-  static constexpr std::int64_t kRegisters = 255;          // of a thread
-  static constexpr double kConflicts = 0.25;               // r: of all threads that fit, so many are of use
+  static constexpr std::int64_t kPartialFrom = 8;  // k / dims above it: partial filtering
+  static constexpr std::int64_t kRegisters = 255;  // of a thread
+  static constexpr double kConflicts = 0.25;       // r: the fraction of all threads that fit which are of use
 };
 
 constexpr std::int64_t kFewestLandmarks = 16;
@@ -63,14 +61,15 @@ void require_possible(const TriangleTuning& tuning, const Problem& problem) {
 }
 
 // What form sweet-knn does where nobody says so (Chen et al., section IV-D and figure 8).
-TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& problem, int processors) {
+TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& problem,
+                               const core::DeviceHardware& hardware) {
   TriangleTuning tuning = asked;
   if (tuning.filter == TriangleFilter::automatic)
     tuning.filter = problem.k > Adaptive::kPartialFrom * problem.dims ? TriangleFilter::partial : TriangleFilter::full;
   if (tuning.placement == TrianglePlacement::automatic) {
     // A neighbor is a key with its number.
     const std::int64_t bytes = problem.k * 2 * core::element_bytes(problem);
-    const std::int64_t shared = Adaptive::kSharedBytes / Adaptive::kThreads;
+    const std::int64_t shared = hardware.shared_per_multiprocessor / hardware.threads_per_multiprocessor;
     const std::int64_t registers = Adaptive::kRegisters * 4;
     const bool in_registers = bytes < registers && problem.k <= core::kMaxRegisterList;
     tuning.placement = bytes <= shared ? TrianglePlacement::shared
@@ -78,7 +77,8 @@ TriangleTuning adapt_sweet_knn(const TriangleTuning& asked, const Problem& probl
                                        : TrianglePlacement::global;
   }
   if (tuning.threads_per_query == 0) {
-    const double threads = Adaptive::kConflicts * static_cast<double>(Adaptive::kThreads * processors);
+    const double threads =
+        Adaptive::kConflicts * static_cast<double>(hardware.threads_per_multiprocessor * hardware.multiprocessors);
     const double each = threads / static_cast<double>(std::max<std::int64_t>(problem.queries, 1));
     tuning.threads_per_query = std::clamp(static_cast<int>(each), 1, static_cast<int>(core::kMaxSweetKnnThreads));
   }
@@ -96,7 +96,7 @@ Plan plan_device_triangle(const Problem& problem, const Options& options, const 
   plan.triangle = options.triangle;
   if (plan.triangle.form == TriangleForm::automatic) plan.triangle.form = TriangleForm::interval_scan;
   if (plan.triangle.form == TriangleForm::sweet_knn)
-    plan.triangle = adapt_sweet_knn(plan.triangle, problem, facts.processors);
+    plan.triangle = adapt_sweet_knn(plan.triangle, problem, facts.policy.hardware);
   require_possible(plan.triangle, problem);
   plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows, problem);
   plan.base_tile = problem.base_rows;
@@ -104,8 +104,8 @@ Plan plan_device_triangle(const Problem& problem, const Options& options, const 
 
   const double n = static_cast<double>(problem.base_rows);
   const double centers = static_cast<double>(plan.triangle.base_landmarks * cluster_bytes(problem));
-  const double base =
-      centers + n * (point_bytes(problem, options) + static_cast<double>(cluster_bytes(problem) + kSortBytes));
+  const double base = centers + n * (point_bytes(problem, options, facts.policy) +
+                                     static_cast<double>(cluster_bytes(problem) + kSortBytes));
   const double left = static_cast<double>(plan.budget_bytes) - base;
   if (!is_resident(problem, options, facts) || left < static_cast<double>(kWorkspaceLeast))
     throw Error(ErrorCode::out_of_memory,

@@ -154,11 +154,12 @@ Plan plan_device_shifted_sort(const Problem& problem, const Options& options, co
   const std::int64_t base = problem.base_rows * (problem.dims * element + 24);
   // CUB's storage is small beside its second buffers; so are pieces that are rounded up.
   constexpr std::int64_t kRounding = std::int64_t{16} << 20;
-  constexpr double kSortedSeconds = 2e-10;
-  constexpr double kCandidateSeconds = 2e-11;
+  constexpr double kPicosecond = 1e12;
+  const double sorted_seconds = static_cast<double>(facts.policy.sorted_picoseconds) / kPicosecond;
+  const double candidate_seconds = static_cast<double>(facts.policy.curve_candidate_picoseconds) / kPicosecond;
   const std::int64_t query =
       2 * code + 16 + point + 4 * plan.shifted_sort.shifts + (in_memory ? problem.k * (element == 8 ? 16 : 8) : 0);
-  plan.seconds = sorting_seconds(plan, kSortedSeconds, kCandidateSeconds);
+  plan.seconds = sorting_seconds(plan, sorted_seconds, candidate_seconds);
   if (plan.shifted_sort.positions == CurvePositions::sort) {
     // The points in their orders are of a batch here. Of a code and an id, two each and a count while they are sorted.
     const std::int64_t entry = 2 * code + 16;
@@ -166,7 +167,7 @@ Plan plan_device_shifted_sort(const Problem& problem, const Options& options, co
     fit_batch(plan, base + points, query + entry);
     plan.workspace_bytes = points + plan.query_block * (query + entry);
     const std::int64_t again = (problem.queries - 1) / plan.query_block * problem.base_rows + problem.queries;
-    plan.seconds += static_cast<double>(again * plan.shifted_sort.shifts) * kSortedSeconds;
+    plan.seconds += static_cast<double>(again * plan.shifted_sort.shifts) * sorted_seconds;
     return plan;
   }
   const std::int64_t orders = plan.shifted_sort.shifts * problem.base_rows * (code + point);

@@ -506,7 +506,7 @@ struct NeedsADevice {
     TopkOptions topk_options;
     topk_options.backend = Backend::cpu;
     EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"cpu"}, [&] { topk(elsewhere, 1, topk_options); }));
-    if (!cuda_devices().empty()) return;
+    if (!devices(Backend::cuda).empty()) return;
     options.backend = Backend::automatic;
     EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cuda"}, [&] { Index<T>(elsewhere, options); }));
     EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cuda"}, [&] { topk(elsewhere, 1); }));

@@ -273,7 +273,7 @@ TEST(Backends, ValuesOnADeviceNeedOne) {
   std::int64_t id = 0;
   const auto matrix = MatrixView<float>::on_device(&value, 1, 1);
   TopkOptions options;
-  if (cuda_devices().empty()) {
+  if (devices(Backend::cuda).empty()) {
     EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cuda"}, [&] {
       topk_into(matrix, 1, {&value, &id, Memory::device}, options);
     }));

@@ -50,8 +50,8 @@ TEST(DeviceChoice, FollowsTheShareThatIsLeft) {
 
 TEST(DeviceChoice, AsksNothingWhereTheAnswerDecidesNothing) {
   Data data;
-  EXPECT_NE(data.plan({1000000, plan::kTriangleQueries - 1, 8, 10}).method, Method::triangle);
-  EXPECT_NE(data.plan({plan::kTrianglePoints - 1, 100000, 8, 10}).method, Method::triangle);
+  EXPECT_NE(data.plan({1000000, test::large_device().policy.triangle_min_queries - 1, 8, 10}).method, Method::triangle);
+  EXPECT_NE(data.plan({test::large_device().policy.triangle_min_points - 1, 100000, 8, 10}).method, Method::triangle);
   for (const Method method : {Method::two_stage, Method::fused, Method::brute}) {
     Options options;
     options.method = method;

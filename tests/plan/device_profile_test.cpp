@@ -138,7 +138,10 @@ TEST_F(DeviceProfileTest, MustBeRightWhereKithProfileNamesIt) {
 }
 
 Plan planned(const core::DeviceProfile& profile, const std::string& source) {
-  const core::DeviceFacts facts{std::int64_t{1} << 36, 100, kDevice, profile, source};
+  core::DeviceFacts facts;
+  facts.free_memory = std::int64_t{1} << 36;
+  facts.profile = profile;
+  facts.profile_source = source;
   Options options;
   return plan::choose({1000000, 1000, 128, 10, DType::float32}, options, facts);
 }

@@ -8,7 +8,6 @@ namespace kith::test {
 inline core::DeviceFacts large_device() {
   core::DeviceFacts facts;
   facts.free_memory = std::int64_t{100} << 30;
-  facts.processors = 132;
   return facts;
 }
 

@@ -2,14 +2,9 @@
 #include "cuda/brute/brute_search.hpp"
 
 #include "cuda/brute/fallback_search.hpp"
+#include "cuda/runtime/properties.hpp"
 
 namespace kith::KITH_BACKEND::brute {
-namespace {
-
-// So few queries skip to the last pass: exact keys of all points then take no longer than scores.
-constexpr std::int64_t kExactAtOnce = 16;
-
-}  // namespace
 
 template <class F>
 std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
@@ -26,7 +21,8 @@ std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>&
   DeviceBuffer<unsigned> chosen;
   for (++pass; pass < work.passes.size() && search.failed() > 0; ++pass) {
     const std::int64_t count = search.failed();
-    if (count <= kExactAtOnce) pass = work.passes.size() - 1;
+    // For so few, exact keys of all points take no longer than scores.
+    if (count <= device_policy().exact_queries) pass = work.passes.size() - 1;
     DeviceBuffer<unsigned> failed(as_size(count), stream);
     if (rest) {
       gather_rows(chosen.data(), search.failed_queries(), count, 1, failed.data(), stream);

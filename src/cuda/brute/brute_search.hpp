@@ -43,9 +43,9 @@ struct BruteWork {
   SelectMethod select = SelectMethod::automatic;
   std::vector<Pass> passes;  // the fallback chain; the last is `exact`
   std::int64_t query_tile = 1;
-  std::int64_t base_tile = 1;                          // at most what the source hands out
-  std::int64_t overlap_pairs = std::int64_t{1} << 26;  // tiles of fewer do not overlap
-  double integer_range = 0;                            // of core::ScoreBounds
+  std::int64_t base_tile = 1;      // at most what the source hands out
+  std::int64_t overlap_pairs = 0;  // tiles of fewer do not overlap
+  double integer_range = 0;        // of core::ScoreBounds
   bool tries = true;               // passes on a sample of the queries first; for long searches only
   bool remembers = true;           // skips the passes that the history has
   PassHistory* history = nullptr;  // of the index

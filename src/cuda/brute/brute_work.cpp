@@ -1,5 +1,7 @@
 #include "cuda/brute/brute_work.hpp"
 
+#include "cuda/runtime/properties.hpp"
+
 namespace kith::KITH_BACKEND::brute {
 
 BruteWork brute_work_of(const Plan& plan, double integer_range, PassHistory& history) {
@@ -10,6 +12,7 @@ BruteWork brute_work_of(const Plan& plan, double integer_range, PassHistory& his
           .passes = plan.passes,
           .query_tile = plan.query_block,
           .base_tile = plan.base_tile,
+          .overlap_pairs = device_policy().overlap_pairs,
           .integer_range = integer_range,
           .tries = plan.tries_passes,
           .remembers = !plan.forced,

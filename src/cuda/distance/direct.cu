@@ -25,7 +25,6 @@ struct DirectTuning {
   static constexpr unsigned kWarps = kThreads / kWarp;
   static constexpr unsigned kLineLanes = 8;        // lanes whose 16 bytes are a cache line
   static constexpr unsigned kLoadsEach = 4;        // loads of a lane before more than kLineLanes share a point
-  static constexpr std::int64_t kWarpsEach = 16;   // warps of a multiprocessor that keep memory busy
   static constexpr std::int64_t kStridesEach = 2;  // loads of each thread at least where a block shares a point
 };
 
@@ -244,7 +243,8 @@ void launch_direct(const ScoreCall<F>& call, const Form& form) {
                      .vector_loads = is_vector_aligned(call.queries) && is_vector_aligned(call.base)};
   const std::int64_t warps = ceil_div(call.base.count, std::int64_t{kDirectRows<Form>} * (kWarp / work.lanes));
   constexpr std::int64_t kLong = DirectTuning::kStridesEach * DirectTuning::kThreads * kVectorWidth<F>;
-  work.block_per_point = call.dims >= kLong && warps * work.passes < DirectTuning::kWarpsEach * multiprocessor_count();
+  work.block_per_point =
+      call.dims >= kLong && warps * work.passes < device_policy().direct_warps_each * multiprocessor_count();
   const std::int64_t blocks = work.block_per_point ? warps : ceil_div(warps, DirectTuning::kWarps);
   launch("direct_scores", direct_kernel<Form, Queries, F>,
          {.blocks = blocks * work.passes, .threads = DirectTuning::kThreads}, call.stream(), work, form);

@@ -18,8 +18,6 @@ void transpose_points(const PointRows<F>& points, std::int64_t dims, F* panels, 
 
 namespace panels {
 
-constexpr std::int64_t kPartBytes = std::int64_t{32} << 20;
-
 // Whether there are so many queries that reading and writing the points once more costs little in comparison.
 template <class F>
 bool are_worthwhile(std::int64_t queries, std::int64_t dims) {
@@ -44,7 +42,7 @@ std::int64_t part_points(std::int64_t queries, std::int64_t dims, const Workspac
       workspace.budget() == 0 ? std::int64_t{1} << 40 : static_cast<std::int64_t>(workspace.budget());
   const std::int64_t capacity = budget / 8 - bytes(queries);
   if (capacity <= 0) return 0;
-  return std::min(capacity, kPartBytes) / bytes(1) * TileShape<F>::kPoints;
+  return std::min(capacity, device_policy().panel_bytes) / bytes(1) * TileShape<F>::kPoints;
 }
 
 }  // namespace panels

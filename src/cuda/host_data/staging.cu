@@ -5,17 +5,10 @@
 #include <system_error>
 #include <thread>
 
+#include "cuda/runtime/properties.hpp"
+
 namespace kith::KITH_BACKEND::host_data {
 namespace {
-
-struct StagingTuning {
-  // Measured on an H200 and 16 cores: 51.7 GB/s, of 55.5 from pinned memory; 2 and 8 MiB, and 8 and 16 threads, are
-  // slower.
-  std::int64_t buffer_bytes = 4 << 20;
-  std::int64_t bytes_a_thread = 64 << 20;
-  int most_threads = 12;
-};
-constexpr StagingTuning kTuning;
 
 bool is_pinned(const void* address) {
   cudaPointerAttributes attributes{};
@@ -28,9 +21,10 @@ bool is_pinned(const void* address) {
 
 StagingShape staging_shape(std::int64_t bytes) {
   const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const core::DevicePolicy& policy = device_policy();
   const std::int64_t threads =
-      std::clamp<std::int64_t>(bytes / kTuning.bytes_a_thread, 1, std::min<std::int64_t>(cores, kTuning.most_threads));
-  const std::int64_t whole = (std::clamp<std::int64_t>(bytes, 1, kTuning.buffer_bytes) + 7) / 8 * 8;
+      std::clamp<std::int64_t>(bytes / policy.staging_thread_bytes, 1, std::min(cores, policy.staging_threads));
+  const std::int64_t whole = (std::clamp<std::int64_t>(bytes, 1, policy.staging_buffer_bytes) + 7) / 8 * 8;
   return {static_cast<std::size_t>(whole), static_cast<int>(threads)};
 }
 

@@ -19,7 +19,6 @@ namespace kith::KITH_BACKEND::inline points {
 namespace {
 
 constexpr unsigned kCheckThreads = 256;
-constexpr unsigned kBlocksEach = 16;  // blocks of a multiprocessor
 
 // Packed rows are passed as one long row, which saves a division a value.
 template <class F>
@@ -95,8 +94,8 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
   const std::int64_t dims = points.dims();
   if (finite) {
     const bool packed = rows.stride == dims;
-    const std::int64_t blocks =
-        std::min<std::int64_t>(ceil_div(rows.count * dims, kCheckThreads), multiprocessor_count() * kBlocksEach);
+    const std::int64_t blocks = std::min<std::int64_t>(ceil_div(rows.count * dims, kCheckThreads),
+                                                       multiprocessor_count() * device_policy().check_blocks_each);
     launch("find_not_finite", find_not_finite_kernel<F>, {.blocks = blocks, .threads = kCheckThreads}, stream,
            packed ? PointRows<F>{rows.data, 1, rows.count * dims} : rows, packed ? rows.count * dims : dims,
            faults_.data());

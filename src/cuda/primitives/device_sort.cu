@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
 
 #if !defined(KITH_IS_EMULATED)
 #include <thrust/iterator/counting_iterator.h>
@@ -71,12 +72,6 @@ LabeledKey<unsigned long long>* sort_labeled(LabeledKey<unsigned long long>* key
 #else
 
 namespace {
-
-struct DeviceSortTuning {
-  std::int64_t keys_per_launch = 6000;  // keys that a block sorts in the time of one more device-wide launch
-  std::int64_t resident_blocks = 256;   // segments from which one block each fills the device
-};
-constexpr DeviceSortTuning kDeviceSortTuning;
 
 constexpr int kIdBits = 32;
 
@@ -188,7 +183,7 @@ __global__ void strip_kernel(const WideLabeled* labeled, std::int64_t count, Wid
 void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder ids) {
   if (segments == 0 || length <= 1) return;
   const int first_bit = ids == IdOrder::ascending ? kIdBits : 0;
-  if (segments < kDeviceSortTuning.resident_blocks && segments * kDeviceSortTuning.keys_per_launch < length)
+  if (segments < device_policy().sort_segments && segments * device_policy().sort_keys_per_launch < length)
     sort_each_segment(keys, segments, length, workspace, first_bit);
   else
     sort_all_segments(keys, segments, length, workspace, first_bit);

@@ -2,9 +2,25 @@
 #include "cuda/runtime/properties.hpp"
 
 #include <array>
-#include <atomic>
+#include <mutex>
+
+#include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND::inline runtime {
+namespace {
+
+core::DeviceHardware hardware_of(const cudaDeviceProp& found) {
+  return {.compute_major = found.major,
+          .compute_minor = found.minor,
+          .multiprocessors = found.multiProcessorCount,
+          .shared_per_block = static_cast<std::int64_t>(found.sharedMemPerBlockOptin),
+          .shared_per_multiprocessor = static_cast<std::int64_t>(found.sharedMemPerMultiprocessor),
+          .registers_per_multiprocessor = found.regsPerMultiprocessor,
+          .threads_per_multiprocessor = found.maxThreadsPerMultiProcessor,
+          .l2_bytes = found.l2CacheSize};
+}
+
+}  // namespace
 
 std::vector<DeviceProperties> devices() {
   int count = 0;
@@ -21,11 +37,7 @@ std::vector<DeviceProperties> devices() {
     DeviceProperties device;
     device.id = id;
     device.name = found.name;
-    device.major = found.major;
-    device.minor = found.minor;
-    device.multiprocessors = static_cast<unsigned>(found.multiProcessorCount);
-    device.l2_bytes = static_cast<std::size_t>(found.l2CacheSize);
-    device.shared_bytes = found.sharedMemPerBlockOptin;
+    device.hardware = hardware_of(found);
     device.memory = found.totalGlobalMem;
     // A device in exclusive use by another process does not report its memory.
     if (cudaSetDevice(id) != cudaSuccess || cudaMemGetInfo(&device.free_memory, &device.memory) != cudaSuccess)
@@ -36,17 +48,24 @@ std::vector<DeviceProperties> devices() {
   return all;
 }
 
-unsigned multiprocessor_count() {
-  constexpr int kMaxCached = 64;
-  static std::array<std::atomic<unsigned>, kMaxCached> counts{};
+const core::DevicePolicy& device_policy() {
+  constexpr std::size_t kMaxDevices = 256;
+  static std::array<std::once_flag, kMaxDevices> asked;
+  static std::array<core::DevicePolicy, kMaxDevices> policies;
   int device = 0;
   KITH_CUDA(cudaGetDevice(&device));
-  if (device < kMaxCached && counts[static_cast<std::size_t>(device)] > 0)
-    return counts[static_cast<std::size_t>(device)];
-  int count = 0;
-  KITH_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  if (device < kMaxCached) counts[static_cast<std::size_t>(device)] = static_cast<unsigned>(count);
-  return static_cast<unsigned>(count);
+  const auto slot = static_cast<std::size_t>(device);
+  if (slot >= kMaxDevices) throw Error(ErrorCode::internal, "more devices than policies");
+  std::call_once(asked[slot], [&] {
+    cudaDeviceProp found{};
+    KITH_CUDA(cudaGetDeviceProperties(&found, device));
+    policies[slot] = core::policy_for(hardware_of(found));
+  });
+  return policies[slot];
+}
+
+unsigned multiprocessor_count() {
+  return static_cast<unsigned>(device_policy().hardware.multiprocessors);
 }
 
 std::string device_name() {

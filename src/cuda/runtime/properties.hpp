@@ -1,10 +1,11 @@
-// properties.hpp: the devices of this machine and their hardware properties.
+// properties.hpp: the devices of this machine, their hardware and their policies.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "core/device_policy.hpp"
 #include "cuda/runtime/check.hpp"
 
 namespace kith::KITH_BACKEND::inline runtime {
@@ -12,19 +13,16 @@ namespace kith::KITH_BACKEND::inline runtime {
 struct DeviceProperties {
   int id = 0;
   std::string name;
-  int major = 0;  // compute capability
-  int minor = 0;
-  unsigned multiprocessors = 0;
+  core::DeviceHardware hardware;
   std::size_t memory = 0;  // bytes
   std::size_t free_memory = 0;
-  std::size_t l2_bytes = 0;
-  std::size_t shared_bytes = 0;  // dynamic shared memory that a block may request
 };
 
 // All devices; empty if there is none or no driver.
 std::vector<DeviceProperties> devices();
 
-// Multiprocessors of the current device. The driver is asked once per device.
+// The policy of the current device. The driver is asked once per device.
+const core::DevicePolicy& device_policy();
 unsigned multiprocessor_count();
 
 // The current device's name.

@@ -9,14 +9,14 @@
 #include "cuda/primitives/device_sort.hpp"
 #include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/shared.cuh"
 
 namespace kith::KITH_BACKEND::select {
 
 namespace {
 
-constexpr unsigned kRowsPerBlock = 4;     // of the kernels with one warp per row
-constexpr unsigned kMaximumByWarp = 512;  // keys up to which one warp finds a row's largest
+constexpr unsigned kRowsPerBlock = 4;  // of the kernels with one warp per row
 constexpr unsigned kMaximumByBlockThreads = 256;
 
 template <class T>
@@ -136,7 +136,7 @@ void finish_rows(KeyOf<T>* keys, const SelectCall<T>& call) {
   const unsigned k = call.k();
   if (call.output.form == TopkOutput::unsorted || k == 1) return put_sorted_rows(keys, k, call);
   if (call.output.form != TopkOutput::kth_only) return put_rows_in_order(keys, call);
-  if (k <= kMaximumByWarp) return put_maximum<T, kWarp>("finish: maximum by warps", keys, call);
+  if (k <= device_policy().maximum_by_warp_k) return put_maximum<T, kWarp>("finish: maximum by warps", keys, call);
   put_maximum<T, kMaximumByBlockThreads>("finish: maximum by blocks", keys, call);
 }
 

@@ -5,6 +5,7 @@
 // Cost: reading the sample, and a radix selection over kThreads · kKept keys, or their sort if splitters are needed.
 #pragma once
 
+#include "core/threshold_plan.hpp"
 #include "cuda/primitives/append.cuh"
 #include "cuda/primitives/bitonic.cuh"
 #include "cuda/primitives/kth_key.cuh"
@@ -13,9 +14,11 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "cuda/select/rows.cuh"
-#include "cuda/select/threshold_plan.hpp"
 
 namespace kith::KITH_BACKEND::select {
+
+using core::kLargestSmallK;
+using core::ThresholdPlan;
 
 // The data that the kernels of a selection exchange. `filtered` and `histogram` start at zero.
 template <class K>

@@ -1,4 +1,4 @@
-// select.hpp: the selection methods by their enumerators, and which of them `automatic` is.
+// select.hpp: the selection methods by their enumerators.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,5 @@ void select_rows(const SelectCall<T>& call, SelectMethod method);
 
 // `automatic` first.
 std::vector<SelectMethod> select_methods();
-
-// What `automatic` is for rows × length values of which k are wanted in this form, on a device with so many
-// multiprocessors.
-SelectMethod choose_method(std::int64_t rows, std::int64_t length, std::int64_t k, TopkOutput form,
-                           unsigned processors);
 
 }  // namespace kith::KITH_BACKEND::select

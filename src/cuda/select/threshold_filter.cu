@@ -18,6 +18,7 @@
 #include "cuda/select/finish_candidates.cuh"
 #include "cuda/select/sample_threshold.cuh"
 #include "kith/error.hpp"
+#include "plan/select.hpp"
 
 namespace kith::KITH_BACKEND::select {
 namespace {
@@ -88,17 +89,18 @@ struct SmallSelection {
 
   const SelectCall<T>& call;
   const ThresholdPlan& plan;
-  bool few_rows = call.rows.rows < 4 * static_cast<std::int64_t>(multiprocessor_count());
+  const core::DevicePolicy& policy = device_policy();
+  bool few_rows = call.rows.rows < policy.few_rows_each * policy.hardware.multiprocessors;
 
   ThresholdState<KeyOf<T>> sampled() const {
     if (plan.samples == 0) return {};
     constexpr unsigned kLowRank = 24;
     if constexpr (kTuned) {
       if (few_rows) return plan.rank <= kLowRank ? sample_by_blocks<512, 2>() : sample_by_blocks<512, 4>();
-      constexpr unsigned kShortSample = 4096;
-      if (plan.samples <= kShortSample && plan.rank <= 32) return sample_by_warps<2>();
-      if (plan.samples <= kShortSample && plan.rank <= 96) return sample_by_warps<4>();
-      if (plan.samples <= kShortSample && plan.rank <= 224) return sample_by_warps<8>();
+      const bool by_warps = plan.samples <= policy.warp_sample_max;
+      if (by_warps && plan.rank <= 32) return sample_by_warps<2>();
+      if (by_warps && plan.rank <= 96) return sample_by_warps<4>();
+      if (by_warps && plan.rank <= 224) return sample_by_warps<8>();
     }
     if (plan.rank <= kLowRank) return sample_by_blocks<256, 2>();
     return plan.rank <= 512 ? sample_by_blocks<256, 4>() : sample_by_blocks<256, 8>();
@@ -228,7 +230,7 @@ namespace methods {
 template <class T>
 void threshold_filter(const SelectCall<T>& call) {
   select_by_threshold(call,
-                      plan_threshold(call.rows.rows, call.rows.length, call.k(), sizeof(T), multiprocessor_count()));
+                      plan::plan_threshold(call.rows.rows, call.rows.length, call.k(), sizeof(T), device_policy()));
 }
 
 template void threshold_filter(const SelectCall<float>&);

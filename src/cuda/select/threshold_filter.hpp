@@ -1,10 +1,12 @@
 // threshold_filter.hpp: selection by a threshold that a sample of each row gives.
 #pragma once
 
+#include "core/threshold_plan.hpp"
 #include "cuda/select/method.hpp"
-#include "cuda/select/threshold_plan.hpp"
 
 namespace kith::KITH_BACKEND::select {
+
+using core::ThresholdPlan;
 
 // The method threshold-filter with a given plan; tests pass plans that make rows fail.
 template <class T>

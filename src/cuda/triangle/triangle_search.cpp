@@ -18,10 +18,10 @@ namespace {
 
 // Warps that share a query: as many as it takes to keep the multiprocessors busy.
 unsigned interval_scan_warps(const TriangleTuning& tuning, std::int64_t queries) {
-  constexpr std::int64_t kWarpsEach = 24;  // warps of a multiprocessor
   if (tuning.threads_per_query > 0)
     return std::bit_ceil(static_cast<unsigned>(ceil_div(tuning.threads_per_query, kWarp)));
-  const std::int64_t wanted = multiprocessor_count() * kWarpsEach / std::max<std::int64_t>(queries, 1);
+  const std::int64_t wanted =
+      multiprocessor_count() * device_policy().scan_warps_each / std::max<std::int64_t>(queries, 1);
   return std::bit_floor(static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMaxIntervalScanWarps)));
 }
 

@@ -67,19 +67,19 @@ TEST(RuntimeAnywhere, NamesItsDevices) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     EXPECT_EQ(devices[i].id, static_cast<int>(i));
     EXPECT_FALSE(devices[i].name.empty());
-    EXPECT_GT(devices[i].major, 0);
-    EXPECT_GT(devices[i].multiprocessors, 0U);
+    EXPECT_GT(devices[i].hardware.compute_major, 0);
+    EXPECT_GT(devices[i].hardware.multiprocessors, 0);
     EXPECT_GT(devices[i].memory, 0U);
     EXPECT_LE(devices[i].free_memory, devices[i].memory);
-    EXPECT_GT(devices[i].l2_bytes, 0U);
-    EXPECT_GE(devices[i].shared_bytes, 48U << 10U);
+    EXPECT_GT(devices[i].hardware.l2_bytes, 0);
+    EXPECT_GE(devices[i].hardware.shared_per_block, 48 << 10);
   }
 }
 
 TEST_F(Runtime, CountsTheProcessorsOfTheCurrentDevice) {
   for (const auto& one : device::devices()) {
     KITH_CUDA(cudaSetDevice(one.id));
-    EXPECT_EQ(device::multiprocessor_count(), one.multiprocessors);
+    EXPECT_EQ(device::multiprocessor_count(), one.hardware.multiprocessors);
   }
   KITH_CUDA(cudaSetDevice(0));
 }

@@ -1,15 +1,16 @@
 // Selection by a threshold: what the plan promises, and that rows which break it are still right.
-#include <cmath>
 #include <functional>
 
+#include "cuda/runtime/properties.hpp"
 #include "cuda/select/threshold_filter.hpp"
+#include "plan/select.hpp"
 #include "select/selection.hpp"
 
 namespace kith::test {
 namespace {
 
-using device::select::plan_threshold;
-using device::select::ThresholdPlan;
+using core::ThresholdPlan;
+using plan::plan_threshold;
 
 using Threshold = DeviceTest;
 
@@ -52,6 +53,13 @@ void check_plan(DeviceProblem<T>& problem, const Question& question, const Thres
                 question);
 }
 
+// The device's, with another number of multiprocessors unless that is 0.
+core::DevicePolicy policy_with(unsigned processors) {
+  core::DevicePolicy policy = device::device_policy();
+  if (processors > 0) policy.hardware.multiprocessors = processors;
+  return policy;
+}
+
 struct Task {
   Values kind;
   std::int64_t rows;
@@ -64,8 +72,7 @@ struct Task {
 
 template <class T>
 void check_spoilers(const Task& task) {
-  const unsigned processors = task.processors == 0 ? device::multiprocessor_count() : task.processors;
-  const ThresholdPlan planned = plan_threshold(task.rows, task.length, task.k, sizeof(T), processors);
+  const ThresholdPlan planned = plan_threshold(task.rows, task.length, task.k, sizeof(T), policy_with(task.processors));
   if (planned.rank == 0) return;
   const auto problem = make_problem<T>(task.kind, task.rows, task.length, task.largest, Ids::column, {1, 3}, task.k);
   DeviceProblem<T> on_device(problem);
@@ -119,7 +126,7 @@ TEST_F(Threshold, EqualValuesThatBreakThePlanAreStillRight) {
 
 // Many rows are sampled and finished by smaller groups.
 TEST_F(Threshold, ManyRowsThatBreakThePlanAreStillRight) {
-  const std::int64_t rows = 4 * static_cast<std::int64_t>(device::multiprocessor_count()) + 1;
+  const std::int64_t rows = 4 * device::device_policy().hardware.multiprocessors + 1;
   for (const unsigned k : {1U, 20U, 100U, 200U})
     check_spoilers<float>({Values::random, rows, small_problems() ? 5003U : 20011U, k, TopkOutput::sorted, k == 20});
   check_spoilers<double>({Values::few_distinct, rows, small_problems() ? 5003U : 20011U, 100});
@@ -128,7 +135,7 @@ TEST_F(Threshold, ManyRowsThatBreakThePlanAreStillRight) {
 // Many rows for few processors: a block does all of a row.
 TEST_F(Threshold, WholeRowsThatBreakThePlanAreStillRight) {
   constexpr unsigned kLength = 6001;
-  ASSERT_TRUE(plan_threshold(16, kLength, 129, 4, 1).whole_rows);
+  ASSERT_TRUE(plan_threshold(16, kLength, 129, 4, policy_with(1)).whole_rows);
   for (const Values kind : {Values::random, Values::special})
     for (const unsigned k : {129U, 300U})
       check_spoilers<float>({kind, 16, kLength, k, TopkOutput::sorted, k == 129, 1});
@@ -138,7 +145,7 @@ TEST_F(Threshold, WholeRowsThatBreakThePlanAreStillRight) {
 TEST_F(Threshold, ManyBucketsAreFilled) {
   const auto problem = make_problem<float>(Values::random, 1, 9999, false, Ids::column, {}, 8);
   DeviceProblem<float> on_device(problem);
-  ThresholdPlan plan = plan_threshold(1, 9999, 2500, sizeof(float), device::multiprocessor_count());
+  ThresholdPlan plan = plan_threshold(1, 9999, 2500, sizeof(float), device::device_policy());
   plan.buckets = 300;
   for_each_schedule([&] { check_plan<float>(on_device, {2500}, plan); });
 }
@@ -151,7 +158,7 @@ TEST_F(Threshold, PartsOfARowAgree) {
     DeviceProblem<float> on_device(problem);
     for_each_schedule([&] {
       for (const unsigned k : {1U, 20U, 100U}) {
-        ThresholdPlan plan = plan_threshold(2, kLength, k, sizeof(float), device::multiprocessor_count());
+        ThresholdPlan plan = plan_threshold(2, kLength, k, sizeof(float), device::device_policy());
         plan.parts = 4;
         plan.samples = 1216;
         plan.sample_interval = (std::uint64_t{kLength} << 16U) / (plan.samples / plan.samples_per_load);
@@ -166,7 +173,7 @@ TEST_F(Threshold, PartsOfARowAgree) {
 #if !defined(KITH_IS_EMULATED)
 TEST_F(Threshold, AVeryLongRowIsSampledInParts) {
   const unsigned length = under_sanitizer() ? 9000001 : 70000001;
-  ASSERT_GT(plan_threshold(1, length, 100, 4, device::multiprocessor_count()).parts, 1U);
+  ASSERT_GT(plan_threshold(1, length, 100, 4, device::device_policy()).parts, 1U);
   const auto problem = make_problem<float>(Values::random, 1, length, false, Ids::column, {}, 7);
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {1U, 100U, 2048U, 50000U})
@@ -182,7 +189,7 @@ TEST_F(Threshold, WinnersInOnePlaceAreFound) {
     for (const unsigned k : {10U, 1000U, 2500U}) {
       SCOPED_TRACE(testing::Message() << "winners from " << first << ", k = " << k);
       DeviceProblem<float> on_device(problem);
-      check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::multiprocessor_count()));
+      check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::device_policy()));
     }
   }
 }
@@ -195,7 +202,7 @@ TEST_F(Threshold, SmoothRowsAreRight) {
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {1U, 10U, 300U, 2048U, 3000U}) {
     SCOPED_TRACE(testing::Message() << "k = " << k);
-    check_plan<float>(on_device, {k}, plan_threshold(6, 20011, k, 4, device::multiprocessor_count()));
+    check_plan<float>(on_device, {k}, plan_threshold(6, 20011, k, 4, device::device_policy()));
   }
 }
 
@@ -206,7 +213,7 @@ TEST_F(Threshold, RowsOfLittleButNanAreRight) {
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {1U, 10U, 40U, 2048U, 3000U}) {
     SCOPED_TRACE(testing::Message() << "k = " << k);
-    check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::multiprocessor_count()));
+    check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::device_policy()));
   }
 }
 
@@ -229,47 +236,6 @@ TEST_F(Threshold, CallsThatFollowAtOnceDoNotMeet) {
           device::select::methods::threshold_filter(call);
         },
         {k});
-  }
-}
-
-// A pure function: needs no device.
-TEST(ThresholdPlanning, KeepsItsPromises) {
-  for (const std::int64_t rows : {1, 2, 7, 100, 1000, 100000, 10000000}) {
-    for (const unsigned length : {1U, 2U, 100U, device::select::kShortRow, device::select::kShortRow + 1, 4096U, 5000U,
-                                  20011U, 65536U, 1000003U, 1U << 27U, 0x7FFFFFFFU}) {
-      for (const unsigned wanted : {1U, 2U, 10U, 100U, 1000U, 2048U, 2049U, 20000U, 1000000U, length / 2, length}) {
-        const unsigned k = std::clamp(wanted, 1U, length);
-        for (const unsigned bytes : {4U, 8U}) {
-          for (const unsigned processors : {1U, 4U, 132U}) {
-            SCOPED_TRACE(testing::Message() << rows << " x " << length << " of " << bytes << " bytes, k = " << k << ", "
-                                            << processors << " processors");
-            const ThresholdPlan plan = plan_threshold(rows, length, k, bytes, processors);
-            ASSERT_GE(plan.buckets, 1U);
-            ASSERT_GE(plan.parts, 1U);
-            ASSERT_LE(plan.capacity, length);
-            ASSERT_GE(plan.capacity, k);
-            ASSERT_LE(plan.staged, plan.capacity);
-            ASSERT_TRUE(plan.buckets > 1 || plan.staged <= 16384U) << "shared memory";
-            ASSERT_TRUE(k > device::select::kLargestSmallK ? plan.buckets > 1
-                                                           : length > device::select::kShortRow || plan.rank == 0);
-            if (plan.rank == 0) {
-              ASSERT_EQ(plan.capacity, length) << "every key is a candidate";
-              continue;
-            }
-            ASSERT_GT(plan.chunk, 0U);
-            ASSERT_EQ(plan.chunk % 4, 0U) << "chunks are whole vectors of 16 bytes";
-            ASSERT_LT(plan.rank, plan.counted(16 / bytes));
-            ASSERT_LE(plan.samples, length);
-            ASSERT_LE(plan.sample_interval >> 16U, length);
-            // So many candidates are expected: more than k, and fewer than there is room for.
-            const double share = static_cast<double>(plan.rank) / plan.counted(16 / bytes);
-            const double candidates = (plan.minima ? 1 - std::pow(1 - share, bytes / 16.0) : share) * length;
-            ASSERT_GT(candidates, k);
-            ASSERT_LT(candidates, plan.capacity);
-          }
-        }
-      }
-    }
   }
 }
 

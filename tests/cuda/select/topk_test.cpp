@@ -96,21 +96,5 @@ TEST_F(TopkTest, ABudgetTooSmallForARow) {
   EXPECT_THROW(check_on_device(problem, 40, options), Error);
 }
 
-TEST_F(TopkTest, AutomaticIsAMethodOfTheList) {
-  const std::vector<SelectMethod> methods = device::select::select_methods();
-  EXPECT_EQ(methods.front(), SelectMethod::automatic);
-  for (const std::int64_t rows : {1, 1000, 1000000}) {
-    for (const std::int64_t length : {1, 1000, 0x7FFFFFFF}) {
-      for (const std::int64_t k : {std::min<std::int64_t>(length, 50), length}) {
-        for (const TopkOutput form : {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::kth_only}) {
-          const SelectMethod chosen = device::select::choose_method(rows, length, k, form, 132);
-          EXPECT_NE(chosen, SelectMethod::automatic);
-          EXPECT_NE(std::find(methods.begin(), methods.end(), chosen), methods.end()) << to_string(chosen);
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace kith::test

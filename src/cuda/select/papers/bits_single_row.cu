@@ -19,10 +19,9 @@ namespace kith::KITH_BACKEND::select {
 namespace {
 
 struct SingleRowTuning {
-  unsigned vectors = 4;                       // of a batch, as in bits.cu
-  unsigned threads_per_multiprocessor = 512;  // enough loads in flight to saturate the memory bandwidth
-  unsigned shortest_part = 8192;              // values; shorter parts spend their time on merges
-  unsigned most_parts = 512;                  // every batch of the merging block covers that many keys
+  unsigned vectors = 4;           // of a batch, as in bits.cu
+  unsigned shortest_part = 8192;  // values; shorter parts spend their time on merges
+  unsigned most_parts = 512;      // every batch of the merging block covers that many keys
 };
 constexpr SingleRowTuning kSingleRowTuning;
 
@@ -56,8 +55,7 @@ template <class T>
 unsigned parts_of(const SelectCall<T>& call, unsigned threads) {
   const Rows<T>& rows = call.rows;
   if (call.tuning.partitions > 0) return std::min(static_cast<unsigned>(call.tuning.partitions), rows.length);
-  const std::int64_t blocks = ceil_div(
-      static_cast<std::int64_t>(multiprocessor_count()) * kSingleRowTuning.threads_per_multiprocessor, threads);
+  const std::int64_t blocks = ceil_div(multiprocessor_count() * device_policy().single_row_threads_each, threads);
   const std::int64_t wanted = ceil_div(blocks, std::max<std::int64_t>(rows.rows, 1));
   const std::int64_t sensible = rows.length / std::max(kSingleRowTuning.shortest_part, 4 * call.k());
   return static_cast<unsigned>(std::clamp<std::int64_t>(std::min(wanted, sensible), 1, kSingleRowTuning.most_parts));

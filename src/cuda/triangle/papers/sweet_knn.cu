@@ -7,12 +7,12 @@
 #include "core/triangle_limits.hpp"
 #include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
 #include "cuda/triangle/papers/sweet_knn_call.hpp"
 
 namespace kith::KITH_BACKEND::triangle {
 namespace {
 
-constexpr std::int64_t kPreferredSharedBytes = 48 << 10;  // so that several blocks share a multiprocessor
 constexpr std::int64_t kMaxSlotBytes = std::int64_t{1} << 30;
 
 __global__ void __launch_bounds__(kSweetKnnThreads)
@@ -27,7 +27,7 @@ unsigned block_threads(const SweetKnnCall<F>& call) {
   if (call.options.partial || call.options.placement != TrianglePlacement::shared) return kSweetKnnThreads;
   unsigned threads = kSweetKnnThreads;
   const std::int64_t list = static_cast<std::int64_t>(call.batch.k * sizeof(KeyOf<F>));
-  while (threads > kWarp && threads * list > kPreferredSharedBytes) threads /= 2;
+  while (threads > kWarp && threads * list > device_policy().sweet_knn_shared_bytes) threads /= 2;
   return threads;
 }
 

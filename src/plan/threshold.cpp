@@ -1,33 +1,19 @@
-#include "cuda/select/threshold_plan.hpp"
-
+// threshold.cpp: sizes of samples, chunks and buckets such that a threshold hardly ever fails.
 #include <algorithm>
 #include <cmath>
 
-namespace kith::KITH_BACKEND::select {
+#include "plan/select.hpp"
+
+namespace kith::plan {
 namespace {
 
-// One value in kSampledShare is sampled, within limits: enough samples for a sharp rank, few enough for one block.
-constexpr unsigned kSampledShare = 64;
-constexpr unsigned kLargestShare = 16;
-constexpr unsigned kLeastSamples = 2048;
-constexpr unsigned kMostSamples = 32768;
+using core::ThresholdPlan;
 
-// Rows up to this length are a block's work each when there are many of them and k is not small; sampling those costs
-// no memory traffic.
-constexpr unsigned kLongestWholeRow = 65536;
-constexpr unsigned kLeastWholeRowK = 64;
-constexpr std::int64_t kWholeRowsPerProcessor = 16;
-constexpr unsigned kWholeRowShare = 8;
-
-// Few rows that are very long are sampled by many blocks each.
-constexpr unsigned kLeastParts = 16;
-constexpr unsigned kMostParts = 128;
+// Samples are at most this part of a row; of a row that one block selects from, sampling costs no memory traffic.
+constexpr unsigned kMaxSampleDivisor = 16;
+constexpr unsigned kWholeRowDivisor = 8;
+// Few rows that are very long are sampled by many blocks, each of which takes so many.
 constexpr unsigned kPartSamples = 8192;
-
-// Bytes sampled at one position: as many as memory delivers at once.
-constexpr unsigned kSectorBytes = 64;
-
-constexpr unsigned kMostShared = 128 << 10;  // bytes of candidates in shared memory
 
 // For large k the samples are sorted, and a bucket should have half of the keys that registers can sort.
 constexpr unsigned kBucketSampleBytes = 32768;
@@ -35,8 +21,6 @@ constexpr unsigned kMostBucketMinima = 256;  // the last rank for which threads 
 constexpr unsigned kBucketKeys = 1024;
 constexpr unsigned kMostBuckets = 2048;
 
-constexpr unsigned kLongestChunk = 32768;
-constexpr unsigned kShortestChunk = 4096;
 constexpr double kStagedKeys = 700;  // candidates expected of a chunk; the filter can stage 1024
 
 unsigned round_down(unsigned value, unsigned step) {
@@ -77,31 +61,32 @@ void settle(ThresholdPlan& plan, unsigned length, unsigned k, unsigned width, do
 }
 
 // Chunks short enough to fill the device and to leave no more candidates than the filter stages at once.
-unsigned choose_chunk(std::int64_t rows, unsigned length, double expected, unsigned processors) {
-  constexpr std::int64_t kBlocksPerProcessor = 16;
+unsigned choose_chunk(std::int64_t rows, unsigned length, double expected, const core::DevicePolicy& policy) {
   const std::int64_t values = rows * static_cast<std::int64_t>(length);
-  unsigned chunk = kLongestChunk;
-  while (chunk > kShortestChunk &&
-         (values / chunk < processors * kBlocksPerProcessor || expected * chunk / length > kStagedKeys)) {
+  const std::int64_t blocks = policy.hardware.multiprocessors * policy.filter_blocks_each;
+  std::int64_t chunk = policy.max_chunk;
+  while (chunk > policy.min_chunk &&
+         (values / chunk < blocks || expected * static_cast<double>(chunk) / length > kStagedKeys))
     chunk /= 2;
-  }
-  return chunk;
+  return static_cast<unsigned>(chunk);
 }
 
 // For k up to kLargestSmallK; false if the candidates are too many for shared memory.
 bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes,
-                unsigned processors) {
+                const core::DevicePolicy& policy) {
   const unsigned width = 16 / value_bytes;
-  plan.samples_per_load = kSectorBytes / value_bytes;
-  const unsigned most_keys = kMostShared / (value_bytes == 4 ? 8 : 16);
-  unsigned most = length / kLargestShare;
-  plan.samples = std::clamp(length / kSampledShare, kLeastSamples, kMostSamples);
-  if (value_bytes == 4 && k >= kLeastWholeRowK && length <= kLongestWholeRow &&
-      rows >= kWholeRowsPerProcessor * processors) {
+  const std::int64_t processors = policy.hardware.multiprocessors;
+  plan.samples_per_load = static_cast<unsigned>(policy.sample_load_bytes) / value_bytes;
+  const auto most_keys = static_cast<unsigned>(policy.candidate_bytes / (value_bytes == 4 ? 8 : 16));
+  const auto usual = static_cast<unsigned>(length / policy.sample_divisor);
+  unsigned most = length / kMaxSampleDivisor;
+  plan.samples = static_cast<unsigned>(std::clamp<std::int64_t>(usual, policy.min_samples, policy.max_samples));
+  if (value_bytes == 4 && k >= policy.whole_row_min_k && length <= policy.whole_row_max_length &&
+      rows >= policy.whole_row_rows_each * processors) {
     plan.whole_rows = true;
-    most = plan.samples = length / kWholeRowShare;
-  } else if (length / kSampledShare >= kLeastParts * kPartSamples && rows < static_cast<std::int64_t>(processors)) {
-    plan.parts = std::min(length / kSampledShare / kPartSamples, kMostParts);
+    most = plan.samples = length / kWholeRowDivisor;
+  } else if (usual >= policy.min_sample_parts * kPartSamples && rows < processors) {
+    plan.parts = std::min(usual / kPartSamples, static_cast<unsigned>(policy.max_sample_parts));
     plan.samples = plan.parts * kPartSamples;
   }
   plan.samples = round_down(std::min(plan.samples, most), plan.samples_per_load);
@@ -124,15 +109,15 @@ bool plan_small(ThresholdPlan& plan, std::int64_t rows, unsigned length, unsigne
 }  // namespace
 
 ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes,
-                             unsigned processors) {
+                             const core::DevicePolicy& policy) {
   ThresholdPlan plan;
   const unsigned width = 16 / value_bytes;
-  const bool small = k <= kLargestSmallK;
-  if (small && length <= kShortRow) {
+  const bool small = k <= core::kLargestSmallK;
+  if (small && length <= core::kShortRow) {
     plan.capacity = plan.staged = length;
     return plan;
   }
-  const bool fits = small && plan_small(plan, rows, length, k, value_bytes, processors);
+  const bool fits = small && plan_small(plan, rows, length, k, value_bytes, policy);
   if (fits && plan.rank == 0) {  // no threshold would exclude much: the row is the candidates
     plan = {};
     plan.capacity = plan.staged = length;
@@ -154,8 +139,8 @@ ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, uns
         std::clamp(std::ceil(expected / kBucketKeys), 2.0, static_cast<double>(std::min(kMostBuckets, used))));
   }
   plan.sample_interval = (static_cast<std::uint64_t>(length) << 16U) / (plan.samples / plan.samples_per_load);
-  plan.chunk = choose_chunk(rows, length, fits ? expected : 0, processors);
+  plan.chunk = choose_chunk(rows, length, fits ? expected : 0, policy);
   return plan;
 }
 
-}  // namespace kith::KITH_BACKEND::select
+}  // namespace kith::plan

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "cuda/runtime/platform.cuh"
+#include "core/host_device.hpp"
 
-namespace kith::KITH_BACKEND::select {
+namespace kith::core {
 
 struct ThresholdPlan {
   unsigned samples = 0;               // a multiple of parts · samples_per_load; 0: all keys are candidates
@@ -27,16 +27,13 @@ struct ThresholdPlan {
   std::uint64_t sample_interval = 0;  // values of a row per sampled position, times 2^16
 
   // Samples that are counted, with `width` values in 16 bytes.
-  __host__ __device__ unsigned counted(unsigned width) const { return minima ? samples / width : samples; }
+  KITH_HOST_DEVICE unsigned counted(unsigned width) const { return minima ? samples / width : samples; }
 };
 
-// The plan for selecting k of `length` values of `value_bytes` bytes per row with `processors` multiprocessors.
-ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, unsigned value_bytes, unsigned processors);
-
 // Up to this k a row's candidates are reduced to k in shared memory; above, they are sorted in buckets.
-constexpr unsigned kLargestSmallK = 2048;
+inline constexpr unsigned kLargestSmallK = 2048;
 // Rows up to this length need no threshold: all their keys are candidates.
-constexpr unsigned kShortRow = 1024;
+inline constexpr unsigned kShortRow = 1024;
 static_assert(kShortRow >= 256, "a shorter row has no sample");
 
-}  // namespace kith::KITH_BACKEND::select
+}  // namespace kith::core
