@@ -10,10 +10,11 @@
 
 namespace kith::core {
 
-// `found` has lists of k + 1 for points 0 … points − 1, `out` those of k.
+// `found` has lists of k + 1 for all points, `out` gets those of k for points first … last − 1.
 template <class D>
-void exclude_self(const NeighborsView<D>& found, std::int64_t points, std::int64_t k, const NeighborsView<D>& out) {
-  for (std::int64_t q = 0; q < points; ++q) {
+void exclude_self(const NeighborsView<D>& found, std::int64_t k, std::int64_t first, std::int64_t last,
+                  const NeighborsView<D>& out) {
+  for (std::int64_t q = first; q < last; ++q) {
     const std::int64_t* ids = found.ids + q * (k + 1);
     const D* distances = found.distances + q * (k + 1);
     const std::int64_t self = std::find(ids, ids + k, q) - ids;  // k: the last one goes

@@ -16,7 +16,13 @@
 namespace kith::cpu {
 namespace {
 
-constexpr std::int64_t kReducedRows = 256;  // rows that a thread takes at a time
+// Calls work(first, last) for so many rows, some at a time.
+template <class Work>
+void for_rows(int threads, std::int64_t rows, Work work) {
+  constexpr std::int64_t kRows = 256;
+  parallel_for(threads, (rows + kRows - 1) / kRows,
+               [&](std::int64_t chunk, int) { work(chunk * kRows, std::min(rows, (chunk + 1) * kRows)); });
+}
 
 // Lists of neighbors in memory of their own.
 template <class D>
@@ -53,7 +59,9 @@ void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchR
   if (!queries_.exclude_self) return find(plan, queries, queries_.progress, out, report);
   OwnedLists<D> found(plan.problem.queries * plan.problem.k);
   find(plan, queries, queries_.progress, found.view(), report);
-  core::exclude_self(found.view(), plan.problem.queries, plan.problem.k - 1, out);
+  for_rows(plan.threads, plan.problem.queries, [&](std::int64_t first, std::int64_t last) {
+    core::exclude_self(found.view(), plan.problem.k - 1, first, last, out);
+  });
 }
 
 template <Element T>
@@ -109,9 +117,8 @@ void CpuSearch<T>::reduce(const Plan& plan, const core::Reduction& reduction, co
     const ProgressCallback progress = backend::part_of(queries_.progress, first, count, all, base.view.rows);
     find(plan, queries.rows_from(first, count), progress, lists.view(), report);
     D* rows = out.values + first * core::reduced_columns(reduction);
-    parallel_for(plan.threads, (count + kReducedRows - 1) / kReducedRows, [&](std::int64_t chunk, int) {
-      const std::int64_t from = chunk * kReducedRows;
-      core::reduce_lists(reduction, base.view, values, lists.view(), from, std::min(count, from + kReducedRows), rows);
+    for_rows(plan.threads, count, [&](std::int64_t from, std::int64_t to) {
+      core::reduce_lists(reduction, base.view, values, lists.view(), from, to, rows);
     });
   }
 }

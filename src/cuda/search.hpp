@@ -53,7 +53,10 @@ class DeviceSearch final : public backend::BackendSearch<T> {
     use(points);
   }
 
-  // A row for each query of a batch, from lists.
+  // Searches batch after batch into the same lists, and calls use(first, count) for each.
+  template <class Use>
+  void search_batches(const Plan& plan, const NeighborsView<F>& lists, SearchReport& report, Use use);
+  // A row for each query, from lists.
   void reduce_batches(const Plan& plan, const core::Reduction& reduction, const PointRows<F>& values, F* out,
                       SearchReport& report);
   // The same on the host, for what needs the coordinates of a base that is not on the device.

@@ -98,24 +98,32 @@ void DeviceSearch<T>::reduce(const Plan& plan, const core::Reduction& reduction,
 }
 
 template <Element T>
-void DeviceSearch<T>::reduce_batches(const Plan& plan, const core::Reduction& reduction, const PointRows<F>& values,
-                                     F* out, SearchReport& report) {
+template <class Use>
+void DeviceSearch<T>::search_batches(const Plan& plan, const NeighborsView<F>& lists, SearchReport& report, Use use) {
   const std::int64_t batch = std::min(plan.problem.queries, rows());
-  const PointRows<F> base =
-      index_.store() == nullptr ? PointRows<F>{} : index_.store()->exact(0, index_.store()->count()).rows;
-  DeviceBuffer<F> distances(as_size(batch * reduction.k), stream_);
-  DeviceBuffer<std::int64_t> ids(distances.size(), stream_);
   for (std::int64_t first = 0; first < rows(); first += batch) {
     const std::int64_t count = std::min(batch, rows() - first);
     const ProgressCallback progress = backend::part_of(queries_.progress, first, count, rows(), index_.base().rows);
     DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress}, stream_);
     SearchReport of_part;
     of_part.plan = plan;
-    part.search(of_part.plan, {ids.data(), distances.data(), Memory::device}, of_part);
-    reduce::reduce_lists<F>({distances.data(), ids.data(), count}, base,
-                            {reduction, values, out + first * core::reduced_columns(reduction)}, stream_);
+    part.search(of_part.plan, lists, of_part);
+    use(first, count);
     report = std::move(of_part);
   }
+}
+
+template <Element T>
+void DeviceSearch<T>::reduce_batches(const Plan& plan, const core::Reduction& reduction, const PointRows<F>& values,
+                                     F* out, SearchReport& report) {
+  const PointStore<F>* store = index_.store();
+  const PointRows<F> base = store == nullptr ? PointRows<F>{} : store->exact(0, store->count()).rows;
+  DeviceBuffer<F> distances(as_size(std::min(plan.problem.queries, rows()) * reduction.k), stream_);
+  DeviceBuffer<std::int64_t> ids(distances.size(), stream_);
+  search_batches(plan, {ids.data(), distances.data(), Memory::device}, report, [&](auto first, auto count) {
+    reduce::reduce_lists<F>({distances.data(), ids.data(), count}, base,
+                            {reduction, values, out + first * core::reduced_columns(reduction)}, stream_);
+  });
 }
 
 template <Element T>
@@ -123,24 +131,17 @@ void DeviceSearch<T>::reduce_streamed(const Plan& plan, const core::Reduction& r
                                       SearchReport& report) {
   const std::int64_t columns = core::reduced_columns(reduction);
   std::vector<F> reduced(as_size(rows() * columns));
-  const std::int64_t batch = std::min(plan.problem.queries, rows());
-  std::vector<std::int64_t> ids(as_size(batch * reduction.k));
-  std::vector<F> distances(ids.size());
-  for (std::int64_t first = 0; first < rows(); first += batch) {
-    const std::int64_t count = std::min(batch, rows() - first);
-    const ProgressCallback progress = backend::part_of(queries_.progress, first, count, rows(), index_.base().rows);
-    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress}, stream_);
-    SearchReport of_part;
-    of_part.plan = plan;
-    const NeighborsView<F> lists{ids.data(), distances.data()};
-    part.search(of_part.plan, lists, of_part);
+  std::vector<F> distances(as_size(std::min(plan.problem.queries, rows()) * reduction.k));
+  std::vector<std::int64_t> ids(distances.size());
+  const NeighborsView<F> lists{ids.data(), distances.data()};
+  search_batches(plan, lists, report, [&](auto first, auto count) {
     core::reduce_lists(reduction, index_.base(), MatrixView<F>(), lists, 0, count, reduced.data() + first * columns);
-    report = std::move(of_part);
-  }
+  });
   if (out.memory == Memory::host) {
     std::copy(reduced.begin(), reduced.end(), out.values);
   } else {
-    link_for(0).bring(MatrixView<F>(reduced.data(), 1, rows() * columns), out.values);
+    const MatrixView<F> values(reduced.data(), 1, rows() * columns);
+    link_for(host_data::bytes_of(values)).bring(values, out.values);
   }
 }
 

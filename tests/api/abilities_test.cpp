@@ -82,11 +82,11 @@ class World {
   }
   Index<T> index(const Options& with) { return Index<T>(base_.view(kRows, kDims, kDims + 1), with, stream_); }
   Index<T> index() { return index(options()); }
-  Index<T> right() const {
-    Options on_cpu = options();
+  Index<T> right(Options on_cpu) const {
     on_cpu.backend = Backend::cpu;
     return Index<T>(sample_.base.view(), on_cpu);
   }
+  Index<T> right() const { return right(options()); }
 
   // Where queries, values and answers may lie.
   std::vector<Memory> memories() const {
@@ -250,17 +250,28 @@ struct MakeGraph {
   }
 };
 
+// By lists, and by shifted-sort, which on a device reduces neighbors where it finds them.
 template <ReduceOp kOp>
 struct Reduce {
   template <Element T>
   static void check(World<T>& world) {
-    using D = DistanceOf<T>;
     const MetricKind metric = world.metric().kind;
     const bool no_volume = metric == MetricKind::cosine || metric == MetricKind::inner_product;
     if (kOp == ReduceOp::density && no_volume) return;
     if (kOp == ReduceOp::weighted_mean && metric == MetricKind::inner_product) return;  // no weights either
-    const Index<T> index = world.index();
-    const auto right = world.right().reduce(world.sample().queries.view(), 7, world.values().view(), kOp);
+    check(world, Method::automatic);
+    if (metric == MetricKind::euclidean) check(world, Method::shifted_sort);
+  }
+
+ private:
+  template <Element T>
+  static void check(World<T>& world, Method method) {
+    using D = DistanceOf<T>;
+    Options options = world.options();
+    options.method = method;
+    options.shifted_sort.curve = Curve::morton;
+    const Index<T> index = world.index(options);
+    const auto right = world.right(options).reduce(world.sample().queries.view(), 7, world.values().view(), kOp);
     const std::vector<D> wanted(right.values.data(), right.values.data() + kQueries * right.values.cols());
     EXPECT_EQ(right.values.cols(), reduced_columns(kOp, kColumns, kDims));
     world.for_queries([&](const MatrixView<T>& queries) {
@@ -485,6 +496,12 @@ struct RefusesBadInput {
         refused(ErrorCode::bad_data, where, [&] {
           index.reduce_into(infinite, 2, {}, ReduceOp::kth_distance, {distances.data(), memory}, world.stream());
         });
+        if (world.metric().kind == MetricKind::cosine) {
+          for (std::int64_t c = 0; c < kDims; ++c) spoilt.queries(3, c) = 0;
+          Placed<T> zero = world.placed(spread(spoilt.queries), memory);
+          refused(ErrorCode::bad_data, {"query row 3", "length zero", "cosine"},
+                  [&] { index.search_into(zero.view(kQueries, kDims, kDims + 1), 2, out, world.stream()); });
+        }
         refused(ErrorCode::bad_data, {"base row 3", "column 2"},
                 [&] { Index<T>(bad.view(kQueries, kDims, kDims + 1), world.options(), world.stream()); });
       }

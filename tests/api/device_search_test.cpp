@@ -203,22 +203,6 @@ TEST_P(DeviceSearch, WellSpreadPointsNeedOneStep) {
   }
 }
 
-TEST_P(DeviceSearch, AnIndexAnswersAgainAndExcludesSelf) {
-  const Sample<float> sample = generate<float>(Kind::duplicates, {200, 10, 6}, MetricKind::euclidean, 8);
-  const Truth<float> truth = truth_of(sample, MetricKind::euclidean);
-  const Index<float> index(sample.base.view(), options());
-  for (const std::int64_t k : {1, 7, 200})
-    EXPECT_TRUE(matches_truth(index.search(sample.queries.view(), k), truth, k)) << k;
-  EXPECT_TRUE(
-      matches_truth(index.search_self(9), truth_of(sample.base, sample.base, MetricKind::euclidean), 9, {}, true));
-  Options on_cpu;
-  on_cpu.backend = Backend::cpu;
-  const auto device_graph = graph(sample.base.view(), 5, Symmetrize::none, options());
-  const auto cpu_graph = graph(sample.base.view(), 5, Symmetrize::none, on_cpu);
-  EXPECT_EQ(device_graph.indices, cpu_graph.indices);
-  EXPECT_EQ(device_graph.data, cpu_graph.data);
-}
-
 TEST_P(DeviceSearch, EverySelectionMethodGivesTheSameAnswer) {
   const Sample<float> sample = generate<float>(Kind::ties, {300, 6, 5}, MetricKind::manhattan, 4);
   const Truth<float> truth = truth_of(sample, MetricKind::manhattan);
@@ -227,22 +211,6 @@ TEST_P(DeviceSearch, EverySelectionMethodGivesTheSameAnswer) {
     forced.select = method;
     EXPECT_TRUE(matches_truth(search(sample.base.view(), sample.queries.view(), 12, forced), truth, 12)) << method;
   }
-}
-
-TEST_P(DeviceSearch, ProgressEndsAtAllAndMayStopTheWork) {
-  const Sample<float> sample = generate<float>(Kind::gaussian, {500, 20, 8}, MetricKind::euclidean, 3);
-  Options watched = options();
-  double last = 0;
-  watched.progress = [&](const Progress& progress) {
-    EXPECT_GE(progress.fraction(), last);
-    last = progress.fraction();
-    return true;
-  };
-  search(sample.base.view(), sample.queries.view(), 5, watched);
-  EXPECT_EQ(last, 1.0);
-  watched.progress = [](const Progress&) { return false; };
-  EXPECT_TRUE(
-      fails_with(ErrorCode::cancelled, {}, [&] { search(sample.base.view(), sample.queries.view(), 5, watched); }));
 }
 
 // Without a matrix of scores: limits from a sample, rows that break them, metrics that are no products.
@@ -275,18 +243,6 @@ TEST_P(DeviceSearch, FusedGivesTheSameAnswer) {
                          [&] { search(points.view(), points.view(), 1, wrong); }));
 }
 
-TEST_P(DeviceSearch, DistancesAreThoseOfTheCpu) {
-  for (const Metric& metric : all_metrics()) {
-    if (core::form_of(metric) == core::Form::power) continue;  // powers are the device's own
-    const Sample<float> sample = generate<float>(Kind::gaussian, {130, 7, 19}, metric, 2);
-    Options on_cpu = options(metric);
-    on_cpu.backend = Backend::cpu;
-    const Matrix<float> got = distances(sample.base.view(), sample.queries.view(), options(metric));
-    const Matrix<float> want = distances(sample.base.view(), sample.queries.view(), on_cpu);
-    EXPECT_TRUE(std::equal(got.data(), got.data() + 7 * 130, want.data())) << kith::to_string(metric);
-  }
-}
-
 TEST_P(DeviceSearch, ThePlanCanBeReadBefore) {
   const Plan plan = explain({1000000, 10000, 128, 10, DType::float32}, options());
   EXPECT_EQ(plan.backend, GetParam());
@@ -294,16 +250,6 @@ TEST_P(DeviceSearch, ThePlanCanBeReadBefore) {
   EXPECT_GT(plan.seconds, 0);
   EXPECT_FALSE(plan.alternatives.empty());
   EXPECT_NE(to_string(plan).find(to_string(plan.distance)), std::string::npos);
-}
-
-TEST_P(DeviceSearch, RefusesWhatTheMetricCannotTake) {
-  Sample<float> sample = generate<float>(Kind::gaussian, {20, 5, 4}, MetricKind::cosine, 3);
-  for (std::int64_t c = 0; c < 4; ++c) sample.queries(3, c) = 0;
-  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 3"},
-                         [&] { search(sample.base.view(), sample.queries.view(), 2, options(MetricKind::cosine)); }));
-  sample.base(7, 2) = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"base row 7", "column 2"},
-                         [&] { search(sample.base.view(), sample.queries.view(), 2, options()); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, DeviceSearch, testing::ValuesIn(search_backends()),

@@ -27,35 +27,6 @@ TEST(Index, KnowsItsShapeAndOptions) {
   EXPECT_EQ(index.options().threads, 2);
 }
 
-TEST(Index, EveryEntryGivesTheSameAnswer) {
-  constexpr Shape kShape{300, 23, 33};
-  for (const Metric& metric : all_metrics()) {
-    for (const DType dtype : all_dtypes()) {
-      with_dtype(dtype, [&]<class T>() {
-        using D = DistanceOf<T>;
-        const Sample<T> sample = generate<T>(Kind::clustered, kShape, metric, 2);
-        Options options;
-        options.metric = metric;
-        const Neighbors<D> want = search(sample.base.view(), sample.queries.view(), 13, options);
-        const Index<T> viewing(sample.base.view(), options);
-        const Index<T> owning(Matrix<T>(sample.base), options);
-        EXPECT_TRUE(same_answer(viewing.search(sample.queries.view(), 13), want));
-        EXPECT_TRUE(same_answer(owning.search(sample.queries.view(), 13), want));
-        Neighbors<D> into{kShape.queries, 13, {}, {}, {}};
-        into.ids.assign(23 * 13 + 2, -7);
-        into.distances.assign(23 * 13 + 2, D{-7});
-        owning.search_into(sample.queries.view(), 13, {into.ids.data() + 1, into.distances.data() + 1});
-        EXPECT_EQ(into.ids.front(), -7);
-        EXPECT_EQ(into.ids.back(), -7);
-        EXPECT_EQ(into.distances.front(), D{-7});
-        EXPECT_EQ(into.distances.back(), D{-7});
-        EXPECT_TRUE(std::equal(want.ids.begin(), want.ids.end(), into.ids.begin() + 1)) << kith::to_string(metric);
-        EXPECT_TRUE(std::equal(want.distances.begin(), want.distances.end(), into.distances.begin() + 1));
-      });
-    }
-  }
-}
-
 TEST(Index, MovesWithItsBase) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {300, 5, 20}, MetricKind::euclidean, 3);
   const Neighbors<float> want = search(sample.base.view(), sample.queries.view(), 4);

@@ -204,25 +204,6 @@ TEST_P(RadiusOn, RefusesWhatMakesNoSense) {
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"gemm", "register-tiled"}, search_with({1}, asked)));
 }
 
-TEST_P(RadiusOn, RefusesQueriesThatAreNoNumbers) {
-  const Matrix<float> points(3, 2, {1, 2, 3, 4, 5, 6});
-  const Matrix<float> queries(1, 2, {1, std::numeric_limits<float>::infinity()});
-  const std::vector<float> radius = {1.0F};
-  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 0, column 1", "inf"}, [&] {
-    search_radius<float>(points.view(), queries.view(), radius, RadiusOutput::neighbors, options());
-  }));
-}
-
-TEST_P(RadiusOn, ProgressCanCancel) {
-  const Sample<float> sample = generate<float>(Kind::gaussian, {3000, 100, 8}, MetricKind::euclidean, 1);
-  Options watched = options();
-  watched.progress = [](const Progress&) { return false; };
-  const std::vector<float> radius = {1.0F};
-  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] {
-    search_radius<float>(sample.base.view(), sample.queries.view(), radius, RadiusOutput::neighbors, watched);
-  }));
-}
-
 INSTANTIATE_TEST_SUITE_P(Backends, RadiusOn, testing::ValuesIn(available_backends()),
                          [](const auto& backend) { return std::string(to_string(backend.param)); });
 

@@ -268,21 +268,5 @@ TEST(Backends, AllHaveSearchStages) {
   }
 }
 
-TEST(Backends, ValuesOnADeviceNeedOne) {
-  float value = 0;
-  std::int64_t id = 0;
-  const auto matrix = MatrixView<float>::on_device(&value, 1, 1);
-  TopkOptions options;
-  if (devices(Backend::cuda).empty()) {
-    EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cuda"}, [&] {
-      topk_into(matrix, 1, {&value, &id, Memory::device}, options);
-    }));
-  }
-  options.backend = Backend::cpu;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"cpu"}, [&] {
-    topk_into(matrix, 1, {&value, &id, Memory::device}, options);
-  }));
-}
-
 }  // namespace
 }  // namespace kith::test

@@ -110,16 +110,5 @@ TEST(Views, ASingleRowMayHaveAnyRowStride) {
   }
 }
 
-TEST(Views, GraphOfAStridedView) {
-  const Matrix<float> dense = generate<float>(Kind::clustered, {150, 1, 12}, MetricKind::euclidean, 7).base;
-  const Graph<float> want = graph(dense.view(), 6);
-  for (const Layout layout : all_layouts()) {
-    const Points<float> points(dense, layout);
-    const Graph<float> got = graph(points.view(), 6);
-    EXPECT_EQ(got.indices, want.indices) << to_string(layout);
-    EXPECT_EQ(got.data, want.data) << to_string(layout);
-  }
-}
-
 }  // namespace
 }  // namespace kith::test

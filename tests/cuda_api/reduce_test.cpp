@@ -1,4 +1,4 @@
-// Index::reduce_into() of device points gives the bits of kith::reduce() on the host.
+// Index::reduce_into() of more device points than a batch holds gives the bits of kith::reduce() on the host.
 #include "device_points.hpp"
 
 namespace kith::test {
@@ -9,8 +9,6 @@ using CudaReduce = CudaApi;
 constexpr std::int64_t kDims = 3;
 constexpr std::int64_t kColumns = 2;
 constexpr std::int64_t kStride = 5;  // of rows of values, and of queries
-constexpr ReduceOp kOps[] = {ReduceOp::mean, ReduceOp::weighted_mean, ReduceOp::sum,     ReduceOp::min,
-                             ReduceOp::max,  ReduceOp::kth_distance,  ReduceOp::density, ReduceOp::covariance};
 
 template <class T>
 void expect_same(const Options& options, ReduceOp op, std::int64_t points, std::int64_t queries, std::int64_t k) {
@@ -35,14 +33,6 @@ void expect_same(const Options& options, ReduceOp op, std::int64_t points, std::
   EXPECT_EQ(out.values(), std::vector<T>(right.values.data(), right.values.data() + count));
 }
 
-TEST_F(CudaReduce, EveryOperation) {
-  for (const Method method : {Method::two_stage, Method::fused, Method::triangle, Method::shifted_sort})
-    for (const ReduceOp op : kOps) {
-      expect_same<float>(method_options(method), op, 1000, 200, 33);
-      expect_same<double>(method_options(method), op, 1000, 200, 5);
-    }
-}
-
 // 2^22 neighbors are a batch.
 TEST_F(CudaReduce, SeveralBatches) {
   for (const Method method : {Method::automatic, Method::shifted_sort})
@@ -53,26 +43,6 @@ TEST_F(CudaReduce, SeveralBatchesUnderABudget) {
   Options little = method_options(Method::two_stage);
   little.memory_budget = std::int64_t{16} << 20;
   expect_same<float>(little, ReduceOp::weighted_mean, 1200, 5000, 100);
-}
-
-TEST_F(CudaReduce, RefusesWhatDoesNotGoTogether) {
-  const DeviceValues<float> points(some_values<float>(10, kDims, 4));
-  const MatrixView<float> view = points.view(10, kDims);
-  const Index<float> index(view);
-  const auto refused = [&](std::int64_t k, ReduceOp op, const float* values, float* out) {
-    EXPECT_THROW(
-        index.reduce_into(view, k, MatrixView<float>::on_device(values, 10, kColumns), op, {out, Memory::device}),
-        Error);
-  };
-  float* const out = points.data();
-  refused(0, ReduceOp::mean, points.data(), out);
-  refused(11, ReduceOp::mean, points.data(), out);
-  refused(2, ReduceOp::mean, nullptr, out);
-  refused(2, ReduceOp::mean, points.data(), nullptr);
-  Options cosine;
-  cosine.metric = MetricKind::cosine;
-  const Index<float> by_angle(view, cosine);
-  EXPECT_THROW(by_angle.reduce_into(view, 2, MatrixView<float>(), ReduceOp::density, {out, Memory::device}), Error);
 }
 
 }  // namespace

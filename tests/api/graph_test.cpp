@@ -121,50 +121,6 @@ TEST(Graph, KOfAllOthersIsComplete) {
   }
 }
 
-// Every point equals every other: the point itself is left out by its id, not by its distance.
-TEST(Graph, DuplicatesAreNeighborsAndThePointItselfIsNot) {
-  const Sample<float> sample = generate<float>(Kind::all_equal, {1000, 1, 16}, MetricKind::euclidean, 1);
-  const Graph<float> got = graph(sample.base.view(), 3);
-  for (std::int64_t i = 0; i < 1000; ++i) {
-    std::vector<std::int64_t> want;
-    for (std::int64_t j = 0; want.size() < 3; ++j) {
-      if (j != i) want.push_back(j);
-    }
-    const auto first = got.indices.begin() + got.indptr[static_cast<std::size_t>(i)];
-    EXPECT_EQ(std::vector<std::int64_t>(first, first + 3), want) << "row " << i;
-  }
-  EXPECT_EQ(std::count(got.data.begin(), got.data.end(), 0.0F), 3000);
-}
-
-TEST(Graph, SymmetrizedGraphsAreSymmetric) {
-  const Sample<float> sample = generate<float>(Kind::clustered, {700, 1, 24}, MetricKind::euclidean, 2);
-  const Edges<float> directed = edges_of(graph(sample.base.view(), 6));
-  for (const Symmetrize how : {Symmetrize::either, Symmetrize::mutual}) {
-    const Edges<float> edges = edges_of(graph(sample.base.view(), 6, how));
-    EXPECT_FALSE(edges.empty());
-    for (const auto& [edge, distance] : edges) {
-      const auto back = edges.find({edge.second, edge.first});
-      ASSERT_NE(back, edges.end()) << edge.first << " - " << edge.second;
-      EXPECT_EQ(back->second, distance);
-    }
-    EXPECT_EQ(edges, symmetrized(directed, how));
-  }
-}
-
-TEST(Graph, ThreadsAndBudgetDoNotChangeIt) {
-  const Sample<float> sample = generate<float>(Kind::ties, {2000, 1, 10}, MetricKind::euclidean, 4);
-  const Graph<float> want = graph(sample.base.view(), 9, Symmetrize::either);
-  for (const int threads : {1, 2, 5}) {
-    Options options;
-    options.threads = threads;
-    options.memory_budget = 8 << 20;
-    const Graph<float> got = graph(sample.base.view(), 9, Symmetrize::either, options);
-    EXPECT_EQ(got.indptr, want.indptr);
-    EXPECT_EQ(got.indices, want.indices);
-    EXPECT_EQ(got.data, want.data);
-  }
-}
-
 TEST(Graph, RefusesBadArguments) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {5, 1, 3}, MetricKind::euclidean, 1);
   const MatrixView<float> points = sample.base.view();
@@ -186,15 +142,6 @@ TEST(Graph, NamesOfSymmetrizations) {
   EXPECT_TRUE(
       fails_with(ErrorCode::invalid_argument, {"both", "none", "union", "mutual"}, [] { parse_symmetrize("both"); }));
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [] { parse_symmetrize(""); }));
-}
-
-TEST(Graph, ReportsItsPlan) {
-  const Sample<float> sample = generate<float>(Kind::gaussian, {300, 1, 8}, MetricKind::euclidean, 1);
-  const Graph<float> got = graph(sample.base.view(), 4);
-  EXPECT_EQ(got.report.plan.problem.base_rows, 300);
-  EXPECT_EQ(got.report.plan.problem.queries, 300);
-  EXPECT_EQ(got.report.plan.problem.dims, 8);
-  EXPECT_GT(got.report.seconds, 0);
 }
 
 }  // namespace
