@@ -1,3 +1,4 @@
+// error.cpp: codes of errors, and the version.
 #include "kith/error.hpp"
 
 #include "kith/version.hpp"

@@ -1,3 +1,4 @@
+// metric.cpp: names of metrics and Minkowski's p.
 #include "kith/metric.hpp"
 
 #include <fast_float/fast_float.h>

@@ -10,7 +10,7 @@ inline constexpr unsigned kMaxIntervalScanThreads = 256;
 inline constexpr unsigned kMaxSweetKnnThreads = 1024;
 
 // Form sweet-knn keeps k neighbors for each thread: in registers, which unrolled loops must name, or in shared memory,
-// where the lists of a warp must fit into a block's share.
+// where the lists of a warp must fit.
 inline constexpr unsigned kMaxRegisterList = 64;
 inline constexpr std::int64_t kMaxSharedListBytes = 160 << 10;
 

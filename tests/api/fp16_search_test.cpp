@@ -1,4 +1,4 @@
-// Search on devices by products of points rounded to half: proven where the data allow it, and exact where they do not.
+// Search on devices by products of points rounded to fp16: proven where the data allow it, and exact where they do not.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ class Fp16Search : public testing::TestWithParam<Backend> {
     return options;
   }
 
-  // The answer, which must be the oracle's.
+  // Searches, and compares with the oracle.
   static SearchReport report_of(const Sample<float>& sample, std::int64_t k, const Options& options) {
     const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), k, options);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, options.metric), k)) << got.report.plan;
@@ -42,7 +42,7 @@ class Fp16Search : public testing::TestWithParam<Backend> {
   }
 };
 
-// Fp16 of the points and queries on the other side of the origin.
+// Mirrors every other point and query, so that products have both signs.
 Sample<float> on_both_sides(Sample<float> sample) {
   for (Matrix<float>* points : {&sample.base, &sample.queries})
     for (std::int64_t i = 0; i < points->rows(); i += 2)
@@ -62,7 +62,7 @@ TEST_P(Fp16Search, SpreadPointsAreProven) {
   }
 }
 
-// The same without a matrix of scores: few points, all of which pass, and so many that a sample gives limits.
+// The fused search: few points, all of which pass, and so many that a sample gives limits.
 TEST_P(Fp16Search, FusedGivesTheSameAnswer) {
   struct Problem {
     MetricKind metric;
@@ -83,14 +83,14 @@ TEST_P(Fp16Search, FusedGivesTheSameAnswer) {
   }
 }
 
-// A common offset is no part of a point less the base's mean.
-TEST_P(Fp16Search, CentringTakesOffsetsAway) {
+// Subtracting the base's mean removes a common offset.
+TEST_P(Fp16Search, CenteringRemovesOffsets) {
   constexpr Shape kShape{400, 20, 16};
   const Sample<float> sample = generate<float>(Kind::large_offset, kShape, MetricKind::sqeuclidean, 5);
   EXPECT_LE(queries_after_fp16(report_of(sample, 5, fp16(MetricKind::sqeuclidean))), kShape.queries / 4);
 }
 
-TEST_P(Fp16Search, PointsTooCloseTogetherClimbTheLadder) {
+TEST_P(Fp16Search, PointsTooCloseTogetherFallBack) {
   constexpr Shape kShape{400, 20, 16};
   const Metric metric(MetricKind::sqeuclidean);
   const std::vector<Sample<float>> samples = {
@@ -107,7 +107,7 @@ TEST_P(Fp16Search, PointsTooCloseTogetherClimbTheLadder) {
   }
 }
 
-// A base that is streamed: its first tile gives the frame for all. Later points may lie far beyond what half holds.
+// In a streamed base the first tile gives the frame for all: later points may lie far beyond the range of fp16.
 TEST_P(Fp16Search, FramesComeFromTheFirstTile) {
   constexpr Shape kShape{300, 260, 64};
   for (const MetricKind metric : {MetricKind::euclidean, MetricKind::cosine}) {
@@ -131,7 +131,7 @@ TEST_P(Fp16Search, AnIndexKeepsItsFp16) {
     EXPECT_TRUE(matches_truth(index.search(sample.queries.view(), k), truth, k)) << k;
 }
 
-// Which passes fail is learnt once, by searches whose plan is their own.
+// Searches whose plan is not forced remember which passes fail.
 TEST_P(Fp16Search, AnIndexLearnsWhatFails) {
   const Metric metric(MetricKind::sqeuclidean);
   const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);

@@ -64,7 +64,7 @@ const char* to_string(Trap trap) {
 template <Element T>
 constexpr bool kSingle = std::is_same_v<T, float>;
 
-// Every element of both matrices from f(row, column).
+// Fills both matrices with f(row, column).
 template <Element T, class F>
 void fill(Sample<T>& sample, F f) {
   for (Matrix<T>* points : {&sample.base, &sample.queries}) {
@@ -148,7 +148,7 @@ void fill_wild_norms(Sample<T>& sample, Random& random) {
 template <Element T>
 void fill_extremes(Sample<T>& sample, Random& random) {
   using Limits = std::numeric_limits<T>;
-  // Sums of squares of the largest doubles have no value in double, so it gets less.
+  // Sums of squares of the largest doubles overflow, so double gets smaller values.
   const T large = kSingle<T> ? Limits::max() : static_cast<T>(1e60);
   const T small = kSingle<T> ? Limits::denorm_min() : static_cast<T>(1e-60);
   const T values[] = {large, -large, large / 2, small, -small, T{1}, T{-1}, T{0}, -T{0}};
@@ -327,7 +327,7 @@ TEST(Promise1ProofHolds, MinkowskiOfAnEnormousPower) {
   }
 }
 
-// A double cosine whose squared norms leave the range of double is an angle still: right, or refused, never wrong.
+// Cosine in double with squared norms beyond the range of double is right or refused, never wrong.
 TEST(Promise1ProofHolds, CosineOfVectorsBeyondTheRangeOfSquares) {
   for (const double scale : {1e-310, 1e-200, 1e-160, 1e-150, 1e150, 1e160, 1e300}) {
     for (const MetricKind metric : {MetricKind::cosine, MetricKind::correlation}) {

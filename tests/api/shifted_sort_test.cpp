@@ -1,5 +1,5 @@
 // Method shifted-sort (Li et al.): every neighbor is a point at its true distance, lists are sorted and without
-// duplicates, all backends give the same answer, it is good, and better with more shifts; what cannot be is refused.
+// duplicates, all backends give the same answer, recall is high and grows with shifts; impossible options are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,21 +17,21 @@ namespace {
 
 enum class Scene { uniform, surface, clusters, queries_elsewhere };
 
-// In space: uniform, on a bumpy sphere, or in tight clusters.
+// Points in three dimensions: uniform, on a bumpy sphere, or in tight clusters.
 Matrix<float> scene(Scene kind, std::int64_t rows, unsigned seed, std::int64_t dims = 3) {
   Matrix<float> points(rows, dims);
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> unit;
   std::normal_distribution<float> normal;
   for (std::int64_t r = 0; r < rows; ++r) {
-    float length = 0;
+    float square_norm = 0;
     for (std::int64_t c = 0; c < dims; ++c) {
       points(r, c) = kind == Scene::uniform ? unit(random) : normal(random);
-      length += points(r, c) * points(r, c);
+      square_norm += points(r, c) * points(r, c);
     }
     const float bump = 1 + 0.2F * std::sin(5 * points(r, 0));
     for (std::int64_t c = 0; c < dims; ++c) {
-      if (kind == Scene::surface) points(r, c) *= bump / std::sqrt(length);
+      if (kind == Scene::surface) points(r, c) *= bump / std::sqrt(square_norm);
       if (kind == Scene::clusters) points(r, c) = static_cast<float>((r % 25 * (c + 3)) % 7) + 0.02F * points(r, c);
       if (kind == Scene::queries_elsewhere) points(r, c) = 3 * points(r, c);
     }
@@ -49,12 +49,12 @@ class ShiftedSort : public testing::TestWithParam<Backend> {
     options.shifted_sort.shifts = shifts;
     return options;
   }
-  // The emulator takes less.
+  // The emulator is slow: fewer points.
   static std::int64_t rows() { return GetParam() == Backend::emulated ? 600 : 3000; }
   static std::int64_t queries() { return GetParam() == Backend::emulated ? 40 : 300; }
 };
 
-// Ids, distances, order and duplicates.
+// Checks ids, distances, order and duplicates.
 template <Element T>
 void expect_answer(const Neighbors<DistanceOf<T>>& found, const Truth<DistanceOf<T>>& truth, std::int64_t base_rows) {
   EXPECT_TRUE(found.report.plan.approximate);
@@ -109,7 +109,7 @@ TEST_P(ShiftedSort, MoreShiftsNeverMakeItWorse) {
   const auto base = scene(Scene::surface, rows(), 3);
   const auto points = scene(Scene::uniform, queries(), 4);
   std::vector<float> before;
-  // With up to six the points are scaled alike, so each has the orders of the one before.
+  // Up to six shifts have the same scale, so that each has the orders of the previous one.
   for (const int shifts : {1, 2, 3, 5, 6}) {
     const auto found = search(base.view(), points.view(), 8, options(shifts));
     std::vector<float> last;
@@ -143,32 +143,32 @@ TEST_P(ShiftedSort, SortedTogetherIsTheSameAnswer) {
   if (is_cpu()) GTEST_SKIP() << "a CPU finds places by search";
   const auto base = scene(Scene::clusters, 300, 15);
   const auto points = scene(Scene::surface, 30, 16);
-  Options together = options();
-  together.shifted_sort.positions = CurvePositions::sort;
+  Options joint = options();
+  joint.shifted_sort.positions = CurvePositions::sort;
   const auto right = search(base.view(), points.view(), 7, options());
   EXPECT_EQ(right.report.plan.shifted_sort.positions, CurvePositions::search);
-  const auto found = search(base.view(), points.view(), 7, together);
+  const auto found = search(base.view(), points.view(), 7, joint);
   EXPECT_EQ(found.ids, right.ids);
   EXPECT_EQ(found.distances, right.distances);
   EXPECT_NE(to_string(found.report.plan).find("sorted together"), std::string::npos);
-  const Index<float> index(base.view(), together);
+  const Index<float> index(base.view(), joint);
   for (int round = 0; round < 2; ++round) EXPECT_EQ(index.search(points.view(), 7).ids, right.ids);
   EXPECT_EQ(index.search_self(3).ids, Index<float>(base.view(), options()).search_self(3).ids);
 }
 
 TEST_P(ShiftedSort, SortedTogetherUnderTheBudget) {
   if (is_cpu()) GTEST_SKIP() << "a CPU finds places by search";
-  Options together = options();
-  together.shifted_sort.positions = CurvePositions::sort;
+  Options joint = options();
+  joint.shifted_sort.positions = CurvePositions::sort;
   const Problem problem{1000000, 1000000, 3, 10, DType::float32};
-  together.memory_budget = std::int64_t{200} << 20;
-  const Plan plan = explain(problem, together);
+  joint.memory_budget = std::int64_t{200} << 20;
+  const Plan plan = explain(problem, joint);
   EXPECT_LT(plan.query_block, problem.queries);
-  EXPECT_LE(plan.workspace_bytes, together.memory_budget);
-  // Points in five orders, and codes and ids of all twice.
+  EXPECT_LE(plan.workspace_bytes, joint.memory_budget);
+  // Memory for points in five orders, and codes and ids of all twice.
   EXPECT_GE(plan.workspace_bytes, problem.base_rows * (5 * 16 + 28) + plan.query_block * (28 + 24 + 16 + 20));
-  together.memory_budget = std::int64_t{100} << 20;
-  EXPECT_THROW(explain(problem, together), Error);
+  joint.memory_budget = std::int64_t{100} << 20;
+  EXPECT_THROW(explain(problem, joint), Error);
 }
 
 TEST_P(ShiftedSort, AllNeighborsWhereTheWindowHasThemAll) {

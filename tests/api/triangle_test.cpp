@@ -1,5 +1,5 @@
-// Method triangle (Chen et al.): the oracle's answer, whatever the data, the number of landmarks and the threads; what
-// it counts adds up; it is chosen for data with structure and not for noise.
+// Method triangle (Chen et al. Sweet KNN) gives the oracle's answer for all data, numbers of landmarks and threads; its
+// counters add up; it is chosen for data with structure and not for noise.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -62,7 +62,7 @@ Matrix<T> matrix_of(std::int64_t rows, std::int64_t dims, Coordinate coordinate)
 
 constexpr Shape kTriangleShapes[] = {{1, 1, 1},   {2, 3, 2},    {7, 5, 3},     {64, 8, 8},
                                      {65, 9, 17}, {257, 1, 33}, {300, 33, 31}, {700, 60, 4}};
-constexpr std::int64_t kTriangleCounts[] = {1, 2, 10, 100, 1 << 20};  // what is too many becomes all
+constexpr std::int64_t kTriangleCounts[] = {1, 2, 10, 100, 1 << 20};  // the last becomes all
 constexpr std::int64_t kLandmarkCounts[] = {0, 1, 2, 7, 1 << 20};
 
 struct TriangleCase {
@@ -291,7 +291,7 @@ TEST_P(Triangle, ABudgetIsABudget) {
 INSTANTIATE_TEST_SUITE_P(Backends, Triangle, testing::ValuesIn(available_backends()),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
-// Any problem, any numbers of landmarks: brute force's ids and distances, bit for bit.
+// Random problems and numbers of landmarks give brute force's ids and distances, bit for bit.
 template <Element T>
 void check_equals_brute(const Case& c, std::int64_t base_landmarks, std::int64_t query_landmarks) {
   const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);

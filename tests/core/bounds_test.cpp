@@ -1,4 +1,4 @@
-// Bounds: what they allow to be dropped must really be farther, and they must not be so wide that nothing is dropped.
+// Bounds: points that they allow to drop must really be farther, and they must not be so wide that nothing is dropped.
 #include "core/bounds.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Codes along the curves: as many bits as the table says, neighbors on Hilbert's curve are neighbors in space,
-// Morton's curve keeps its digits, and whatever is outside of the frame or no number has a code too.
+// Codes along the curves: they have the bits of the table, neighbors on Hilbert's curve are neighbors in space,
+// Morton's curve interleaves bits, and points outside the frame or with NaN have codes too.
 #include "core/curve.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(Curve, BitsOfACoordinate) {
   }
 }
 
-// Bit by bit, the first coordinate first.
+// Interleaves bit by bit, from the first coordinate on.
 std::uint64_t plain_morton(const std::vector<std::uint32_t>& cells, int bits) {
   std::uint64_t code = 0;
   for (int bit = bits - 1; bit >= 0; --bit)
@@ -60,7 +60,7 @@ TEST(Curve, WideCodesAreInTheOrderOfTheirBits) {
   EXPECT_GT(before.high, 0U);
 }
 
-// All cells of a small cube, in the order of the curve: each is one step from the one before.
+// Each cell of a small cube, in the order of the curve, is one step from the previous one.
 TEST(Curve, HilbertTakesSingleSteps) {
   for (const int dims : {2, 3}) {
     constexpr int kBits = 4;
@@ -90,7 +90,7 @@ TEST(Curve, HilbertTakesSingleSteps) {
   }
 }
 
-TEST(Curve, EveryPointHasAPlace) {
+TEST(Curve, EveryPointHasACode) {
   const double least[] = {10, -5, 0};
   const double greatest[] = {11, -5, 1e-3};
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

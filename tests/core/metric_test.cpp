@@ -74,7 +74,7 @@ TEST(Metric, MinkowskiBelowOneIsRefused) {
   }
 }
 
-// What each metric returns for vectors whose distances can be worked out by hand.
+// Distances of each metric for vectors where they can be computed by hand.
 TEST(Metric, ReturnsWhatTheTableSays) {
   const Matrix<float> base(1, 2, {3, 4});
   const Matrix<float> query(1, 2, {0, 0});

@@ -1,5 +1,5 @@
-// Triangle bounds: whatever they rule out must really be farther, for distances computed in float and in double, at
-// scales where squares vanish or overflow, and they must not be so wide that nothing is ruled out.
+// Triangle bounds: points that they rule out must really be farther, for distances computed in float and in double, at
+// scales where squares underflow or overflow, and they must not be so wide that nothing is ruled out.
 #include "core/triangle_bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ struct Tally {
   int ruled_out = 0;
 };
 
-// A point in the answer whenever its key is at most the limit: then every bound must keep it.
+// A point whose key is at most the limit is in the answer, so that every bound must keep it.
 template <class F, class D>
 void check_triple(const Metric& metric, const PointOfFew& q, const PointOfFew& c, const PointOfFew& t,
                   const PointOfFew& other, Tally& tally) {

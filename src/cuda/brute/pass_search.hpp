@@ -240,8 +240,8 @@ class PassSearch {
     select::Rows<F> rows = rows_of(keys, count, width, width);
     rows.ids = ids;
     rows.id_stride = width;
-    const std::int64_t kept = joined(candidates.count);
-    store_lists(select(rows, kept), first, count, kept);
+    const std::int64_t list_length = joined(candidates.count);
+    store_lists(select(rows, list_length), first, count, list_length);
   }
 
   const BruteWork& work_;

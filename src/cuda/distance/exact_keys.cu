@@ -111,10 +111,10 @@ struct KeyStages {
       KITH_UNROLL
       for (unsigned r = 0; r < kRows; ++r) {
         const F* from = rows.data + (first + r) * rows.stride + c + lane_id();
-        const SharedAddress<F> place(to + r * kPitch + lane_id());
+        const SharedAddress<F> target(to + r * kPitch + lane_id());
         KITH_UNROLL
         for (unsigned i = 0; i < kDepth; i += kWarp)
-          place.copy_async_or_zero(i, from + i, first + r < rows.count && c + i + lane_id() < dims);
+          target.copy_async_or_zero(i, from + i, first + r < rows.count && c + i + lane_id() < dims);
       }
     }
     commit_copies();

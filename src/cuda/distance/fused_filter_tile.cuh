@@ -66,7 +66,7 @@ struct FilterTile {
 
   const Lists& lists;
   BlockPairs block;
-  F* limits;  // of the block's queries, in shared memory as the buffer is
+  F* limits;  // of the block's queries; in shared memory, like the buffer and its count
   PassedPair<F>* buffer;
   unsigned* buffered;
 

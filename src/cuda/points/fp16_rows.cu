@@ -96,11 +96,11 @@ __global__ void round_rows_kernel(PointRows<float> rows, std::int64_t dims, cons
   for (std::int64_t c = lane_id(); c < output.stride; c += kWarp) {
     const double x = c < dims ? centered(point, center, c) : 0.0;
     const Fp16 rounded_x = rounded_to_fp16(x * output.scale);
-    const double kept = static_cast<double>(float_of(rounded_x)) * unscale;
+    const double restored = static_cast<double>(float_of(rounded_x)) * unscale;
     fp16[c] = rounded_x;
     exact += x * x;
-    rounded += kept * kept;
-    lost += (x - kept) * (x - kept);
+    rounded += restored * restored;
+    lost += (x - restored) * (x - restored);
   }
   exact = warp_sum(exact);
   rounded = warp_sum(rounded);

@@ -42,7 +42,7 @@ class Fp16Store {
   Fp16Rows rows(std::int64_t first, std::int64_t count) const { return rows_.part(first, count); }
   // Null unless the constructor asked for it.
   const float* bias(std::int64_t first) const { return bias_.size() == 0 ? nullptr : bias_.data() + first; }
-  // On the device.
+  // The largest norms of all points prepared so far, on the device.
   const Fp16MaxNorms* max_norms() const { return max_norms_; }
 
  private:

@@ -20,7 +20,7 @@ __device__ __forceinline__ unsigned count_keys_less(const K* list, unsigned k, u
   return less;
 }
 
-// All lanes of a warp make one and call its functions together.
+// All lanes of a warp construct one and must call its functions.
 template <class K>
 class NearList {
  public:

@@ -132,7 +132,8 @@ class TriangleSearch {
     }
   }
 
-  // Where the parts of `part_clusters` clusters begin; known without asking where there is only one.
+  // The first query of each part of `part_clusters` clusters, and the number of queries; copied from the device where
+  // there are several parts.
   std::vector<unsigned> part_offsets(const Clusters<F>& queries, std::int64_t part_clusters) const {
     if (part_clusters >= queries.count()) return {0, static_cast<unsigned>(queries.points())};
     std::vector<unsigned> all(as_size(queries.count() + 1));

@@ -1,5 +1,4 @@
-// Search of points that lie on the device: the answer of a plain oracle, whatever the metric, the stage, the strides
-// and the stream.
+// Search of points on the device gives the answer of a plain oracle for all metrics, stages, strides and streams.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -17,9 +16,10 @@ namespace {
 using device::DeviceBuffer;
 using device::Stream;
 
-using PointerSearch = DeviceTest;
+using DeviceBruteSearch = DeviceTest;
 
-// Rows with room between them that nothing may read, and one value before the first so that it is aligned to itself.
+// Rows with gaps between them that must not be read, and one value before the first, so that it is aligned to its own
+// size only.
 template <class T>
 struct Cloud {
   std::int64_t rows = 0, dims = 0, stride = 0;
@@ -37,8 +37,8 @@ enum class Kind {
 constexpr Kind kKinds[] = {Kind::gaussian, Kind::ties, Kind::tight};
 
 template <class T>
-Cloud<T> cloud(Kind kind, std::int64_t rows, std::int64_t dims, std::int64_t room, unsigned seed) {
-  Cloud<T> made{rows, dims, dims + room, {}};
+Cloud<T> cloud(Kind kind, std::int64_t rows, std::int64_t dims, std::int64_t gap, unsigned seed) {
+  Cloud<T> made{rows, dims, dims + gap, {}};
   made.values.assign(static_cast<std::size_t>(1 + rows * made.stride), std::numeric_limits<T>::quiet_NaN());
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
@@ -55,8 +55,7 @@ Cloud<T> cloud(Kind kind, std::int64_t rows, std::int64_t dims, std::int64_t roo
   return made;
 }
 
-// A distance in double by its definition; sums in the order of core/key.hpp. Rows are less their means under
-// correlation.
+// A distance in double by its definition, added in the order of core/key.hpp. Means are subtracted under correlation.
 double plain_distance(const Metric& metric, const std::vector<double>& x, const std::vector<double>& y) {
   const auto sum = [&](auto term) {
     double lanes[8] = {};
@@ -153,7 +152,7 @@ Plan plan_for(const Wanted& wanted, std::int64_t base_rows, std::int64_t queries
   return plan;
 }
 
-// Points on the device, an index of them, and the answers it gives.
+// Points on the device, and an index of them whose answers are checked.
 template <class T>
 class Searched {
  public:
@@ -163,7 +162,7 @@ class Searched {
         points_(base.values, stream_),
         index_(view(base, points_.data()), metric, stream_, {check_finite}) {}
 
-  // Queries arrive in the stream's order, unseen by the host.
+  // Copies the queries in the stream's order, without waiting.
   SearchReport search(const Cloud<T>& queries, const Wanted& wanted, cudaStream_t stream) const {
     DeviceArray<T> there(queries.values, stream);
     DeviceArray<T> copied(std::vector<T>(queries.values.size()), stream);
@@ -199,7 +198,7 @@ class Searched {
     return report;
   }
 
-  // Powers are the device's own.
+  // Powers may be rounded differently on the device.
   void expect_right(const Cloud<T>& queries, const Wanted& wanted, const std::vector<T>& distances,
                     const std::vector<std::int64_t>& ids) const {
     const double relative = metric_.kind == MetricKind::minkowski ? 1e-6 : 0;
@@ -249,7 +248,7 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   if (wanted.first == kGemm && !product) wanted.first = {DistanceStage::register_tiled};
   const Sizes& sizes = kSizes[row[2]];
   wanted.k = std::min(kCounts[row[3]], sizes.rows);
-  // The order of powers that are all but equal is the device's own.
+  // Powers that are almost equal may have another order on the device.
   const Kind kind = wanted.metric.kind == MetricKind::minkowski ? Kind::gaussian : kKinds[row[7]];
   SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", " << to_string(wanted.first)
                                   << (wanted.first.expanded ? " by products" : "") << ", " << sizes.rows << " × "
@@ -262,7 +261,7 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   Searched<T>(base, wanted.metric).search(queries, wanted, stream);
 }
 
-TEST_F(PointerSearch, EveryPairOfParametersMatchesTheOracle) {
+TEST_F(DeviceBruteSearch, EveryPairOfParametersMatchesTheOracle) {
   const auto rows = pairwise({std::size(kMetrics), std::size(kStages), std::size(kSizes), std::size(kCounts),
                               std::size(kRooms), std::size(kRooms), std::size(kTiles), std::size(kKinds), 2},
                              5);
@@ -275,7 +274,7 @@ TEST_F(PointerSearch, EveryPairOfParametersMatchesTheOracle) {
   }
 }
 
-TEST_F(PointerSearch, EveryK) {
+TEST_F(DeviceBruteSearch, EveryK) {
   const Cloud<float> base = cloud<float>(Kind::ties, 45, 6, 2, 1);
   const Cloud<float> queries = cloud<float>(Kind::ties, 4, 6, 0, 2);
   const Searched<float> searched(base, MetricKind::euclidean);
@@ -284,21 +283,21 @@ TEST_F(PointerSearch, EveryK) {
     searched.search(queries, {MetricKind::euclidean, k, {DistanceStage::tiled}}, stream);
 }
 
-TEST_F(PointerSearch, ABaseSearchesItself) {
-  for (const std::int64_t room : {0, 1}) {
-    Searched<double> searched(cloud<double>(Kind::gaussian, 150, 9, room, 4), MetricKind::sqeuclidean);
+TEST_F(DeviceBruteSearch, ABaseSearchesItself) {
+  for (const std::int64_t gap : {0, 1}) {
+    Searched<double> searched(cloud<double>(Kind::gaussian, 150, 9, gap, 4), MetricKind::sqeuclidean);
     searched.search_self({MetricKind::sqeuclidean, 4, kGemm, 64, 1 << 20});
   }
 }
 
-// Queries without a proof are gathered, also from rows with gaps.
-TEST_F(PointerSearch, QueriesClimbTheLadder) {
+// Queries without a certificate are gathered, from rows with gaps too.
+TEST_F(DeviceBruteSearch, QueriesFallBackToTheNextPass) {
   const Cloud<float> base = cloud<float>(Kind::tight, 200, 12, 1, 1);
   const Searched<float> searched(base, MetricKind::sqeuclidean);
   const Stream stream;
-  for (const std::int64_t room : {0, 3}) {
+  for (const std::int64_t gap : {0, 3}) {
     const SearchReport report =
-        searched.search(cloud<float>(Kind::tight, 9, 12, room, 2), {MetricKind::sqeuclidean, 5, kGemm}, stream);
+        searched.search(cloud<float>(Kind::tight, 9, 12, gap, 2), {MetricKind::sqeuclidean, 5, kGemm}, stream);
     ASSERT_GT(report.steps.size(), 1U);
     EXPECT_EQ(to_string(report.steps[0].pass), "gemm");
     EXPECT_EQ(report.steps[0].queries, 9);
@@ -307,8 +306,8 @@ TEST_F(PointerSearch, QueriesClimbTheLadder) {
   }
 }
 
-// In a long search of many queries a few try the pass first; in a short one all do.
-TEST_F(PointerSearch, ATrialChoosesTheRung) {
+// In a long search of many queries a sample tries the pass first; in a short one all take it.
+TEST_F(DeviceBruteSearch, ATrialChoosesThePass) {
   constexpr std::int64_t kQueries = 260;
   const Stream stream;
   for (const bool tries : {false, true}) {
@@ -327,8 +326,8 @@ TEST_F(PointerSearch, ATrialChoosesTheRung) {
   }
 }
 
-// One index, several streams, the default one among them.
-TEST_F(PointerSearch, OnAnyStream) {
+// One index is searched on several streams, the default one included.
+TEST_F(DeviceBruteSearch, OnAnyStream) {
   const Searched<float> searched(cloud<float>(Kind::gaussian, 120, 8, 0, 1), MetricKind::cosine);
   const Stream one;
   const Stream other;
@@ -347,12 +346,12 @@ std::string refusal(Work work) {
   return "nothing";
 }
 
-TEST_F(PointerSearch, RefusesWhatIsNotFinite) {
+TEST_F(DeviceBruteSearch, RefusesWhatIsNotFinite) {
   const Stream stream;
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const std::int64_t room : {0, 2}) {
-    Cloud<double> base = cloud<double>(Kind::gaussian, 700, 5, room, 1);
-    Cloud<double> queries = cloud<double>(Kind::gaussian, 9, 5, room, 2);
+  for (const std::int64_t gap : {0, 2}) {
+    Cloud<double> base = cloud<double>(Kind::gaussian, 700, 5, gap, 1);
+    Cloud<double> queries = cloud<double>(Kind::gaussian, 9, 5, gap, 2);
     const Searched<double> searched(base, MetricKind::manhattan);
     queries.at(7, 4) = -infinity;
     queries.at(3, 2) = infinity;
@@ -368,11 +367,11 @@ TEST_F(PointerSearch, RefusesWhatIsNotFinite) {
   }
 }
 
-TEST_F(PointerSearch, RefusesWhatHasNoDirection) {
+TEST_F(DeviceBruteSearch, RefusesWhatHasNoDirection) {
   const Stream stream;
-  for (const std::int64_t room : {0, 2}) {
-    Cloud<float> base = cloud<float>(Kind::gaussian, 50, 4, room, 1);
-    Cloud<float> queries = cloud<float>(Kind::gaussian, 9, 4, room, 2);
+  for (const std::int64_t gap : {0, 2}) {
+    Cloud<float> base = cloud<float>(Kind::gaussian, 50, 4, gap, 1);
+    Cloud<float> queries = cloud<float>(Kind::gaussian, 9, 4, gap, 2);
     const Searched<float> cosine(base, MetricKind::cosine, false);
     const Searched<float> correlation(base, MetricKind::correlation);
     for (std::int64_t c = 0; c < 4; ++c) queries.at(5, c) = base.at(11, c) = 0;

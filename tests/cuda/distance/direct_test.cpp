@@ -1,5 +1,5 @@
 // The stages that compute scores without a matrix product, against sums in long double: every form, counts and
-// dimensions around the sizes of their tiles, rows that are anywhere in memory, and nothing written beside the scores.
+// dimensions around the sizes of their tiles, rows of any alignment, and nothing written beside the scores.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 using core::Form;
 
 constexpr double kPower = 3.5;
-constexpr double kGuard = 12345;  // no score is that
+constexpr double kGuard = 12345;  // not a score
 
 struct FormCase {
   const char* name;
@@ -36,14 +36,14 @@ struct Counts {
 constexpr Counts kCounts[] = {{1, 1}, {1, 1000}, {2, 100}, {3, 77}, {17, 33}, {40, 130}};
 constexpr std::int64_t kDims[] = {1, 2, 3, 4, 5, 8, 31, 32, 33, 128, 130, 1000};
 
-// Where rows lie: how many elements before the first, and at least how many between two; rounded up so that the stride
-// is a multiple of `unit`.
+// Layout of rows: elements before the first, and elements at least between two, such that the stride is a multiple of
+// `unit`.
 struct Layout {
   std::int64_t offset;
   std::int64_t gap;
   std::int64_t unit;
 };
-// Of both sets. The first three let rows be read 16 bytes at a time, the first one where dims allow.
+// Layouts of both sets. The first three allow loads of 16 bytes, the first one where dims do.
 struct Layouts {
   Layout queries;
   Layout base;
@@ -74,7 +74,7 @@ struct Points {
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t c = 0; c < dims; ++c) {
         const double value = random.gaussian() * 2;
-        // Some coordinates agree.
+        // Rounds some, so that coordinates agree.
         values[index(i, c)] = static_cast<F>(random.below(2) == 0 ? std::round(value) : value);
       }
     }
@@ -102,7 +102,7 @@ std::vector<F> square_norms(const Points<F>& points) {
 
 struct Score {
   long double value;
-  long double magnitude;  // of all that was added up
+  long double magnitude;  // the sum of the terms' magnitudes
 };
 
 long double term(Form form, long double x, long double y) {
@@ -132,7 +132,7 @@ Score expected(const FormCase& form, const Points<F>& queries, std::int64_t q, c
   return score;
 }
 
-// As core/score_bounds.hpp allows.
+// The error that core/score_bounds.hpp allows.
 template <class F>
 long double tolerance(const FormCase& form, std::int64_t dims) {
   if (form.form == Form::mismatch) return 0;
@@ -222,7 +222,7 @@ TYPED_TEST(DirectScores, DirectIsTheSum) {
   check_all<TypeParam>(device::distance::direct_scores<TypeParam>);
 }
 
-// Rows so long and so few that a block shares one.
+// So few and long rows that a block shares one.
 TYPED_TEST(DirectScores, DirectIsTheSumOfLongRows) {
   const Stage<TypeParam> stage = device::distance::direct_scores<TypeParam>;
   for_each_schedule([&] {
@@ -238,7 +238,7 @@ TYPED_TEST(DirectScores, TiledIsTheSum) {
   check_all<TypeParam>(device::distance::tiled_scores<TypeParam>);
 }
 
-TYPED_TEST(DirectScores, NothingIsAskedFor) {
+TYPED_TEST(DirectScores, NothingToDo) {
   const device::Stream stream;
   device::Workspace workspace(stream);
   DeviceArray<TypeParam> row(std::vector<TypeParam>(4, TypeParam{1}), stream);

@@ -1,5 +1,5 @@
-// The fused filter of fp16 against plain sums: coordinates are small integers, so that fp16, products and sums are
-// exact and a candidate is right or wrong.
+// The fused filter of points in fp16 against plain sums: coordinates are small integers, so that rounding, products and
+// sums are exact.
 #include <limits>
 #include <span>
 
@@ -14,7 +14,7 @@ namespace {
 using device::Fp16;
 using Fp16Filter = DeviceTest;
 
-// Integers from −8 to 8, rows of fp16 filled up with zeros.
+// Integers from −8 to 8, in rows padded with zeros.
 struct Points {
   Points(std::int64_t points, std::int64_t coordinates, Random& random)
       : count(points), dims(coordinates), stride(device::fp16_stride(coordinates)) {
@@ -86,7 +86,7 @@ class Problem {
   static constexpr double kScale = 4;
   static constexpr float kGuard = -12345;
   static constexpr unsigned kFirstId = 1000;
-  static constexpr unsigned kNoId = 77;  // below the first
+  static constexpr unsigned kNoId = 77;  // below the first id
 
   float score(std::int64_t i, std::int64_t j) const {
     const auto dot = static_cast<float>(product(queries_, i, base_, j));
@@ -96,7 +96,7 @@ class Problem {
     return scores_[query * static_cast<std::size_t>(base_.count) + point];
   }
 
-  // One that some points meet exactly, or a special one.
+  // A limit that some points meet exactly, or a special one.
   float some_limit(std::int64_t query, Random& random) const {
     switch (random.below(8)) {
       case 0: return std::numeric_limits<float>::infinity();
@@ -157,19 +157,19 @@ TEST_F(Fp16Filter, FindsWhatPassesTheLimits) {
   if (!under_sanitizer()) check(200, 77, 16);
 }
 
-// Chunks beyond the first, queries that stay in shared memory and queries that do not.
+// Several chunks, with queries that stay in shared memory and queries that do not.
 TEST_F(Fp16Filter, ManyDimensions) {
   for (const std::int64_t dims : {65, 130, 200, 300}) check(5, 9, dims);
 }
 
-// A block that runs through several base tiles, some more than its buffer is kept for.
+// A block that runs through more base tiles than it keeps its buffer for.
 TEST_F(Fp16Filter, BlocksRunThroughSeveralTiles) {
   const std::int64_t at_once = 2 * device::multiprocessor_count();
   check(2, (2 * at_once - 1) * 128 - 5, 9);
   if (!small_problems()) check(2, 11 * at_once * 128 - 5, 16);
 }
 
-// All are candidates of all queries: more than the buffer holds, in every order of threads.
+// All points are candidates of all queries: more than the buffer holds, in every order of threads.
 TEST_F(Fp16Filter, ManyCandidates) {
   Random random(5);
   Problem problem(20, 300, 4, true, random);

@@ -1,5 +1,4 @@
-// Matrix products, the scores made of them, and points rounded to half: nothing is farther from the truth than
-// promised.
+// Matrix products, the scores made of them, and points rounded to fp16: all errors are within their bounds.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -26,7 +25,8 @@ using device::Workspace;
 
 using Gemm = DeviceTest;
 
-// Rows with room between them that nothing may read, and one value before the first so that it is aligned to itself.
+// Rows with gaps between them that must not be read, and one value before the first, so that it is aligned to its own
+// size only.
 template <class T>
 struct Matrix {
   std::int64_t count = 0, dims = 0, stride = 0;
@@ -52,8 +52,8 @@ double in_double(T value) {
 }
 
 template <class T>
-Matrix<T> matrix(std::int64_t count, std::int64_t dims, std::int64_t room, const std::function<double()>& draw) {
-  Matrix<T> made{count, dims, dims + room, {}};
+Matrix<T> matrix(std::int64_t count, std::int64_t dims, std::int64_t gap, const std::function<double()>& draw) {
+  Matrix<T> made{count, dims, dims + gap, {}};
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   made.values.assign(static_cast<std::size_t>(1 + count * made.stride), converted<T>(nothing));
   for (std::int64_t i = 0; i < count; ++i)
@@ -83,7 +83,7 @@ Sums sums(const T* x, const T* y, std::int64_t dims) {
 }
 
 struct Sizes {
-  std::int64_t left, right, inner, room;
+  std::int64_t left, right, inner, gap;
 };
 
 constexpr Sizes kSizes[] = {{1, 1, 1, 0}, {3, 5, 7, 2}, {17, 33, 64, 0}, {2, 257, 19, 5}, {40, 31, 130, 1}};
@@ -100,14 +100,14 @@ double promised(std::int64_t inner, bool tf32) {
 template <class In>
 void expect_product(const Sizes& sizes, bool with_bias, bool tf32, std::size_t budget = 0) {
   using Out = typename device::ProductOf<In>::Type;
-  SCOPED_TRACE(testing::Message() << sizes.left << " x " << sizes.right << " x " << sizes.inner << " + " << sizes.room
+  SCOPED_TRACE(testing::Message() << sizes.left << " x " << sizes.right << " x " << sizes.inner << " + " << sizes.gap
                                   << (with_bias ? ", bias" : "") << (tf32 ? ", tf32" : ""));
   constexpr double kAlpha = -2;
   const Out untouched = 12345;
-  const auto left = matrix<In>(sizes.left, sizes.inner, sizes.room, gaussian(1));
-  const auto right = matrix<In>(sizes.right, sizes.inner, sizes.room, gaussian(2));
+  const auto left = matrix<In>(sizes.left, sizes.inner, sizes.gap, gaussian(1));
+  const auto right = matrix<In>(sizes.right, sizes.inner, sizes.gap, gaussian(2));
   const auto bias = matrix<Out>(1, sizes.right, 0, gaussian(3));
-  const std::int64_t stride = sizes.right + sizes.room;
+  const std::int64_t stride = sizes.right + sizes.gap;
 
   const Stream stream;
   Workspace workspace(stream, budget);
@@ -168,7 +168,7 @@ TEST_F(Gemm, NeedsNoWorkspace) {
   expect_product<Fp16>({8, 24, 304, 0}, true, false, 1);
 }
 
-// The library's error that `body` must throw, of this code and with these words.
+// Expects `body` to throw an Error of this code and with these words.
 void expect_error(ErrorCode code, const std::vector<std::string>& words, const std::function<void()>& body) {
   try {
     body();
@@ -266,7 +266,7 @@ TEST_F(Gemm, ScoresExpandedSquares) {
   expect_scores<double>(true);
 }
 
-TEST(Fp16Scale, TakesTheLargestToTheSamePlace) {
+TEST(Fp16Scale, ScalesTheLargestToTheSameRange) {
   for (const float largest : {1.0F, 1e-9F, 3.5e8F, 0.999F, 1e15F}) {
     const double scale = device::fp16_scale(largest);
     EXPECT_GE(largest * scale, 0x1p11) << largest;
@@ -281,7 +281,7 @@ TEST(Fp16Scale, TakesTheLargestToTheSamePlace) {
 
 using Fp16Points = DeviceTest;
 
-// A set of points on the device, rounded to half.
+// A set of points on the device, rounded to fp16.
 class Rounded {
  public:
   Rounded(const Matrix<float>& points, const float* center, double scale, cudaStream_t stream)
@@ -309,7 +309,7 @@ class Rounded {
   Fp16Rows rows_;
 };
 
-// A base and queries, with the base's center and scale as they are found on the device.
+// A base and queries, with the base's center and scale as the device computes them.
 class Problem {
  public:
   Problem(Matrix<float> queries, Matrix<float> base, bool centered)
@@ -367,20 +367,21 @@ void expect_norms(Problem& problem, const Matrix<float>& points) {
     const std::vector<long double> exact = centered_row(points, i, center);
     std::vector<long double> kept, lost;
     for (std::int64_t c = 0; c < stride; ++c) {
-      const double half = in_double(fp16[static_cast<std::size_t>(i * stride + c)]);
-      ASSERT_TRUE(std::isfinite(half)) << "row " << i << ", " << c;
+      const double rounded_x = in_double(fp16[static_cast<std::size_t>(i * stride + c)]);
+      ASSERT_TRUE(std::isfinite(rounded_x)) << "row " << i << ", " << c;
       if (c >= points.dims) {
-        ASSERT_EQ(half, 0.0) << "row " << i << ", " << c;
+        ASSERT_EQ(rounded_x, 0.0) << "row " << i << ", " << c;
         continue;
       }
-      kept.push_back(static_cast<long double>(half) / problem.scale());
+      kept.push_back(static_cast<long double>(rounded_x) / problem.scale());
       lost.push_back(exact[static_cast<std::size_t>(c)] - kept.back());
     }
     const Fp16Norms& norm = norms[static_cast<std::size_t>(i)];
     const auto expect_above = [&](double found, const std::vector<long double>& row, const char* name) {
-      const long double length = std::sqrt(product_of(row, row));
-      EXPECT_GE(found, length) << name << " of row " << i;
-      EXPECT_LE(found, length * (1 + 1e-12L) + std::sqrt(product_of(exact, exact)) * 1e-15L) << name << " of row " << i;
+      const long double exact_norm = std::sqrt(product_of(row, row));
+      EXPECT_GE(found, exact_norm) << name << " of row " << i;
+      EXPECT_LE(found, exact_norm * (1 + 1e-12L) + std::sqrt(product_of(exact, exact)) * 1e-15L)
+          << name << " of row " << i;
     };
     expect_above(norm.exact, exact, "exact");
     const long double square = product_of(exact, exact);
@@ -393,11 +394,11 @@ void expect_norms(Problem& problem, const Matrix<float>& points) {
 }
 
 struct Seen {
-  double error = 0;  // the largest
-  double bound = 0;  // the largest
+  double error = 0;  // the largest of all pairs
+  double bound = 0;  // the largest of all pairs
 };
 
-// Scores of all pairs; none may be farther from the truth than its bound.
+// Computes the scores of all pairs and expects each error to be within its bound.
 Seen expect_fp16_scores(Problem& problem, bool expanded) {
   const Matrix<float>& queries = problem.queries();
   const Matrix<float>& base = problem.base();
@@ -440,7 +441,7 @@ Seen expect_fp16_scores(Problem& problem, bool expanded) {
   return seen;
 }
 
-// Points `scale` · (what is drawn) + offset, of which the queries are `farther` times as far away.
+// Points `scale` · draw + offset, of which the queries are `farther` times as far away.
 Problem drawn(std::int64_t dims, double scale, double offset, bool centered, double farther = 1) {
   const auto draw = [&](unsigned seed, double factor) {
     return [normal = gaussian(seed), factor, offset] { return factor * normal() + offset; };
@@ -449,7 +450,7 @@ Problem drawn(std::int64_t dims, double scale, double offset, bool centered, dou
                  centered);
 }
 
-// Points 0.1 around a few centers of length 10 · √dims.
+// Points with a spread of 0.1 around a few centers of norm 10 · √dims.
 Problem clustered(std::int64_t dims) {
   const auto centers = matrix<double>(5, dims, 0, gaussian(13));
   const auto draw = [&](unsigned seed) {
@@ -526,7 +527,7 @@ TEST_F(Fp16Points, BoundsAllScales) {
   }
 }
 
-// Beyond what half can hold at the base's scale.
+// Points beyond the range of fp16 at the base's scale.
 TEST_F(Fp16Points, BoundsFarQueries) {
   for (const double farther : {1e-6, 10.0, 1e3, 1e6}) {
     SCOPED_TRACE(farther);
@@ -534,7 +535,7 @@ TEST_F(Fp16Points, BoundsFarQueries) {
   }
 }
 
-// Small integers are fp16, and so are sums of their products floats: nothing is lost at all.
+// Small integers are exact in fp16, and sums of their products in float: there is no error.
 TEST_F(Fp16Points, IsExactWithSmallIntegers) {
   const auto draw = [](unsigned seed) {
     return [random = std::mt19937(seed)]() mutable { return static_cast<double>(random() % 200); };
@@ -543,8 +544,8 @@ TEST_F(Fp16Points, IsExactWithSmallIntegers) {
   for (const bool expanded : {false, true}) EXPECT_EQ(expect_fp16_scores(problem, expanded).error, 0);
 }
 
-// Fp16 whose products lose nothing until they are added up, and squares that are rounded with nothing beside them.
-TEST_F(Fp16Points, BoundsWhatSumsLose) {
+// Points whose fp16 and products are exact, so that only sums and squares are rounded.
+TEST_F(Fp16Points, BoundsErrorsOfSums) {
   const auto draw = [](unsigned seed) {
     return [random = std::mt19937(seed)]() mutable { return static_cast<double>(1024 + random() % 1024); };
   };
@@ -556,8 +557,8 @@ TEST_F(Fp16Points, BoundsWhatSumsLose) {
   EXPECT_GT(expect_fp16_scores(squares, true).error, 0);
 }
 
-// 1024 − 1e-14 is 1024 in double, and then a half: what the center lost still counts.
-TEST_F(Fp16Points, CountsWhatCentringLoses) {
+// 1024 − 1e-14 is 1024 in double, which fp16 holds: the error of subtracting the center still counts.
+TEST_F(Fp16Points, CountsErrorsOfCentering) {
   const Stream stream;
   DeviceArray<float> center({1e-14F}, stream);
   const Rounded rounded(matrix<float>(1, 1, 0, [] { return 1024.0; }), center.data(), 1, stream);

@@ -1,5 +1,5 @@
 // Register-tiled scores against plain sums in double, and the fused filter against those scores, bit for bit: every
-// form, counts and dimensions around the sizes of tiles and chunks, rows anywhere in memory, nothing written elsewhere.
+// form, counts and dimensions around the sizes of tiles and chunks, rows of any alignment, nothing written elsewhere.
 #include "cuda/distance/panels.hpp"
 
 #include <cmath>
@@ -39,7 +39,7 @@ struct Size {
 constexpr Size kSizes[] = {{1, 1}, {3, 5}, {129, 130}, {200, 77}};
 constexpr std::int64_t kDims[] = {1, 3, 7, 8, 16, 17, 33, 130};
 
-// Where rows and scores lie: elements before the first, and between two rows.
+// Layout of rows and scores: elements before the first row, and between two.
 struct Layout {
   std::int64_t offset;
   std::int64_t gap;
@@ -108,7 +108,7 @@ struct Sets {
 
   std::size_t pairs() const { return static_cast<std::size_t>(queries.count * base.count); }
 
-  // Rows of scores as `layout` says; what lies between them keeps its guard.
+  // Computes rows of scores in a layout; elements between them must keep their guard.
   std::vector<F> scores(const FormCase& form, Layout layout) {
     const std::int64_t stride = base.count + layout.gap;
     DeviceArray<F> array(std::vector<F>(static_cast<std::size_t>(layout.offset + queries.count * stride), kGuard),
@@ -137,12 +137,12 @@ struct Sets {
     return result;
   }
 
-  static constexpr F kGuard = 12345;  // no score is that
+  static constexpr F kGuard = 12345;  // not a score
 };
 
 struct Expected {
   double score = 0;
-  double magnitude = 0;  // of all that was added up
+  double magnitude = 0;  // the sum of the terms' magnitudes
 };
 
 template <class F>
@@ -180,25 +180,25 @@ void check_scores(Sets<F>& sets, const FormCase& form, Layout layout) {
 }
 
 template <class F>
-void check_sizes(unsigned turn, Size size, std::int64_t dims) {
-  Random random(turn);
-  Sets<F> sets(Points<F>(size.queries, dims, kLayouts[turn % 4], random),
-               Points<F>(size.base, dims, kLayouts[turn / 4 % 4], random));
+void check_sizes(unsigned variant, Size size, std::int64_t dims) {
+  Random random(variant);
+  Sets<F> sets(Points<F>(size.queries, dims, kLayouts[variant % 4], random),
+               Points<F>(size.base, dims, kLayouts[variant / 4 % 4], random));
   for (const FormCase& form : kForms) {
     SCOPED_TRACE(testing::Message() << form.name << ", " << size.queries << " x " << size.base << ", " << dims
                                     << " dims, " << sizeof(F) << " bytes");
-    set_schedule(turn % kSchedules);
-    check_scores(sets, form, kLayouts[turn++ % 4]);
+    set_schedule(variant % kSchedules);
+    check_scores(sets, form, kLayouts[variant++ % 4]);
     if (testing::Test::HasFailure()) return;
   }
 }
 
 template <class F>
 void check_all_sizes() {
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (const Size& size : kSizes) {
     for (const std::int64_t dims : kDims) {
-      check_sizes<F>(turn++, size, dims);
+      check_sizes<F>(variant++, size, dims);
       if (testing::Test::HasFailure()) return;
     }
   }
@@ -212,7 +212,7 @@ TEST_F(RegisterTiled, ScoresInDouble) {
   check_all_sizes<double>();
 }
 
-// So many base points that blocks run through two tiles each, but for the last.
+// So many base points that all blocks but the last run through two tiles.
 template <class F>
 std::int64_t many_points() {
   using Shape = device::distance::TileShape<F>;
@@ -229,15 +229,15 @@ TEST_F(RegisterTiled, BlocksRunThroughSeveralTiles) {
   if (!under_sanitizer()) check_sizes<double>(3, {5, many_points<double>()}, 150);
 }
 
-// So many queries that points are turned first, with room for panels of the queries and of one base tile.
+// So many queries that points are transposed first, with memory for panels of the queries and of one base tile.
 template <class F>
-Sets<F> sets_of_panels(std::int64_t dims, unsigned turn) {
+Sets<F> sets_of_panels(std::int64_t dims, unsigned variant) {
   constexpr std::int64_t kPoints = device::distance::TileShape<F>::kPoints;
   const std::int64_t queries = 3 * kPoints + 1;
   EXPECT_TRUE(device::distance::panels::are_worthwhile<F>(queries, dims));
-  Random random(turn);
-  Points<F> query_points(queries, dims, kLayouts[turn % 4], random);
-  Points<F> base_points(2 * kPoints + 9, dims, kLayouts[turn / 4 % 4], random);
+  Random random(variant);
+  Points<F> query_points(queries, dims, kLayouts[variant % 4], random);
+  Points<F> base_points(2 * kPoints + 9, dims, kLayouts[variant / 4 % 4], random);
   const std::int64_t values =
       device::distance::panels::values<F>(queries, dims) + device::distance::panels::values<F>(1, dims);
   const auto budget = 8 * static_cast<std::size_t>(values) * sizeof(F);
@@ -248,13 +248,13 @@ Sets<F> sets_of_panels(std::int64_t dims, unsigned turn) {
 
 template <class F>
 void check_panels() {
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (const std::int64_t dims : {17, 33, 70}) {
-    Sets<F> sets = sets_of_panels<F>(dims, turn++);
+    Sets<F> sets = sets_of_panels<F>(dims, variant++);
     for (const FormCase& form : kForms) {
       SCOPED_TRACE(testing::Message() << form.name << ", " << dims << " dims, " << sizeof(F) << " bytes");
-      set_schedule(turn % kSchedules);
-      check_scores(sets, form, kLayouts[turn++ % 4]);
+      set_schedule(variant % kSchedules);
+      check_scores(sets, form, kLayouts[variant++ % 4]);
       if (testing::Test::HasFailure() || under_sanitizer()) break;
     }
   }
@@ -265,7 +265,7 @@ TEST_F(RegisterTiled, PanelsOfPartsOfTheBase) {
   check_panels<double>();
 }
 
-// A workspace without room for panels has rows read, and the same scores, bit for bit.
+// Without memory for panels, rows are read, and give the same scores, bit for bit.
 TEST_F(RegisterTiled, PanelsChangeNoScore) {
   Sets<float> sets = sets_of_panels<float>(70, 3);
   const std::vector<float> turned = sets.scores(kForms[0], {0, 0});
@@ -303,7 +303,7 @@ bool passes(F score, F limit) {
   return !std::isnan(limit) && !(score > limit);
 }
 
-// Bits count: NaN is itself, and zeros have signs.
+// Compares bits: NaN equals itself, and zeros have signs.
 template <class F>
 bool same(F a, F b) {
   return std::memcmp(&a, &b, sizeof(F)) == 0;
@@ -313,7 +313,7 @@ template <class F>
 class FilterProblem {
  public:
   static constexpr unsigned kFirstId = 1000;
-  static constexpr unsigned kNoId = 77;  // below the first
+  static constexpr unsigned kNoId = 77;  // below the first id
 
   // `scores` are those of all pairs.
   FilterProblem(Sets<F>& sets, const FormCase& form, std::vector<F> scores, std::vector<F> limits, unsigned capacity)
@@ -395,7 +395,7 @@ std::vector<F> make_limits(const Sets<F>& sets, const std::vector<F>& scores, Ra
       case 1: limits.push_back(-kInfinity); break;
       case 2: limits.push_back(std::numeric_limits<F>::quiet_NaN()); break;
       default: {
-        // The smallest of a few.
+        // The smallest of a few scores.
         F limit = kInfinity;
         for (int i = 0; i < 6; ++i) {
           const std::int64_t point = random.below(sets.base.count);
@@ -409,10 +409,10 @@ std::vector<F> make_limits(const Sets<F>& sets, const std::vector<F>& scores, Ra
 }
 
 template <class F>
-void check_filter(unsigned turn, Size size, std::int64_t dims, bool with_nan = false) {
-  Random random(turn);
-  Points<F> queries(size.queries, dims, kLayouts[turn % 4], random);
-  Points<F> base(size.base, dims, kLayouts[turn / 4 % 4], random);
+void check_filter(unsigned variant, Size size, std::int64_t dims, bool with_nan = false) {
+  Random random(variant);
+  Points<F> queries(size.queries, dims, kLayouts[variant % 4], random);
+  Points<F> base(size.base, dims, kLayouts[variant / 4 % 4], random);
   if (with_nan) {
     queries.at(size.queries / 2, dims / 2) = std::numeric_limits<F>::quiet_NaN();
     base.at(size.base / 2, 0) = std::numeric_limits<F>::quiet_NaN();
@@ -422,10 +422,10 @@ void check_filter(unsigned turn, Size size, std::int64_t dims, bool with_nan = f
   for (const FormCase& form : kForms) {
     const std::vector<F> scores = sets.scores(form, {0, 0});
     const std::vector<F> limits = make_limits(sets, scores, random);
-    const unsigned capacity = turn % 2 == 0 ? static_cast<unsigned>(size.base) + 3 : 4;
+    const unsigned capacity = variant % 2 == 0 ? static_cast<unsigned>(size.base) + 3 : 4;
     SCOPED_TRACE(testing::Message() << form.name << ", " << size.queries << " x " << size.base << ", " << dims
                                     << " dims, " << sizeof(F) << " bytes, capacity for " << capacity);
-    set_schedule(turn++ % kSchedules);
+    set_schedule(variant++ % kSchedules);
     FilterProblem<F>(sets, form, scores, limits, capacity).check();
     if (testing::Test::HasFailure()) return;
   }
@@ -433,14 +433,14 @@ void check_filter(unsigned turn, Size size, std::int64_t dims, bool with_nan = f
 
 template <class F>
 void check_filter_sizes() {
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (const Size& size : kSizes) {
     for (const std::int64_t dims : {std::int64_t{1}, std::int64_t{7}, std::int64_t{16}, std::int64_t{33}}) {
-      check_filter<F>(turn++, size, dims);
+      check_filter<F>(variant++, size, dims);
       if (testing::Test::HasFailure()) return;
     }
   }
-  check_filter<F>(turn, {129, 130}, 150);
+  check_filter<F>(variant, {129, 130}, 150);
 }
 
 TEST_F(FusedFilter, FindsWhatPassesTheLimits) {
@@ -467,13 +467,13 @@ TEST_F(FusedFilter, PanelsOfPartsOfTheBase) {
       [&] { FilterProblem<float>(sets, kForms[1], scores, limits, static_cast<unsigned>(sets.base.count)).check(); });
 }
 
-// A score that is NaN is not above any limit.
+// NaN scores are not above any limit.
 TEST_F(FusedFilter, KeepsNaN) {
   check_filter<float>(0, {70, 140}, 9, true);
   check_filter<double>(1, {70, 140}, 9, true);
 }
 
-// All are candidates of all queries, in every order of threads.
+// All points are candidates of all queries, in every order of threads.
 TEST_F(FusedFilter, ManyCandidates) {
   Random random(5);
   Sets<float> sets(Points<float>(20, 4, {0, 0}, random), Points<float>(300, 4, {0, 0}, random));

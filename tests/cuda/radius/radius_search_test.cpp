@@ -1,5 +1,5 @@
-// Radius search of points of the host on a device: the answer of core/key.hpp by its definition, whatever the metric,
-// the radii, and the way tiles and lists are cut.
+// Radius search of host points on a device gives the answer by the definition of core/key.hpp, for all metrics, radii,
+// tiles and capacities of lists.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -72,7 +72,7 @@ std::vector<Neighbor<F>> in_order(const Metric& metric, const Matrix<F>& base, c
 enum class Radii { one, each, zero, infinite };
 constexpr Radii kRadii[] = {Radii::one, Radii::each, Radii::zero, Radii::infinite};
 
-// How the work is cut: tiles, and pairs of a list for each query.
+// Sizes of tiles, and the capacity of the list, in pairs a query.
 struct Cuts {
   bool resident;
   std::int64_t query_block, base_tile, candidates;
@@ -110,7 +110,8 @@ Plan plan_for(const Wanted& wanted, const Sizes& sizes) {
   return plan;
 }
 
-// Keys on the oracle's distances, so that some points lie on them. Powers are the device's own: those lie between.
+// Radii that equal distances of the oracle, so that some points lie on them; between two distances for powers, which
+// the device may round differently.
 template <class F>
 std::vector<F> radii_for(Radii radii, const Metric& metric, const std::vector<std::vector<Neighbor<F>>>& truth) {
   if (radii == Radii::zero) return {F{0}};
@@ -127,7 +128,7 @@ std::vector<F> radii_for(Radii radii, const Metric& metric, const std::vector<st
 }
 
 template <class F>
-struct Reached {
+struct RadiusAnswer {
   std::vector<std::int64_t> offsets;
   std::vector<std::int64_t> ids;
   std::vector<F> distances;
@@ -137,7 +138,7 @@ struct Reached {
 // The same lists where they stay on the device, of queries that are there too.
 template <class F>
 void expect_same_on_device(const DeviceIndex<F>& index, const Matrix<F>& queries, const Plan& plan,
-                           const core::RadiusQuery<F>& reach, const Reached<F>& right, bool self) {
+                           const core::RadiusQuery<F>& request, const RadiusAnswer<F>& right, bool self) {
   const device::Stream stream;
   const std::vector<F> values(queries.data(), queries.data() + queries.rows() * queries.cols());
   DeviceArray<F> points(values, stream);
@@ -147,7 +148,7 @@ void expect_same_on_device(const DeviceIndex<F>& index, const Matrix<F>& queries
   const auto view = MatrixView<F>::on_device(points.data(), queries.rows(), queries.cols());
   SearchReport report;
   index.begin(view, stream, kNoProgress, self)
-      ->search_radius(plan, reach,
+      ->search_radius(plan, request,
                       {offsets.data(),
                        [&](std::int64_t count) {
                          EXPECT_EQ(count, static_cast<std::int64_t>(right.ids.size()));
@@ -162,7 +163,7 @@ void expect_same_on_device(const DeviceIndex<F>& index, const Matrix<F>& queries
 
 // Radii are keys: minus the inner products.
 template <class F>
-void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& reach, const Reached<F>& got,
+void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& request, const RadiusAnswer<F>& got,
                   const std::vector<std::vector<Neighbor<F>>>& truth) {
   const double relative = wanted.metric.kind == MetricKind::minkowski ? 1e-6 : 0;
   const bool products = wanted.metric.kind == MetricKind::inner_product;
@@ -172,7 +173,7 @@ void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& reach, const
   for (std::size_t q = 0; q < truth.size(); ++q) {
     auto at = static_cast<std::size_t>(got.offsets[q]);
     for (const Neighbor<F>& right : truth[q]) {
-      if (!(right.key <= reach.key_of(static_cast<std::int64_t>(q)))) continue;
+      if (!(right.key <= request.key_of(static_cast<std::int64_t>(q)))) continue;
       if (wanted.self && right.id == static_cast<std::int64_t>(q)) continue;
       ASSERT_LT(static_cast<std::int64_t>(at), got.offsets[q + 1]) << "query " << q << " lacks " << right.id;
       if (!wanted.count_only) {
@@ -187,11 +188,11 @@ void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& reach, const
 }
 
 template <class F>
-Reached<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>& queries, const core::RadiusQuery<F>& reach,
-               const ProgressCallback& progress = kNoProgress) {
+RadiusAnswer<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>& queries,
+                    const core::RadiusQuery<F>& request, const ProgressCallback& progress = kNoProgress) {
   const DeviceIndex<F> index(base.view(), wanted.metric, nullptr, {.resident = wanted.cuts.resident});
   const Plan plan = plan_for(wanted, {base.rows(), queries.rows(), base.cols()});
-  Reached<F> got;
+  RadiusAnswer<F> got;
   got.offsets.resize(static_cast<std::size_t>(queries.rows()) + 1);
   RadiusLists<F> lists{got.offsets.data(), {}};
   if (!wanted.count_only)
@@ -201,9 +202,9 @@ Reached<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>& que
       return NeighborsView<F>{got.ids.data(), got.distances.data()};
     };
   SearchReport report;
-  index.begin(queries.view(), nullptr, progress, wanted.self)->search_radius(plan, reach, lists, report);
+  index.begin(queries.view(), nullptr, progress, wanted.self)->search_radius(plan, request, lists, report);
   got.finalists = report.finalists;
-  if (!wanted.count_only) expect_same_on_device(index, queries, plan, reach, got, wanted.self);
+  if (!wanted.count_only) expect_same_on_device(index, queries, plan, request, got, wanted.self);
   return got;
 }
 
@@ -214,12 +215,12 @@ void expect_oracle(const Wanted& wanted, Kind kind, const Sizes& sizes, Radii ra
   const Matrix<F>& queries = wanted.self ? base : others;
   std::vector<std::vector<Neighbor<F>>> truth;
   for (std::int64_t q = 0; q < queries.rows(); ++q) truth.push_back(in_order(wanted.metric, base, queries, q));
-  core::RadiusQuery<F> reach;
-  reach.keys = radii_for(radii, wanted.metric, truth);
-  reach.count_only = wanted.count_only;
-  reach.exclude_self = wanted.self;
-  reach.most_hits = std::numeric_limits<std::int64_t>::max();
-  expect_right(wanted, reach, run(wanted, base, queries, reach), truth);
+  core::RadiusQuery<F> request;
+  request.keys = radii_for(radii, wanted.metric, truth);
+  request.count_only = wanted.count_only;
+  request.exclude_self = wanted.self;
+  request.most_hits = std::numeric_limits<std::int64_t>::max();
+  expect_right(wanted, request, run(wanted, base, queries, request), truth);
 }
 
 TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
@@ -228,9 +229,9 @@ TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
   for (std::size_t i = 0; i < rows.size(); i += under_sanitizer() ? 4 : 1) {
     const std::vector<std::size_t>& row = rows[i];
     const Wanted wanted{kMetrics[row[0]], kCuts[row[3]], row[5] == 1, row[6] == 1, row[7] == 1};
-    // Lists of a few pairs take a search of their own for each few.
+    // Lists of a few pairs take many passes.
     const Sizes& sizes = kSizes[wanted.cuts.candidates < 10 ? std::min<std::size_t>(row[2], 2) : row[2]];
-    // The order of powers that are all but equal is the device's own.
+    // Powers that are almost equal may have another order on the device.
     const Kind kind = wanted.metric.kind == MetricKind::minkowski ? Kind::gaussian : kKinds[row[1]];
     SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", kind " << row[1] << ", sizes " << row[2] << ", cuts "
                                     << row[3] << ", radii " << row[4] << (wanted.count_only ? ", counted" : "")
@@ -245,7 +246,7 @@ TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
   }
 }
 
-// Enough for points that are turned first, and for sorts of more than one block.
+// So many queries that points are transposed first, and that sorts take more than one block.
 TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
   const Sizes sizes = small_problems() ? Sizes{700, 400, 12} : Sizes{20000, 500, 12};
   for (const std::int64_t candidates : {kAll, std::int64_t{2000}}) {
@@ -255,7 +256,7 @@ TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
   }
 }
 
-// The list, keys and what is sorted want more than there is, so that the list gets shorter until it fits.
+// The list, keys and sort buffers need more memory than the budget, so that the list shrinks until they fit.
 TEST_F(DeviceRadius, ListsGiveWayWhereMemoryIsShort) {
   Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 1000}};
   wanted.workspace_bytes = 200000;
@@ -264,20 +265,20 @@ TEST_F(DeviceRadius, ListsGiveWayWhereMemoryIsShort) {
   EXPECT_THROW(expect_oracle<float>(wanted, Kind::gaussian, {300, 150, 8}, Radii::infinite, 3), Error);
 }
 
-// One query has all points, the others one each: the list must be cut for it alone.
+// One query has all points, the others one each: only its tile must be split.
 TEST_F(DeviceRadius, NeighborsMayBeOfOneQuery) {
   const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 2}};
   const Matrix<float> points = points_of<float>(Kind::gaussian, 400, 5, 1);
   std::vector<std::vector<Neighbor<float>>> truth;
   for (std::int64_t q = 0; q < 400; ++q) truth.push_back(in_order(wanted.metric, points, points, q));
-  core::RadiusQuery<float> reach;
-  reach.keys.assign(400, 0);
-  reach.keys[200] = 100;
-  reach.most_hits = 799;
-  expect_right(wanted, reach, run(wanted, points, points, reach), truth);
-  reach.most_hits = 798;
+  core::RadiusQuery<float> request;
+  request.keys.assign(400, 0);
+  request.keys[200] = 100;
+  request.most_hits = 799;
+  expect_right(wanted, request, run(wanted, points, points, request), truth);
+  request.most_hits = 798;
   try {
-    run(wanted, points, points, reach);
+    run(wanted, points, points, request);
     FAIL() << "memory for 798 held 799 neighbors";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
@@ -285,14 +286,14 @@ TEST_F(DeviceRadius, NeighborsMayBeOfOneQuery) {
   }
 }
 
-// Products that tell nothing are given up after the first tile, so that few keys are computed.
+// Products that tell no points apart are given up after the first tile, so that few keys are computed.
 TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
   const Wanted wanted{MetricKind::euclidean, {true, 64, kAll, kAll}};
   const Matrix<float> points = points_of<float>(Kind::tight, 640, 16, 1);
-  core::RadiusQuery<float> reach;
-  reach.keys = {1e-3F};
-  reach.most_hits = kAll;
-  const Reached<float> got = run(wanted, points, points, reach);
+  core::RadiusQuery<float> request;
+  request.keys = {1e-3F};
+  request.most_hits = kAll;
+  const RadiusAnswer<float> got = run(wanted, points, points, request);
   EXPECT_EQ(got.offsets.back(), 640);
   EXPECT_GE(got.finalists, 64 * 640);
   EXPECT_LT(got.finalists, 2 * 64 * 640);
@@ -301,12 +302,12 @@ TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
 TEST_F(DeviceRadius, ReportsEveryPairAndCanBeGivenUp) {
   const Wanted wanted{MetricKind::manhattan, {false, 16, 60, 40}};
   const Matrix<double> points = points_of<double>(Kind::gaussian, 130, 6, 1);
-  core::RadiusQuery<double> reach;
-  reach.keys = {1.5};
-  reach.most_hits = kAll;
+  core::RadiusQuery<double> request;
+  request.keys = {1.5};
+  request.most_hits = kAll;
   std::int64_t calls = 0;
   Progress last;
-  run(wanted, points, points, reach, [&](const Progress& progress) {
+  run(wanted, points, points, request, [&](const Progress& progress) {
     ++calls;
     EXPECT_GT(progress.done, last.done);
     last = progress;
@@ -318,7 +319,7 @@ TEST_F(DeviceRadius, ReportsEveryPairAndCanBeGivenUp) {
   const std::int64_t enough = calls / 2;
   calls = 0;
   try {
-    run(wanted, points, points, reach, [&](const Progress&) { return ++calls < enough; });
+    run(wanted, points, points, request, [&](const Progress&) { return ++calls < enough; });
     FAIL() << "nobody stopped it";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::cancelled);

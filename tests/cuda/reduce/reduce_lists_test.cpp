@@ -1,5 +1,5 @@
-// Reductions of points that lie on the device are those of the host over the lists that a search gives, to the bit,
-// whatever the method, the operation, the strides and the stream.
+// Reductions of points on the device equal those of the host over the lists of a search, bit for bit, for all methods,
+// operations, strides and streams.
 #include <limits>
 #include <memory>
 
@@ -15,7 +15,7 @@ namespace {
 
 using device::Stream;
 
-using PointerReduce = DeviceTest;
+using ReduceLists = DeviceTest;
 
 constexpr std::int64_t kColumns = 3;
 constexpr std::int64_t kValueStride = 5;
@@ -64,17 +64,17 @@ class Reduced {
 
   Reduced(const Reduced&) = delete;
   Reduced& operator=(const Reduced&) = delete;
-  // Where queries were refused, work with the index is still under way.
+  // Where queries were refused, the index may still be in use on the stream.
   ~Reduced() { cudaStreamSynchronize(stream_); }
 
   void expect_same(const Plan& plan, ReduceOp op) {
     const std::int64_t k = plan.problem.k;
     const core::Reduction what{op, k, base_.dims, kColumns, 4.0, false};
     const std::int64_t columns = core::reduced_columns(what);
-    const auto room = [&](std::int64_t count) { return static_cast<std::size_t>(queries_.rows * count); };
-    DeviceArray<F> distances(std::vector<F>(room(k)), stream_);
-    DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(room(k)), stream_);
-    DeviceArray<F> reduced(std::vector<F>(room(columns)), stream_);
+    const auto values_of = [&](std::int64_t count) { return static_cast<std::size_t>(queries_.rows * count); };
+    DeviceArray<F> distances(std::vector<F>(values_of(k)), stream_);
+    DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(values_of(k)), stream_);
+    DeviceArray<F> reduced(std::vector<F>(values_of(columns)), stream_);
     SearchReport report;
     const MatrixView<F> queries = view(queries_, device_queries_.data());
     const auto values = MatrixView<F>::on_device(device_values_.data(), base_.rows, kColumns, kValueStride);
@@ -115,7 +115,7 @@ class Reduced {
   DeviceIndex<F> index_;
 };
 
-TEST_F(PointerReduce, EveryOperationByEveryMethod) {
+TEST_F(ReduceLists, EveryOperationByEveryMethod) {
   for (const std::int64_t gap : {0, 2}) {
     Reduced<float> reduced(cloud<float>(Cloud::duplicates, 90, 3, 1), cloud<float>(Cloud::duplicates, 9, 3, 2), gap);
     for (const Method method : {Method::two_stage, Method::shifted_sort})
@@ -123,7 +123,7 @@ TEST_F(PointerReduce, EveryOperationByEveryMethod) {
   }
 }
 
-TEST_F(PointerReduce, DoublesInAnyOrderOfThreads) {
+TEST_F(ReduceLists, DoublesInAnyOrderOfThreads) {
   Reduced<double> reduced(cloud<double>(Cloud::far_away, 80, 5, 3), cloud<double>(Cloud::far_away, 6, 5, 4), 1);
   for_each_schedule([&] {
     reduced.expect_same(Method::two_stage, 33);
@@ -131,19 +131,19 @@ TEST_F(PointerReduce, DoublesInAnyOrderOfThreads) {
   });
 }
 
-TEST_F(PointerReduce, OtherPlansOfShiftedSorting) {
+TEST_F(ReduceLists, OtherPlansOfShiftedSorting) {
   const auto base = cloud<float>(Cloud::clustered, 100, 3, 5);
   const auto queries = cloud<float>(Cloud::clustered, 10, 3, 6);
-  for (const bool paper : {false, true}) {
+  for (const bool global_merge : {false, true}) {
     Reduced<float> reduced(base, queries, 0);
     Plan plan = plan_for(Method::shifted_sort, base, queries, 8);
     plan.shifted_sort.positions = CurvePositions::sort;
-    if (paper) plan.shifted_sort.merge = CurveMerge::global_memory;
+    if (global_merge) plan.shifted_sort.merge = CurveMerge::global_memory;
     reduced.expect_same(plan, ReduceOp::weighted_mean);
   }
 }
 
-TEST_F(PointerReduce, RefusesQueriesThatAreNoNumbers) {
+TEST_F(ReduceLists, RefusesQueriesThatAreNoNumbers) {
   auto queries = cloud<float>(Cloud::uniform, 4, 3, 8);
   queries.values[4] = std::numeric_limits<float>::infinity();
   Reduced<float> reduced(cloud<float>(Cloud::uniform, 30, 3, 7), queries, 0);

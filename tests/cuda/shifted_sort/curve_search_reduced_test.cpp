@@ -1,4 +1,4 @@
-// Reductions in the warp that finds the neighbors are those of the host over the lists, to the bit.
+// Reductions in the warp that finds the neighbors equal those of the host over the lists, bit for bit.
 #include <string>
 
 #include "core/reduction.hpp"
@@ -14,11 +14,11 @@ using device::PointRows;
 using device::Stream;
 using device::Workspace;
 
-using MortonReduction = DeviceTest;
+using CurveSearchReduced = DeviceTest;
 
 constexpr std::int64_t kColumns = 3;
 
-// Lists and reductions of one set, by the device.
+// Computes lists and reductions of one set on the device.
 template <class F>
 void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64_t k, ReduceOp op) {
   const Stream stream;
@@ -28,10 +28,10 @@ void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64
   DeviceArray<F> device_values(values, stream);
   core::Reduction reduction{op, k, base.dims, kColumns, 4.0, false};
   const std::int64_t columns = core::reduced_columns(reduction);
-  const auto room = [&](std::int64_t count) { return static_cast<std::size_t>(queries.rows * count); };
-  DeviceArray<F> keys(std::vector<F>(room(k)), stream);
-  DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(room(k)), stream);
-  DeviceArray<F> reduced(std::vector<F>(room(columns)), stream);
+  const auto values_of = [&](std::int64_t count) { return static_cast<std::size_t>(queries.rows * count); };
+  DeviceArray<F> keys(std::vector<F>(values_of(k)), stream);
+  DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(values_of(k)), stream);
+  DeviceArray<F> reduced(std::vector<F>(values_of(columns)), stream);
   Workspace workspace(stream);
   device::shifted_sort::ShiftedSortSets<F> sets;
   sets.base = {base_values.data(), base.rows, base.dims};
@@ -56,7 +56,7 @@ void expect_same(const CurveSet<F>& base, const CurveSet<F>& queries, std::int64
   }
 }
 
-TEST_F(MortonReduction, EveryOperation) {
+TEST_F(CurveSearchReduced, EveryOperation) {
   const auto base = cloud<float>(Cloud::duplicates, 90, 3, 1);
   const auto queries = cloud<float>(Cloud::duplicates, 6, 3, 2);
   const auto elsewhere = cloud<float>(Cloud::uniform, 6, 3, 3);
@@ -68,7 +68,7 @@ TEST_F(MortonReduction, EveryOperation) {
   }
 }
 
-TEST_F(MortonReduction, DoublesManyDimensionsAndAnyOrderOfThreads) {
+TEST_F(CurveSearchReduced, DoublesManyDimensionsAndAnyOrderOfThreads) {
   const auto base = cloud<double>(Cloud::far_away, 80, 9, 4);
   const auto queries = cloud<double>(Cloud::far_away, 5, 9, 5);
   for_each_schedule([&] {

@@ -1,4 +1,4 @@
-// host_near.hpp: a query's neighbors as core::reduce_neighbors() takes them, on the host.
+// host_neighbors.hpp: a query's neighbors on the host, as core::reduce_neighbors() takes them.
 #pragma once
 
 #include <vector>

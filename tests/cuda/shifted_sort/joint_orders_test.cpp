@@ -1,5 +1,5 @@
-// Queries and points sorted together: the points' orders and the queries' places are those of points that are sorted by
-// themselves and searched, to the bit.
+// Queries and points sorted together give the orders and positions that sorting points alone and searching gives, bit
+// for bit.
 #include <cstring>
 
 #include "core/curve.hpp"
@@ -41,22 +41,22 @@ void expect_same_places(const CurveSet<F>& base, const CurveSet<F>& queries, Cur
                                                     workspace);
   ASSERT_EQ(unsorted.orders().points, nullptr);
 
-  // Queries as CurvePoints, in the order that they come in.
+  // Queries as CurvePoints, unsorted.
   const std::int64_t width = device::shifted_sort::curve_width(base.dims);
   std::vector<F> points(static_cast<std::size_t>(queries.rows * width));
   for (std::int64_t q = 0; q < queries.rows; ++q) std::copy_n(queries.row(q), queries.dims, points.begin() + q * width);
   DeviceArray<F> query_points(points, stream);
 
-  const auto room = static_cast<std::size_t>(queries.rows * kThreeShifts.count);
-  DeviceArray<unsigned> searched(std::vector<unsigned>(room), stream);
-  DeviceArray<unsigned> joint(std::vector<unsigned>(room), stream);
+  const auto position_count = static_cast<std::size_t>(queries.rows * kThreeShifts.count);
+  DeviceArray<unsigned> searched(std::vector<unsigned>(position_count), stream);
+  DeviceArray<unsigned> joint(std::vector<unsigned>(position_count), stream);
   const std::int64_t values = base.rows * width * kThreeShifts.count;
   DeviceArray<F> ordered(std::vector<F>(static_cast<std::size_t>(values)), stream);
   device::shifted_sort::find_positions(sorted.orders(), query_points.data(), queries.rows, searched.data(), stream);
   device::shifted_sort::sort_jointly(unsorted.orders(), rows, query_points.data(), queries.rows, ordered.data(),
                                      joint.data(), workspace);
   EXPECT_EQ(joint.values(), searched.values());
-  // Ids lie between the coordinates, as bits that need not be numbers.
+  // Compares bits: ids lie between the coordinates, and may be NaN as floats.
   const auto right = on_host(sorted.orders().points, values, stream);
   const auto found = ordered.values();
   EXPECT_EQ(std::memcmp(found.data(), right.data(), found.size() * sizeof(F)), 0);
@@ -72,7 +72,7 @@ void expect_same_places_of_clouds(int dims) {
   }
 }
 
-// With and without a bit that codes leave free, of one word and of two.
+// Codes of one word and of two, with and without a free bit.
 TEST_F(JointOrders, EveryCloudAndDimension) {
   for (const int dims : {1, 2, 3, 4, 5, 8, 16}) {
     expect_same_places_of_clouds<float>(dims);
@@ -95,7 +95,7 @@ TEST_F(JointOrders, QueriesOutsideOfTheBase) {
   expect_same_places(base, one, Curve::morton);
 }
 
-TEST_F(JointOrders, CountsWhatComesBefore) {
+TEST_F(JointOrders, CountsEntriesBefore) {
   const Stream stream;
   Workspace workspace(stream);
   const std::int64_t count = small_problems() ? 1000 : 300000;

@@ -1,6 +1,6 @@
-// Shifted sorting on the device: the answer is that of a plain version of the algorithm, to the bit, whatever the
-// dimensions, the data, the metric and the order of threads; with the paper's merge it is an answer, and no worse than
-// that of fewer shifts.
+// Shifted sorting on the device gives the answer of a plain version of the algorithm, bit for bit, for all dimensions,
+// data, metrics and orders of threads; with the merge of Li et al. it gives an answer, and no worse one than with fewer
+// shifts.
 #include <cmath>
 #include <set>
 #include <string>
@@ -19,7 +19,7 @@ using device::Stream;
 using device::Workspace;
 using device::shifted_sort::ShiftedSortWork;
 
-using Morton = DeviceTest;
+using ShiftedSortSearch = DeviceTest;
 
 template <class F>
 struct Neighbor {
@@ -36,7 +36,7 @@ struct Setting {
   Curve curve = Curve::morton;
   device::shifted_sort::Sorting sorting = device::shifted_sort::Sorting::once;
   std::size_t budget = 0;
-  bool paper = false;
+  bool global_merge = false;
   bool same = false;
   std::int64_t query_block = 1000000;
 };
@@ -57,7 +57,7 @@ F plain_key(const Metric& metric, const F* x, const F* y, int dims) {
   return static_cast<F>(core::finish(metric, raw, {}, {}, dims));
 }
 
-// Codes of all shifts; those of base points sorted, with ids.
+// Codes of all shifts, sorted with their ids for base points.
 template <class F, class Code>
 class PlainOrders {
  public:
@@ -80,7 +80,7 @@ class PlainOrders {
     }
   }
 
-  // The k best of the windows of all orders.
+  // The k best candidates in the windows of all orders.
   std::vector<Neighbor<F>> search(const F* query) const {
     std::set<std::int64_t> candidates;
     for (int shift = 0; shift < setting_.shifts.count; ++shift) {
@@ -88,9 +88,9 @@ class PlainOrders {
       const Code wanted = code(query, shift);
       const auto at = std::lower_bound(order.begin(), order.end(), wanted,
                                        [](const auto& entry, const Code& value) { return entry.first < value; });
-      const std::int64_t place = at - order.begin();
-      for (std::int64_t i = std::max<std::int64_t>(0, place - setting_.window);
-           i < std::min(base_.rows, place + setting_.window); ++i)
+      const std::int64_t position = at - order.begin();
+      for (std::int64_t i = std::max<std::int64_t>(0, position - setting_.window);
+           i < std::min(base_.rows, position + setting_.window); ++i)
         candidates.insert(order[static_cast<std::size_t>(i)].second);
     }
     std::vector<Neighbor<F>> found;
@@ -191,7 +191,7 @@ void expect_answer(const CurveSet<F>& base, const CurveSet<F>& queries, const Se
   }
 }
 
-TEST_F(Morton, EveryCloudAndDimension) {
+TEST_F(ShiftedSortSearch, EveryCloudAndDimension) {
   unsigned seed = 1;
   for (const int dims : {1, 2, 3, 4, 7, 16})
     for (const Cloud kind : kClouds) {
@@ -201,7 +201,7 @@ TEST_F(Morton, EveryCloudAndDimension) {
     }
 }
 
-TEST_F(Morton, ListsOfManyLengths) {
+TEST_F(ShiftedSortSearch, ListsOfManyLengths) {
   const auto base = cloud<float>(Cloud::uniform, 1300, 3, 5);
   const auto queries = cloud<float>(Cloud::uniform, 3, 3, 6);
   for (const std::int64_t k : {1, 2, 31, 32, 33, 64, 100, 1024}) {
@@ -215,7 +215,7 @@ TEST_F(Morton, ListsOfManyLengths) {
   }
 }
 
-TEST_F(Morton, AnyOrderOfThreads) {
+TEST_F(ShiftedSortSearch, AnyOrderOfThreads) {
   const auto base = cloud<float>(Cloud::clustered, 300, 3, 7);
   const auto queries = cloud<float>(Cloud::uniform, 10, 3, 8);
   Setting setting;
@@ -224,7 +224,7 @@ TEST_F(Morton, AnyOrderOfThreads) {
   for_each_schedule([&] { expect_equal(base, queries, setting); });
 }
 
-TEST_F(Morton, MetricsCurvesShiftsAndDoubles) {
+TEST_F(ShiftedSortSearch, MetricsCurvesShiftsAndDoubles) {
   const auto base = cloud<double>(Cloud::clustered, 200, 3, 9);
   const auto queries = cloud<double>(Cloud::clustered, 6, 3, 10);
   for (const MetricKind kind :
@@ -238,7 +238,7 @@ TEST_F(Morton, MetricsCurvesShiftsAndDoubles) {
     }
 }
 
-TEST_F(Morton, BatchesAndTheBaseItself) {
+TEST_F(ShiftedSortSearch, BatchesAndTheBaseItself) {
   const auto base = cloud<float>(Cloud::duplicates, 60, 2, 11);
   const auto queries = cloud<float>(Cloud::uniform, 23, 2, 12);
   Setting setting;
@@ -248,7 +248,7 @@ TEST_F(Morton, BatchesAndTheBaseItself) {
   expect_equal(base, base, setting);
 }
 
-TEST_F(Morton, SortedTogether) {
+TEST_F(ShiftedSortSearch, SortedTogether) {
   const auto base = cloud<float>(Cloud::duplicates, 60, 2, 17);
   const auto queries = cloud<float>(Cloud::uniform, 23, 2, 18);
   Setting setting;
@@ -263,8 +263,8 @@ TEST_F(Morton, SortedTogether) {
   expect_equal(wide, cloud<double>(Cloud::clustered, 10, 6, 20), setting);
 }
 
-// The last batch is smaller than the others, and its pieces of memory have other sizes.
-TEST_F(Morton, SortedTogetherWithinABudget) {
+// The last batch is smaller than the others, so that its allocations have other sizes.
+TEST_F(ShiftedSortSearch, SortedTogetherWithinABudget) {
   if (!kEmulated) GTEST_SKIP() << "what CUB takes is not to be known here";
   const auto base = cloud<float>(Cloud::uniform, 200, 3, 21);
   const auto queries = cloud<float>(Cloud::uniform, 50, 3, 22);
@@ -277,13 +277,13 @@ TEST_F(Morton, SortedTogetherWithinABudget) {
   expect_equal(base, queries, setting);
 }
 
-TEST_F(Morton, FewerPointsThanAWindow) {
+TEST_F(ShiftedSortSearch, FewerPointsThanAWindow) {
   const auto base = cloud<float>(Cloud::uniform, 5, 3, 13);
   Setting setting;
   expect_equal(base, cloud<float>(Cloud::far_away, 4, 3, 14), setting);
 }
 
-TEST_F(Morton, TheMergeOfThePaper) {
+TEST_F(ShiftedSortSearch, TheMergeOfLiEtAl) {
   for (const std::int64_t k : {1, 5, 32, 50}) {
     SCOPED_TRACE(testing::Message() << "k = " << k);
     const auto base = cloud<float>(Cloud::uniform, 400, 3, 15);
@@ -294,7 +294,7 @@ TEST_F(Morton, TheMergeOfThePaper) {
     expect_equal(base, queries, setting);
     const auto first = device_search(base, queries, setting);
     setting.shifts.count = 5;
-    setting.paper = true;
+    setting.global_merge = true;
     for_each_schedule([&] {
       const auto found = device_search(base, queries, setting);
       expect_answer(base, queries, setting, found);

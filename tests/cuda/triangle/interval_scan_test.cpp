@@ -1,11 +1,11 @@
-// Method triangle, form interval-scan: the answer of a plain oracle, whatever the metric, the data and the clusters.
+// Method triangle, form interval-scan, gives the answer of a plain oracle for all metrics, data and clusters.
 #include "support/pairwise.hpp"
 #include "triangle/triangle_points.hpp"
 
 namespace kith::test::triangle {
 namespace {
 
-using TriangleWindows = DeviceTest;
+using TriangleIntervalScan = DeviceTest;
 
 const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::manhattan,
                            MetricKind::chebyshev,   Metric::minkowski(3),  MetricKind::cosine,
@@ -19,7 +19,7 @@ constexpr std::int64_t kCounts[] = {1, 10, 50, 1 << 20};   // the last is all
 constexpr std::int64_t kLandmarks[] = {0, 1, 7, 1 << 20};  // the default, one cluster, few, a cluster a point
 constexpr int kThreads[] = {1, 64, 256};
 
-// Third powers of these vanish or overflow.
+// Third powers of these underflow or overflow.
 bool is_extreme(Kind kind) {
   return kind == Kind::huge || kind == Kind::tiny;
 }
@@ -32,7 +32,7 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   wanted.tuning.query_landmarks = kLandmarks[row[4]];
   wanted.tuning.threads_per_query = kThreads[row[5]];
   Kind kind = kKinds[row[6]];
-  // The order of powers that are all but equal is the device's own.
+  // Powers that are almost equal may have another order on the device.
   if (is_extreme(kind) && wanted.metric.kind == MetricKind::minkowski) kind = Kind::gaussian;
   SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", " << sizes.rows << " × " << sizes.dims << ", k "
                                   << wanted.k << ", landmarks " << wanted.tuning.base_landmarks << " and "
@@ -42,7 +42,7 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   searched.search(make_points<T>(kind, sizes.queries, sizes.dims, seed + 1), wanted);
 }
 
-TEST_F(TriangleWindows, EveryPairOfParametersMatchesTheOracle) {
+TEST_F(TriangleIntervalScan, EveryPairOfParametersMatchesTheOracle) {
   const auto rows = pairwise({std::size(kMetrics), std::size(kSizes), std::size(kCounts), std::size(kLandmarks),
                               std::size(kLandmarks), std::size(kThreads), std::size(kKinds), 2, 2},
                              5);
@@ -55,7 +55,7 @@ TEST_F(TriangleWindows, EveryPairOfParametersMatchesTheOracle) {
   }
 }
 
-TEST_F(TriangleWindows, ABaseSearchesItself) {
+TEST_F(TriangleIntervalScan, ABaseSearchesItself) {
   for_each_schedule([] {
     for (const Kind kind : {Kind::clustered, Kind::duplicates}) {
       Searched<float> searched(make_points<float>(kind, 220, 4, 3), MetricKind::euclidean);
@@ -66,8 +66,8 @@ TEST_F(TriangleWindows, ABaseSearchesItself) {
   });
 }
 
-// Lists in registers of every length, and rows of survivors for what no list can hold.
-TEST_F(TriangleWindows, LargeK) {
+// k for every length of lists in registers, and for rows of survivors, where no list can hold k.
+TEST_F(TriangleIntervalScan, LargeK) {
   Searched<float> searched(make_points<float>(Kind::ties, 1300, 3, 1), MetricKind::manhattan);
   for (const std::int64_t k : {33, 129, 1024, 1025, 1300})
     searched.search(make_points<float>(Kind::ties, 3, 3, 2), {MetricKind::manhattan, k, {}, 0, false});
@@ -76,8 +76,8 @@ TEST_F(TriangleWindows, LargeK) {
     wide.search(make_points<double>(Kind::gaussian, 2, 34, 2), {MetricKind::cosine, k, {}, 0, false});
 }
 
-// Survivors go through memory, a quarter of the budget: the selection wants more than a tile was made for.
-TEST_F(TriangleWindows, LargeKInTilesWhereMemoryIsShort) {
+// Survivors take a quarter of the budget: the selection needs more memory than the tile was planned for.
+TEST_F(TriangleIntervalScan, LargeKInTilesWhereMemoryIsShort) {
   constexpr std::int64_t kMany = 2600;
   Searched<double> searched(make_points<double>(Kind::gaussian, 4000, 4, 1), MetricKind::euclidean);
   const Points<double> queries = make_points<double>(Kind::gaussian, 6, 4, 2);
@@ -86,8 +86,8 @@ TEST_F(TriangleWindows, LargeKInTilesWhereMemoryIsShort) {
   EXPECT_THROW(searched.search(queries, {MetricKind::euclidean, kMany, {}, 4 << 13, false}), Error);
 }
 
-// A landmark that is not a number is near nobody.
-TEST_F(TriangleWindows, NotANumberUncheckedGivesNumbersOfPoints) {
+// A landmark with NaN is the nearest of no point.
+TEST_F(TriangleIntervalScan, NotANumberUncheckedGivesNumbersOfPoints) {
   Points<float> base = make_points<float>(Kind::gaussian, 200, 1, 1);
   base.values[0] = base.values[77] = std::numeric_limits<float>::quiet_NaN();
   TriangleTuning tuning;
@@ -100,18 +100,18 @@ TEST_F(TriangleWindows, NotANumberUncheckedGivesNumbersOfPoints) {
   }
 }
 
-TEST_F(TriangleWindows, QueriesInPartsWhereMemoryIsShort) {
+TEST_F(TriangleIntervalScan, QueriesInPartsWhereMemoryIsShort) {
   Searched<float> searched(make_points<float>(Kind::clustered, 400, 6, 1), MetricKind::euclidean);
   const Points<float> queries = make_points<float>(Kind::clustered, 90, 6, 2);
   const auto clusters = [&](std::int64_t bytes) {
     return searched.search(queries, {MetricKind::euclidean, 5, {}, bytes, true}).triangle->query_clusters;
   };
-  // Each part has landmarks of its own, more in all.
+  // Each part of the queries has its own landmarks, so that there are more in all.
   EXPECT_GT(clusters(6000), clusters(60000));
   searched.search_self({MetricKind::euclidean, 5, {}, 6000, false});
 }
 
-TEST_F(TriangleWindows, CountsWhatItDoes) {
+TEST_F(TriangleIntervalScan, CountsWhatItDoes) {
   Searched<float> searched(make_points<float>(Kind::clustered, 600, 3, 1), MetricKind::euclidean);
   const SearchReport report =
       searched.search(make_points<float>(Kind::clustered, 50, 3, 2), {MetricKind::euclidean, 4, {}, 0, true});
@@ -131,26 +131,26 @@ TEST_F(TriangleWindows, CountsWhatItDoes) {
                                              "level 1", "level 2"}));
 }
 
-TEST_F(TriangleWindows, ASampleTellsWhatIsLeft) {
+TEST_F(TriangleIntervalScan, ASampleEstimatesTheSurvivingFraction) {
   Searched<float> clustered(make_points<float>(Kind::clustered, 900, 4, 1), MetricKind::euclidean);
-  EXPECT_LT(clustered.share(make_points<float>(Kind::clustered, 20, 4, 2), 3), 0.3);
+  EXPECT_LT(clustered.surviving_fraction(make_points<float>(Kind::clustered, 20, 4, 2), 3), 0.3);
   EXPECT_LT(clustered.share_of_self(3), 0.3);
   Searched<double> spread(make_points<double>(Kind::gaussian, 500, 40, 1), MetricKind::cosine);
-  EXPECT_GT(spread.share(make_points<double>(Kind::gaussian, 20, 40, 2), 5), 0.7);
-  // More points than are counted, and fewer queries than lanes.
+  EXPECT_GT(spread.surviving_fraction(make_points<double>(Kind::gaussian, 20, 40, 2), 5), 0.7);
+  // More points than members of the sample, and fewer queries than lanes.
   Searched<float> many(make_points<float>(Kind::clustered, 5000, 4, 1), MetricKind::euclidean);
-  EXPECT_LT(many.share(make_points<float>(Kind::clustered, 3, 4, 2), 3), 0.3);
+  EXPECT_LT(many.surviving_fraction(make_points<float>(Kind::clustered, 3, 4, 2), 3), 0.3);
   EXPECT_LT(many.share_of_self(3), 0.3);
 }
 
-TEST_F(TriangleWindows, RefusesWhatIsNotFinite) {
+TEST_F(TriangleIntervalScan, RefusesWhatIsNotFinite) {
   Searched<float> searched(make_points<float>(Kind::gaussian, 300, 3, 1), MetricKind::euclidean);
   Points<float> queries = make_points<float>(Kind::gaussian, 5, 3, 2);
   queries.values[10] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THROW(searched.search(queries, {MetricKind::euclidean, 2, {}, 0, false}), Error);
 }
 
-TEST_F(TriangleWindows, RefusesMoreThreadsThanItHas) {
+TEST_F(TriangleIntervalScan, RefusesMoreThreadsThanItHas) {
   Searched<float> searched(make_points<float>(Kind::gaussian, 30, 3, 1), MetricKind::euclidean);
   Wanted wanted{MetricKind::euclidean, 2, {}, 0, false};
   wanted.tuning.threads_per_query = 512;

@@ -6,7 +6,7 @@
 namespace kith::test::triangle {
 namespace {
 
-using TrianglePaper = DeviceTest;
+using TriangleSweetKnn = DeviceTest;
 
 const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,   MetricKind::manhattan,
                            MetricKind::chebyshev,   MetricKind::correlation, MetricKind::hamming};
@@ -45,7 +45,7 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
   searched.search(make_points<T>(kSome[row[9]], sizes.queries, sizes.dims, seed + 1), wanted);
 }
 
-TEST_F(TrianglePaper, EveryPairOfParametersMatchesTheOracle) {
+TEST_F(TriangleSweetKnn, EveryPairOfParametersMatchesTheOracle) {
   const auto rows =
       pairwise({std::size(kMetrics), std::size(kSizes), std::size(kCounts), std::size(kLandmarks), std::size(kFilters),
                 std::size(kPlacements), std::size(kLayouts), 2, std::size(kThreads), std::size(kSome), 2, 2},
@@ -59,7 +59,7 @@ TEST_F(TrianglePaper, EveryPairOfParametersMatchesTheOracle) {
   }
 }
 
-TEST_F(TrianglePaper, ABaseSearchesItselfInPartsAndWhole) {
+TEST_F(TriangleSweetKnn, ABaseSearchesItselfInPartsAndWhole) {
   for (const bool remapped : {true, false}) {
     for (const std::int64_t bytes : {0, 5000}) {
       Searched<float> searched(make_points<float>(Kind::clustered, 150, 4, 3), MetricKind::euclidean);
@@ -83,7 +83,7 @@ std::string refusal(const Wanted& wanted) {
   return "nothing";
 }
 
-TEST_F(TrianglePaper, NamesItsLimits) {
+TEST_F(TriangleSweetKnn, NamesItsLimits) {
   Wanted wanted{MetricKind::euclidean, 65, {}, 0, false};
   wanted.tuning.form = TriangleForm::sweet_knn;
   wanted.tuning.placement = TrianglePlacement::registers;

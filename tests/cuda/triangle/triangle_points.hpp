@@ -1,4 +1,5 @@
-// triangle_points.hpp: points for the tests of method triangle, the right answer, and an index that is held to it.
+// triangle_points.hpp: points for the tests of method triangle, the right answer, and an index that is compared with
+// it.
 #pragma once
 
 #include <cmath>
@@ -45,15 +46,15 @@ Points<T> make_points(Kind kind, std::int64_t rows, std::int64_t dims, unsigned 
     const double along = normal(random);
     for (std::int64_t c = 0; c < dims; ++c) {
       double value = normal(random);
-      const auto place = static_cast<double>(c % 7);
+      const auto axis = static_cast<double>(c % 7);
       switch (kind) {
         case Kind::gaussian: break;
-        case Kind::clustered: value = 20 * group * (place - 2) + 0.1 * value + place; break;
+        case Kind::clustered: value = 20 * group * (axis - 2) + 0.1 * value + axis; break;
         case Kind::ties: value = std::round(value) + (c == 0 ? 9 : 1); break;
-        case Kind::duplicates: value = group + place; break;
-        case Kind::line: value = along * (place + 1) + place; break;
-        case Kind::equal: value = 1 + place; break;
-        case Kind::offset: value = 1e3 * (place + 1) + 1e-2 * value; break;
+        case Kind::duplicates: value = group + axis; break;
+        case Kind::line: value = along * (axis + 1) + axis; break;
+        case Kind::equal: value = 1 + axis; break;
+        case Kind::offset: value = 1e3 * (axis + 1) + 1e-2 * value; break;
         case Kind::huge: value *= 1e30; break;
         case Kind::tiny: value *= 1e-30; break;
       }
@@ -108,14 +109,14 @@ class Searched {
   }
   SearchReport search_self(const Wanted& wanted) { return run(view(base_, points_.data()), base_, wanted); }
 
-  // Of an answer that need not be right.
+  // The report of a search whose answer is not checked.
   std::vector<std::int64_t> ids(const Points<T>& queries, const Wanted& wanted) {
     DeviceArray<T> there(queries.values, stream_);
     SearchReport report;
     return answer_to(view(queries, there.data()), wanted, report).ids;
   }
 
-  double share(const Points<T>& queries, std::int64_t k) {
+  double surviving_fraction(const Points<T>& queries, std::int64_t k) {
     DeviceArray<T> there(queries.values, stream_);
     return index_.begin(view(queries, there.data()), stream_)->samples().surviving_fractions(plan_of(k)).points;
   }
@@ -124,7 +125,7 @@ class Searched {
   }
 
  private:
-  // All that a share is asked for with.
+  // The parts of a plan that a surviving fraction depends on.
   Plan plan_of(std::int64_t k) const {
     Plan plan;
     plan.problem.k = k;
@@ -172,7 +173,7 @@ class Searched {
     return {distances.values(), ids.values()};
   }
 
-  // Powers are the device's own.
+  // Powers may be rounded differently on the device.
   void expect_right(const Points<T>& queries, const Wanted& wanted, const std::vector<T>& distances,
                     const std::vector<std::int64_t>& ids) const {
     const double relative = wanted.metric.kind == MetricKind::minkowski && !kEmulated ? 1e-6 : 0;
