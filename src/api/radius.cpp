@@ -27,7 +27,7 @@ core::RadiusQuery<D> checked_radii(std::span<const D> radii, std::int64_t querie
   }
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
-  query.most_hits = backend::free_memory() / kHitBytes;
+  query.max_hits = backend::free_memory() / kHitBytes;
   return query;
 }
 

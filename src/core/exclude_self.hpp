@@ -1,6 +1,7 @@
-// exclude_self.hpp: from the k + 1 nearest of every point among all, the k nearest others, on the host.
-// The point itself is found by its id, not by its distance 0, so duplicates are no trouble. When more than k copies
-// precede it by id it is not among the k + 1, and the last of them goes. src/cuda/graph/exclude_self.cu does the same.
+// exclude_self.hpp: the k nearest others of every point, from its k + 1 nearest among all points, on the host.
+// The point itself is recognized by its id, not by its distance 0, which duplicates share. When more than k copies with
+// smaller ids precede it, it is not among the k + 1, and the last of these is dropped. src/cuda/graph/exclude_self.cu
+// does the same.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ void exclude_self(const NeighborsView<D>& found, std::int64_t k, std::int64_t fi
   for (std::int64_t q = first; q < last; ++q) {
     const std::int64_t* ids = found.ids + q * (k + 1);
     const D* distances = found.distances + q * (k + 1);
-    const std::int64_t self = std::find(ids, ids + k, q) - ids;  // k: the last one goes
+    const std::int64_t self = std::find(ids, ids + k, q) - ids;  // k: the last one is dropped
     for (std::int64_t i = 0; i < k; ++i) {
       const std::int64_t from = i < self ? i : i + 1;
       out.ids[q * k + i] = ids[from];

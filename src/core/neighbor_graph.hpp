@@ -17,7 +17,7 @@ struct SparseRows {
   std::vector<D> data;
 };
 
-// The edges turned around. Filling rows in order of their source leaves every row sorted by id.
+// The graph with reversed edges. Rows are filled in the order of their sources, so that they are sorted by id.
 template <class D>
 SparseRows<D> reversed(const SparseRows<D>& graph) {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };

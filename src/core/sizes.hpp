@@ -27,13 +27,13 @@ inline std::int64_t element_bytes(const Problem& problem) {
 
 // The CPU's scan of intervals by method triangle.
 struct IntervalScanLimits {
-  static constexpr std::int64_t kScanMembers = 256;  // scored before the search bound is updated
+  static constexpr std::int64_t kScanMembers = 256;  // members scored before the search bound is updated
   // More than so many times k collected members are ranked by their keys: scores cannot tell ties apart.
   static constexpr std::int64_t kRankFactor = 8;
   static constexpr std::int64_t kMaxIntervalMembers = 4096;  // longer intervals are scanned in parts: small buffers
 };
 
-// Bytes of clusters, with or without their members' coordinates, and of what making them takes.
+// Bytes of clusters, with or without their members' rows, and of the scratch that makes them.
 inline std::int64_t cluster_bytes(const Problem& problem, std::int64_t rows, std::int64_t landmarks, bool members) {
   const std::int64_t element = element_bytes(problem);
   const std::int64_t row = problem.dims * element;

@@ -34,21 +34,21 @@ void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>
                                     .exclude_self = radii.exclude_self,
                                     .query_tile = plan.query_block,
                                     .base_tile = plan.base_tile,
-                                    .most_pairs = plan.query_block * plan.candidates,
+                                    .max_pairs = plan.query_block * plan.candidates,
                                     .integer_range = index_.range_with(points, stream_)};
       report.finalists = index_.with_base(work.base_tile, stream_, [&](BaseSource<F>& base) {
-        return radius::radius_search<F>(work, points, device_keys.data(), base, workspace,
-                                        {[&](const radius::FoundPart<F>& part) { found.take(part); },
-                                         [&](std::int64_t pairs) { done.add(pairs); }});
+        return radius::radius_search<F>(
+            work, points, device_keys.data(), base, workspace,
+            {[&](const radius::FoundPart<F>& part) { found.add(part); }, [&](std::int64_t pairs) { done.add(pairs); }});
       });
     });
-    std::move(found).put(index_.metric(), out);
+    std::move(found).write(index_.metric(), out);
   };
   if (out.memory == Memory::device) {
     radius::DeviceRows<F> found(rows(), stream_);
     find(found);
   } else {
-    host_data::RadiusRows<F> found(rows(), radii.most_hits, stream_);
+    host_data::RadiusRows<F> found(rows(), radii.max_hits, stream_);
     find(found);
   }
 }

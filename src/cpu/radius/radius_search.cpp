@@ -276,11 +276,11 @@ std::int64_t radius_search(const PreparedRows<T>& base, const PreparedRows<T>& q
     RadiusTask<T> task(base, queries, plan, request, workspaces[static_cast<std::size_t>(worker)]);
     finalists += task.run(first, count, part, std::min(part + part_rows, base.view.rows), mine.data(),
                           [&](std::int64_t pairs, std::int64_t more) {
-                            if ((hits += more) > request.most_hits)
+                            if ((hits += more) > request.max_hits)
                               throw Error(ErrorCode::out_of_memory,
                                           fmt::format("more than {} neighbors lie within the radius; free memory "
                                                       "holds no more of them",
-                                                      request.most_hits));
+                                                      request.max_hits));
                             progress.add(pairs, worker);
                           });
   });

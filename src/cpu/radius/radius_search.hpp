@@ -9,8 +9,8 @@
 
 namespace kith::cpu {
 
-// Searches by the tiles of the plan, into lists of the host. Throws Error(out_of_memory) when there are more than most_hits.
-// Returns how many exact keys were computed.
+// Searches by the tiles of the plan, into lists of the host. Throws Error(out_of_memory) when there are more than
+// max_hits. Returns how many exact keys were computed.
 template <Element T>
 std::int64_t radius_search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
                            const core::RadiusQuery<DistanceOf<T>>& request, const ProgressCallback& progress,

@@ -1,6 +1,6 @@
-// radius_rows.hpp: the parts of a radius search, brought to the host and put together as rows.
-// Where every query came once, and in its place, the parts one after the other are the rows already; else, where the
-// base was streamed or cut, the hits of each query are sorted once more. Up to two copies of the result are held.
+// radius_rows.hpp: the parts of a radius search copied to the host and joined to rows.
+// Parts that have every query once and in order are the rows already; otherwise, where the base was streamed or split,
+// the hits of each query are sorted again. Up to two copies of the result are in memory.
 #pragma once
 
 #include <algorithm>
@@ -21,29 +21,29 @@ namespace kith::KITH_BACKEND::host_data {
 template <class F>
 class RadiusRows {
  public:
-  RadiusRows(std::int64_t queries, std::int64_t most_hits, cudaStream_t stream)
-      : most_hits_(most_hits), stream_(stream), counts_(static_cast<std::size_t>(queries)) {}
+  RadiusRows(std::int64_t queries, std::int64_t max_hits, cudaStream_t stream)
+      : max_hits_(max_hits), stream_(stream), counts_(static_cast<std::size_t>(queries)) {}
 
-  // Copies the part. Throws Error(out_of_memory) where there are more than most_hits.
-  void take(const radius::FoundPart<F>& part) {
+  // Copies the part. Throws Error(out_of_memory) where there are more than max_hits.
+  void add(const radius::FoundPart<F>& part) {
     for (std::size_t i = 0; i < part.counts.size(); ++i)
       counts_[static_cast<std::size_t>(part.first_query) + i] += part.counts[i];
     if (part.ids == nullptr || part.hits == 0) return;
-    if ((hits_ += part.hits) > most_hits_)
-      throw Error(ErrorCode::out_of_memory, "more than " + std::to_string(most_hits_) +
+    if ((hits_ += part.hits) > max_hits_)
+      throw Error(ErrorCode::out_of_memory, "more than " + std::to_string(max_hits_) +
                                                 " neighbors lie within the radius; free memory holds no more of them");
     const auto count = static_cast<std::size_t>(part.hits);
-    Part kept{part.first_query, part.counts, std::vector<std::int64_t>(count), std::vector<F>(count)};
+    Part copy{part.first_query, part.counts, std::vector<std::int64_t>(count), std::vector<F>(count)};
     Staging& staging = staging_for(part.hits * static_cast<std::int64_t>(sizeof(F)));
-    staging.download(part.ids, part.hits, kept.ids.data());
-    staging.download(part.distances, part.hits, kept.distances.data());
+    staging.download(part.ids, part.hits, copy.ids.data());
+    staging.download(part.distances, part.hits, copy.distances.data());
     if (part.first_query < next_query_) in_order_ = false;
     next_query_ = part.first_query + static_cast<std::int64_t>(part.counts.size());
-    parts_.push_back(std::move(kept));
+    parts_.push_back(std::move(copy));
   }
 
-  // Writes offsets and, where there is place for them, neighbors.
-  void put(const Metric& metric, const RadiusLists<F>& out) && {
+  // Writes offsets and, unless out.allocate is empty, neighbors.
+  void write(const Metric& metric, const RadiusLists<F>& out) && {
     out.offsets[0] = 0;
     for (std::size_t q = 0; q < counts_.size(); ++q) out.offsets[q + 1] = out.offsets[q] + counts_[q];
     if (!out.allocate) return;
@@ -88,7 +88,7 @@ class RadiusRows {
       std::size_t from = 0;
       for (std::size_t i = 0; i < part.counts.size(); ++i) {
         std::int64_t& at = next[static_cast<std::size_t>(part.first_query) + i];
-        // What is returned of a key has the key's sign turned, or not: once more gives the key.
+        // returned_value() is its own inverse: it changes the sign of inner products only.
         for (unsigned hit = 0; hit < part.counts[i]; ++hit, ++from, ++at)
           hits[static_cast<std::size_t>(at)] = {core::returned_value(metric, part.distances[from]), part.ids[from]};
       }
@@ -101,7 +101,7 @@ class RadiusRows {
     }
   }
 
-  std::int64_t most_hits_;
+  std::int64_t max_hits_;
   cudaStream_t stream_;
   std::optional<Staging> staging_;
   std::size_t staging_bytes_ = 0;

@@ -1,3 +1,4 @@
+// pack_rows.cu: a thread converts a value.
 #include "cuda/points/pack_rows.hpp"
 
 #include "cuda/runtime/launch.cuh"

@@ -1,3 +1,4 @@
+// device_rows.cu: parts are copied one after the other, or labeled with their queries and sorted.
 #include "cuda/radius/device_rows.hpp"
 
 #include "cuda/primitives/move_rows.hpp"
@@ -7,7 +8,7 @@
 namespace kith::KITH_BACKEND::radius {
 namespace {
 
-// Hits of consecutive queries from first_query on; ends[q]: where the hits of the q-th of them end.
+// Hits of consecutive queries from first_query on; those of the q-th of them end before ends[q].
 template <class F>
 struct PartHits {
   const F* distances;
@@ -22,7 +23,7 @@ template <class F>
 __global__ void label_part_kernel(Metric metric, PartHits<F> part, LabeledKey<OrderOf<F>>* labeled) {
   const std::int64_t i = thread_index();
   if (i >= part.count) return;
-  std::int64_t query = 0;  // the first whose hits end behind this one
+  std::int64_t query = 0;  // the first query whose hits end behind this one
   for (std::int64_t last = part.queries; query < last;) {
     const std::int64_t middle = (query + last) / 2;
     if (part.ends[middle] <= i) {
@@ -31,7 +32,7 @@ __global__ void label_part_kernel(Metric metric, PartHits<F> part, LabeledKey<Or
       last = middle;
     }
   }
-  // What is returned of a key has the key's sign turned, or not: once more gives the key.
+  // returned_value() is its own inverse: it changes the sign of inner products only.
   const F key = core::returned_value(metric, part.distances[i]);
   labeled[i] = {ordered_bits(key, false), part.ids[i], static_cast<unsigned>(part.first_query + query)};
 }
@@ -46,22 +47,22 @@ void copy_to_device(const std::vector<V>& from, V* to, cudaStream_t stream) {
 }  // namespace
 
 template <class F>
-void DeviceRows<F>::take(const FoundPart<F>& part) {
+void DeviceRows<F>::add(const FoundPart<F>& part) {
   for (std::size_t i = 0; i < part.counts.size(); ++i) counts_[as_size(part.first_query) + i] += part.counts[i];
   if (part.ids == nullptr || part.hits == 0) return;
-  Part kept{part.first_query, part.counts, part.hits, DeviceBuffer<F>(as_size(part.hits), stream_),
+  Part copy{part.first_query, part.counts, part.hits, DeviceBuffer<F>(as_size(part.hits), stream_),
             DeviceBuffer<unsigned>(as_size(part.hits), stream_)};
-  KITH_CUDA(cudaMemcpyAsync(kept.distances.data(), part.distances, as_size(part.hits) * sizeof(F),
+  KITH_CUDA(cudaMemcpyAsync(copy.distances.data(), part.distances, as_size(part.hits) * sizeof(F),
                             cudaMemcpyDeviceToDevice, stream_));
-  KITH_CUDA(cudaMemcpyAsync(kept.ids.data(), part.ids, as_size(part.hits) * sizeof(unsigned), cudaMemcpyDeviceToDevice,
+  KITH_CUDA(cudaMemcpyAsync(copy.ids.data(), part.ids, as_size(part.hits) * sizeof(unsigned), cudaMemcpyDeviceToDevice,
                             stream_));
   if (part.first_query < next_query_) in_order_ = false;
   next_query_ = part.first_query + static_cast<std::int64_t>(part.counts.size());
-  parts_.push_back(std::move(kept));
+  parts_.push_back(std::move(copy));
 }
 
 template <class F>
-void DeviceRows<F>::put(const Metric& metric, const RadiusLists<F>& out) && {
+void DeviceRows<F>::write(const Metric& metric, const RadiusLists<F>& out) && {
   std::vector<std::int64_t> offsets(counts_.size() + 1, 0);
   for (std::size_t q = 0; q < counts_.size(); ++q) offsets[q + 1] = offsets[q] + counts_[q];
   if (out.allocate) {
@@ -95,9 +96,10 @@ void DeviceRows<F>::sort(const Metric& metric, std::int64_t count, const Neighbo
   for (const Part& part : parts_) {
     std::vector<std::int64_t> ends(part.counts.begin(), part.counts.end());
     for (std::size_t q = 1; q < ends.size(); ++q) ends[q] += ends[q - 1];
-    DeviceBuffer<std::int64_t> there(ends.size(), stream_);
-    copy_to_device(ends, there.data(), stream_);
-    const PartHits<F> hits{part.distances.data(), part.ids.data(), there.data(), static_cast<std::int64_t>(ends.size()),
+    DeviceBuffer<std::int64_t> device_ends(ends.size(), stream_);
+    copy_to_device(ends, device_ends.data(), stream_);
+    const PartHits<F> hits{part.distances.data(), part.ids.data(),
+                           device_ends.data(),    static_cast<std::int64_t>(ends.size()),
                            part.first_query,      part.hits};
     launch("label_part", label_part_kernel<F>, thread_each(part.hits), stream_, metric, hits, labeled + at);
     at += part.hits;

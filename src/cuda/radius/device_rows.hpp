@@ -1,6 +1,6 @@
-// device_rows.hpp: the parts of a radius search put together as rows on the device.
-// Where every query came once, and in its place, the parts one after the other are the rows already; else, where the
-// base was streamed or cut, all hits are sorted once more by (query, key, id).
+// device_rows.hpp: the parts of a radius search joined to rows on the device.
+// Parts that have every query once and in order are the rows already; otherwise, where the base was streamed or split,
+// all hits are sorted again by (query, key, id).
 #pragma once
 
 #include "cuda/radius/radius_search.hpp"
@@ -14,9 +14,9 @@ class DeviceRows {
   DeviceRows(std::int64_t queries, cudaStream_t stream) : counts_(static_cast<std::size_t>(queries)), stream_(stream) {}
 
   // Copies the part.
-  void take(const FoundPart<F>& part);
-  // Writes offsets and, where there is place for them, neighbors. Waits for the stream.
-  void put(const Metric& metric, const RadiusLists<F>& out) &&;
+  void add(const FoundPart<F>& part);
+  // Writes offsets and, unless out.allocate is empty, neighbors. Waits for the stream.
+  void write(const Metric& metric, const RadiusLists<F>& out) &&;
 
  private:
   struct Part {
@@ -30,7 +30,7 @@ class DeviceRows {
   void append(const NeighborsView<F>& to) const;
   void sort(const Metric& metric, std::int64_t count, const NeighborsView<F>& to) const;
 
-  std::vector<std::int64_t> counts_;  // a query
+  std::vector<std::int64_t> counts_;  // one a query
   cudaStream_t stream_;
   std::vector<Part> parts_;
   std::int64_t next_query_ = 0;

@@ -44,8 +44,8 @@ class RadiusSearch {
         workspace_(workspace),
         sink_(sink),
         expanded_(work.expanded),
-        max_pairs_(work.most_pairs),
-        capacity_(std::min(work.most_pairs, RadiusTuning::kFirstPairs)),
+        max_pairs_(work.max_pairs),
+        capacity_(std::min(work.max_pairs, RadiusTuning::kFirstPairs)),
         query_tile_(std::min(work.query_tile,
                              std::max(RadiusTuning::kFirstQueries, queries.count() / RadiusTuning::kFirstFraction))) {}
 

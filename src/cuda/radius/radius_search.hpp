@@ -20,9 +20,9 @@ struct RadiusWork {
   bool count_only = false;
   bool exclude_self = false;  // queries are the base
   std::int64_t query_tile = 1;
-  std::int64_t base_tile = 1;   // at most what the source hands out
-  std::int64_t most_pairs = 1;  // of a list
-  double integer_range = 0;     // of core::ScoreBounds
+  std::int64_t base_tile = 1;  // at most what the source hands out
+  std::int64_t max_pairs = 1;  // of a list
+  double integer_range = 0;    // of core::ScoreBounds
 };
 
 // The neighbors of some queries in a part of the base, valid until RadiusSink::on_part returns.

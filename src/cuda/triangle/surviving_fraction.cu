@@ -151,7 +151,7 @@ double surviving_fraction(const Space<F>& space, const PointRows<F>& base, const
   with_space(space, [&](auto squared, auto team) {
     const std::int64_t blocks =
         ceil_div(sample.members(), FractionTuning::kThreads / team.value) * FractionTuning::kGroups;
-    launch("left", count_left_kernel<F, squared.value, team.value>,
+    launch("count_left", count_left_kernel<F, squared.value, team.value>,
            {.blocks = blocks, .threads = FractionTuning::kThreads}, stream, space, sample, search_bounds);
   });
   unsigned long long surviving = 0;

@@ -219,7 +219,7 @@ void expect_oracle(const Wanted& wanted, Kind kind, const Sizes& sizes, Radii ra
   request.keys = radii_for(radii, wanted.metric, truth);
   request.count_only = wanted.count_only;
   request.exclude_self = wanted.self;
-  request.most_hits = std::numeric_limits<std::int64_t>::max();
+  request.max_hits = std::numeric_limits<std::int64_t>::max();
   expect_right(wanted, request, run(wanted, base, queries, request), truth);
 }
 
@@ -274,9 +274,9 @@ TEST_F(DeviceRadius, NeighborsMayBeOfOneQuery) {
   core::RadiusQuery<float> request;
   request.keys.assign(400, 0);
   request.keys[200] = 100;
-  request.most_hits = 799;
+  request.max_hits = 799;
   expect_right(wanted, request, run(wanted, points, points, request), truth);
-  request.most_hits = 798;
+  request.max_hits = 798;
   try {
     run(wanted, points, points, request);
     FAIL() << "memory for 798 held 799 neighbors";
@@ -292,7 +292,7 @@ TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
   const Matrix<float> points = points_of<float>(Kind::tight, 640, 16, 1);
   core::RadiusQuery<float> request;
   request.keys = {1e-3F};
-  request.most_hits = kAll;
+  request.max_hits = kAll;
   const RadiusAnswer<float> got = run(wanted, points, points, request);
   EXPECT_EQ(got.offsets.back(), 640);
   EXPECT_GE(got.finalists, 64 * 640);
@@ -304,7 +304,7 @@ TEST_F(DeviceRadius, ReportsEveryPairAndCanBeGivenUp) {
   const Matrix<double> points = points_of<double>(Kind::gaussian, 130, 6, 1);
   core::RadiusQuery<double> request;
   request.keys = {1.5};
-  request.most_hits = kAll;
+  request.max_hits = kAll;
   std::int64_t calls = 0;
   Progress last;
   run(wanted, points, points, request, [&](const Progress& progress) {
