@@ -1,9 +1,9 @@
-// asan.hpp: what AddressSanitizer is told; nothing in builds without it.
+// asan.hpp: poisons memory and announces fibers to AddressSanitizer; empty functions in builds without it.
 #pragma once
 
 #include <cstddef>
 
-#if defined(EMULATOR_ASAN)  // given to files that are themselves compiled without it
+#if defined(EMULATOR_ASAN)  // for files that are compiled without the sanitizer
 #elif defined(__SANITIZE_ADDRESS__)
 #define EMULATOR_ASAN 1
 #elif defined(__has_feature)

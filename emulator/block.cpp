@@ -1,5 +1,5 @@
-// Runs blocks one after another, and in each of them the warps and lanes in an order that the seed gives. A lane runs
-// until it waits, and switches straight to the next one of its warp; the scheduler only chooses among warps.
+// block.cpp: runs blocks one after another, with their warps and lanes in a random order from the seed. A lane runs
+// until it waits, and switches directly to the next one of its warp; the scheduler only chooses among warps.
 #include "block.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ Random random_source;
 
 namespace {
 
-constexpr unsigned kYieldEvery = 64;               // atomics, at most
-constexpr std::uint64_t kMaxYields = 1ULL << 22U;  // in a row, before a block is thought to spin
+constexpr unsigned kYieldEvery = 64;               // the most atomics between two yields
+constexpr std::uint64_t kMaxYields = 1ULL << 22U;  // consecutive yields after which a block is reported as spinning
 constexpr unsigned kNobody = kLanes;
 
 void new_round(Warp& warp, std::uint32_t random) {
@@ -29,7 +29,7 @@ void new_round(Warp& warp, std::uint32_t random) {
   warp.flip = random >> 9U & 31U;
 }
 
-// The lane of the warp to run next, or kNobody: none is ready, or it is another warp's turn.
+// The next lane of the warp to run; kNobody if none is ready or it is another warp's turn.
 unsigned next_lane(Warp& warp) {
   for (;;) {
     while (warp.step < kLanes) {
@@ -44,7 +44,7 @@ unsigned next_lane(Warp& warp) {
   }
 }
 
-// Makes the lane the running one, and gives its fiber.
+// Makes the lane the running one, and returns its fiber.
 Fiber& enter(Warp& warp, unsigned lane) {
   Lane& next = block.lanes[block.first_thread(warp) + lane];
   warp.ready &= ~(1U << lane);
@@ -53,7 +53,7 @@ Fiber& enter(Warp& warp, unsigned lane) {
   return next.fiber;
 }
 
-// Runs lanes of the warp until they all wait, or a while.
+// Runs lanes of the warp until all wait or its turn is over.
 void run_warp(Warp& warp) {
   block.warp = &warp;
   unsigned lane = kNobody;
@@ -61,7 +61,7 @@ void run_warp(Warp& warp) {
   block.scheduler.switch_to(enter(warp, lane));
   if (!block.failure.empty() || warp.ready != 0) return;
   block.ready_warps &= ~(1U << block.first_thread(warp) / kLanes);
-  // Only a lane of the same warp could complete what these wait for.
+  // Lanes in a warp operation can only be released by a lane of the same warp.
   if (warp.at_warp_op != 0)
     note_failure(describe_stuck(warp, static_cast<unsigned>(std::countr_zero(warp.at_warp_op))));
 }
@@ -92,7 +92,7 @@ void release_barrier() {
 }
 
 // No thread is ready and none waits within its warp: all have left, or all are at the same barrier, or it is an error.
-// Gives whether there is more to run.
+// Returns whether there is more to run.
 bool pass_barrier() {
   if (all_at_one_barrier()) {
     release_barrier();
@@ -158,7 +158,7 @@ void set_up(const Kernel& kernel) {
   if (kernel.shared_bytes > 0) block.dynamic = allocate_shared(kernel.shared_bytes);
 }
 
-// A fiber that did not come to its end is in the middle of something that nobody will finish.
+// Frees the block's shared memory. After a failure, fibers are suspended in the middle of a kernel and are discarded.
 void clean_up() {
   if (!block.failure.empty())
     for (Lane& lane : block.lanes) lane.fiber.forget();
@@ -166,7 +166,7 @@ void clean_up() {
   block.dynamic.reset();
 }
 
-// No exception leaves the fiber, nor is one being handled when it switches.
+// Exceptions must not leave a fiber, nor be active during a switch.
 void run_thread() {
   try {
     block.kernel->body();
@@ -202,7 +202,7 @@ void switch_away() {
   if (next != self) mine.switch_to(other);
 }
 
-// Blocks in the order of a walk that visits each once.
+// Runs the blocks in a random order that visits each once.
 std::string run(const Kernel& kernel) {
   set_up(kernel);
   const dim3 grid = kernel.grid;

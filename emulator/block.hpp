@@ -1,5 +1,5 @@
-// block.hpp: the block that runs. There is one at a time, so that the state of the running thread is plain global
-// memory instead of something that every access would have to look up.
+// block.hpp: the running block. Only one runs at a time, so that the state of the running thread is a global variable,
+// which needs no lookup.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct Kernel {
   std::size_t shared_bytes;
 };
 
-// Runs all blocks. Gives what went wrong, or nothing.
+// Runs all blocks. Returns the text of a failure, or an empty one.
 std::string run(const Kernel& kernel);
 
 struct AsyncCopy {
@@ -43,7 +43,7 @@ struct Lane {
   unsigned groups = 0;  // committed
 };
 
-// What a lane came with when it waits at a warp operation, and what it gets.
+// A lane's arguments at a warp operation that it waits in, and its result.
 struct Arrival {
   Op op;
   unsigned detail;
@@ -57,14 +57,14 @@ struct Arrival {
 };
 
 struct Warp {
-  // Each lane that the block has is running, or in one of the last four.
+  // Every lane of the block is running or in one of the last four.
   unsigned lanes = 0;
   unsigned ready = 0;
   unsigned at_warp_op = 0;
   unsigned at_barrier = 0;
   unsigned left = 0;
 
-  // The order of this round: (step · multiplier + offset) ^ flip, a permutation of the lanes.
+  // The order of lanes in this round: (step · multiplier + offset) ^ flip, a permutation.
   unsigned step = kLanes;
   unsigned multiplier = 1;
   unsigned offset = 0;
@@ -96,7 +96,7 @@ struct Block {
   unsigned threads = 0;
   unsigned warp_count = 0;
   unsigned ready_warps = 0;
-  Warp* warp = nullptr;  // the one that runs
+  Warp* warp = nullptr;  // the running one
   Fiber scheduler;
   Warp warps[kMaxThreads / kLanes];
   Lane lanes[kMaxThreads];
@@ -113,16 +113,16 @@ struct Block {
 };
 extern Block block;
 
-// Leaves the running lane until it is its turn again.
+// Suspends the running lane until its next turn.
 void switch_away();
 
-// What a thread throws that found a failure, after it was noted; the others are abandoned where they are.
+// Thrown by the thread that found a failure, after recording it; the other threads are abandoned.
 struct Failed {};
 void note_failure(const std::string& text);
 
 SharedMemory allocate_shared(std::size_t bytes);
 
-// Words for what went wrong; failure_text.cpp.
+// Texts of failures; failure_text.cpp.
 std::string running_thread();
 std::string describe(const Arrival& arrival);
 std::string describe_stuck(const Warp& warp, unsigned lane);

@@ -1,4 +1,4 @@
-// Devices, versions, limits and errors.
+// device.cpp: devices, versions, limits and errors.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -107,7 +107,7 @@ const char* cudaGetErrorString(cudaError_t error) {
   return error_text.c_str();
 }
 
-// A failed kernel stays.
+// The failure of a kernel is sticky, as on a device.
 cudaError_t cudaPeekAtLastError() {
   return last_failure().empty() ? last_error : cudaErrorLaunchFailure;
 }
@@ -208,7 +208,7 @@ cudaError_t cudaFuncSetAttribute(const void* /*function*/, cudaFuncAttribute att
   return report(too_much ? cudaErrorInvalidValue : cudaSuccess);
 }
 
-// By threads and shared memory; registers are not known here.
+// Limited by threads and shared memory; the emulator does not know registers.
 cudaError_t occupancy(int* blocks, int threads, std::size_t shared_bytes) {
   if (threads < 1 || threads > static_cast<int>(kMaxThreads)) return report(cudaErrorInvalidValue);
   const int by_threads = kThreadsPerMultiprocessor / ((threads + warpSize - 1) / warpSize * warpSize);

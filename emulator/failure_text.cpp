@@ -1,4 +1,4 @@
-// Words for what went wrong: kernel, block, lanes or threads, and where each of them is.
+// failure_text.cpp: texts of failures: the kernel, the block, its lanes or threads, and their positions in the source.
 #include <cstdio>
 #include <map>
 
@@ -8,7 +8,7 @@ namespace emulator {
 
 namespace {
 
-// Who, by where they are.
+// Lanes or threads, grouped by their position in the source.
 using Places = std::map<std::string, std::vector<unsigned>>;
 
 // "lanes 0-3, 7"
@@ -81,7 +81,7 @@ std::string describe(const Arrival& arrival) {
   return name_of(arrival.op) + (mask + at(arrival.where));
 }
 
-// The lanes of the mask that the lane waits with.
+// The lanes of the mask that the waiting lane passed.
 std::string describe_stuck(const Warp& warp, unsigned lane) {
   Places places;
   for (unsigned other = 0; other < kLanes; ++other)

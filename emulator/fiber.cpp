@@ -1,3 +1,4 @@
+// fiber.cpp: stacks with a guard page, switched by Boost.Context.
 #include "fiber.hpp"
 
 #include <sys/mman.h>

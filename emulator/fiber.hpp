@@ -1,4 +1,4 @@
-// fiber.hpp: one stack of execution, and the switch from one to another.
+// fiber.hpp: a stack of execution, and the switch between two of them.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -8,7 +8,7 @@
 
 namespace emulator {
 
-// Where every fiber starts; it never returns.
+// The function that every fiber starts in; it never returns.
 void fiber_main();
 
 class Fiber {
@@ -18,14 +18,13 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
   ~Fiber();
 
-  // Makes the fiber start at fiber_main() when it is next switched to; what it was doing is forgotten. `color` moves
-  // its stack's top, because stacks that all start at the same place of a page would share the same few lines of the
-  // cache.
+  // Makes the fiber start anew in fiber_main() at the next switch to it. `color` moves the top of its stack, because
+  // stacks that start at the same offset of a page compete for the same cache lines.
   void prepare(std::size_t color);
   bool prepared() const { return context_ != nullptr; }
   void forget() { context_ = nullptr; }
 
-  // From this fiber, which runs, to another one; returns when something switches back.
+  // Switches from this fiber, which is running, to another one; returns after a switch back.
   void switch_to(Fiber& other) {
     asan::start_switch(&fake_stack_, other.stack_, other.stack_bytes_);
     const auto from = boost::context::detail::jump_fcontext(other.context_, this);
@@ -35,7 +34,7 @@ class Fiber {
  private:
   static void start(boost::context::detail::transfer_t from);
 
-  // The fiber that was left can be switched to again; if it is a thread's own stack, this tells where that lies.
+  // Stores the context of the fiber that was left; if that is a thread's own stack, also its bounds.
   static void arrived(boost::context::detail::transfer_t from, void* fake_stack) {
     Fiber* origin = static_cast<Fiber*>(from.data);
     origin->context_ = from.fctx;

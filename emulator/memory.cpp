@@ -1,4 +1,5 @@
-// Device memory is heap memory of the exact size that was asked for, filled with what no correct program reads.
+// memory.cpp: device memory is heap memory of the exact requested size, filled with values that no correct program
+// reads.
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -26,7 +27,7 @@ Blocks& allocations() {
   return instance;
 }
 
-// Memory of the program's own that was pinned later.
+// Host memory that was pinned by cudaHostRegister.
 Blocks& registered() {
   static auto& instance = *new Blocks;
   return instance;
@@ -62,7 +63,7 @@ void release(void* address) {
   std::free(address);
 }
 
-// The block that the address lies in, or the end.
+// The allocation that contains the address, or the end.
 Blocks::const_iterator find_block(const Blocks& blocks, const void* address) {
   const auto* first = static_cast<const unsigned char*>(address);
   auto found = blocks.upper_bound(first);
@@ -71,7 +72,7 @@ Blocks::const_iterator find_block(const Blocks& blocks, const void* address) {
   return static_cast<std::size_t>(first - found->first) < found->second.bytes ? found : blocks.end();
 }
 
-// Whether the range lies in one allocation of device memory; null where it lies in none at all.
+// Whether the range lies in one allocation of device memory; null if it is in none.
 const Allocation* find_device(const void* address, std::size_t bytes, bool& inside) {
   const auto found = find_block(allocations(), address);
   if (found == allocations().end() || found->second.device == kHost) return nullptr;
@@ -80,7 +81,7 @@ const Allocation* find_device(const void* address, std::size_t bytes, bool& insi
   return &found->second;
 }
 
-// A side of a copy that should be on the device is, and whole; one that should not is not.
+// Checks one side of a copy: wholly in device memory if it should be there, and outside it otherwise.
 bool side_is_right(const void* address, std::size_t bytes, bool may_be_device, bool must_be_device) {
   bool inside = true;
   const bool on_device = find_device(address, bytes, inside) != nullptr;

@@ -1,4 +1,4 @@
-// random.hpp: the one source of all that is shuffled.
+// random.hpp: the random numbers behind every shuffled order.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Shared memory: heap blocks of the exact size, filled anew for each block.
+// shared_memory.cpp: shared memory as heap allocations of exact size, filled again for each block.
 #include <algorithm>
 #include <cstring>
 #include <new>

@@ -1,4 +1,4 @@
-// Streams are queues. Work runs when something waits for it, taken from the streams in an order that the seed gives.
+// streams.cpp: streams are queues. Work runs when something waits for it, in a random order of streams from the seed.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -36,7 +36,7 @@ struct Streams {
   std::string failure;
 };
 
-// Never destroyed, like the emulator's other state: static objects of the library may give back memory at the very end.
+// Never destroyed, like all state of the emulator: static objects of the library may free memory at exit.
 Streams& streams() {
   static Streams& instance = *new Streams;
   return instance;
@@ -51,7 +51,7 @@ CUstream_st* create(int device, bool blocking, bool is_default) {
   return streams().all.back().get();
 }
 
-// Null where there is no such stream.
+// Returns null for an unknown stream.
 CUstream_st* resolve(cudaStream_t stream) {
   Streams& known = streams();
   if (stream == nullptr) {
@@ -108,7 +108,7 @@ bool can_run(const CUstream_st& stream) {
                                                [](const auto& work) { return !work->done; });
 }
 
-// Work waits only for work that was queued before it, so something can always run.
+// Work depends only on work queued before it, so that some work can always run.
 void run_one() {
   std::vector<CUstream_st*> candidates;
   for (const auto& stream : streams().all)
@@ -165,7 +165,7 @@ std::string last_failure() {
 
 void reset() {
   const Guard guard(lock());
-  set_failure("reset");  // so that what is queued is not run
+  set_failure("reset");  // queued work is then skipped
   for (const auto& stream : streams().all) run_until_done(stream->last);
   streams().failure.clear();
   cudaGetLastError();
@@ -217,7 +217,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   const CUstream_st* target = resolve(stream);
   if (target == nullptr) return report(cudaErrorInvalidResourceHandle);
   if (!pending(target->last)) return report(cudaSuccess);
-  run_one();  // so that polling ends
+  run_one();  // so that a polling loop makes progress
   return cudaErrorNotReady;
 }
 

@@ -1,4 +1,4 @@
-// Warp operations: the last lane of a mask to arrive hands out the results and makes all of them ready.
+// warp_ops.cpp: warp operations. The last lane of a mask to arrive computes the results and makes all lanes ready.
 #include <algorithm>
 #include <bit>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-// Calls with each arrival of the mask.
+// Calls a function with each arrived lane of the mask.
 template <class Arrivals, class Visit>
 void for_each(Arrivals& arrivals, unsigned mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1) visit(arrivals[std::countr_zero(mask)]);
@@ -36,7 +36,7 @@ bool less_signed(Word a, Word b) {
   return static_cast<int>(a) < static_cast<int>(b);
 }
 
-// Those of the mask that have the value.
+// The lanes of the mask that passed the value.
 unsigned matches(const Warp& warp, unsigned mask, Word value) {
   unsigned found = 0;
   for (unsigned rest = mask; rest != 0; rest &= rest - 1)
@@ -44,7 +44,7 @@ unsigned matches(const Warp& warp, unsigned mask, Word value) {
   return found;
 }
 
-// What all lanes of the mask get.
+// The result of an operation that is the same for all lanes of the mask.
 Word common_result(const Warp& warp, const Arrival& mine) {
   const unsigned mask = mine.mask;
   switch (mine.op) {
@@ -67,7 +67,7 @@ Word common_result(const Warp& warp, const Arrival& mine) {
 void hand_out_results(Warp& warp, const Arrival& mine) {
   const unsigned mask = mine.mask;
   if (mine.op >= Op::shuffle && mine.op <= Op::shuffle_xor) {
-    // A lane outside the mask gives an undefined value.
+    // Reading from a lane outside the mask gives an undefined value.
     for_each(warp.arrivals, mask, [&](Arrival& arrival) {
       arrival.result = (mask >> arrival.source & 1U) != 0 ? warp.arrivals[arrival.source].value : ~Word{0};
     });

@@ -1,5 +1,5 @@
 // cuda_runtime.h: the CUDA runtime and device language for the host compiler; docs/emulator.md.
-// Names lie in namespace emulator::cuda, seen from everywhere: a library may hold NVIDIA's runtime beside this one.
+// All names are in namespace emulator::cuda, with a using-directive: a library may contain NVIDIA's runtime as well.
 #pragma once
 
 #include "emulator/execution.hpp"

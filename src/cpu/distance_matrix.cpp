@@ -1,3 +1,4 @@
+// distance_matrix.cpp: one task per query and chunk of the base, with exact_sums().
 #include "cpu/distance_matrix.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ void distance_matrix(const PreparedRows<T>& base, const PreparedRows<T>& queries
   const std::int64_t dims = base.view.cols;
   const std::int64_t chunks = (rows + kChunk - 1) / kChunk;
   ProgressMeter progress(callback, queries.view.rows * rows);
-  // Queries run fastest, so that workers share the chunk of the base that is in cache.
+  // Queries run fastest, so that all workers read the same chunk of the base from the cache.
   parallel_for(threads, chunks * queries.view.rows, [&](std::int64_t index, int worker) {
     const std::int64_t q = index % queries.view.rows;
     const std::int64_t first = index / queries.view.rows * kChunk;

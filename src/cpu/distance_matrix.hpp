@@ -1,4 +1,4 @@
-// distance_matrix.hpp: every distance, by the key's own formula.
+// distance_matrix.hpp: all distances between queries and base, by the exact key's formula.
 #pragma once
 
 #include "cpu/prepared_rows.hpp"

@@ -1,3 +1,4 @@
+// facts.cpp: threads, memory, tile sizes and the cost of a tile step on this CPU.
 #include "cpu/facts.hpp"
 
 #include "backend/machine.hpp"
@@ -11,7 +12,7 @@ core::CpuFacts facts() {
   facts.free_memory = backend::free_memory();
   facts.block_rows = tiled_block_rows<float>();
   facts.block_rows_double = tiled_block_rows<double>();
-  // In half the registers a smaller tile fits, which uses what it loads less often.
+  // AVX2 has half the registers of AVX-512, so its tile is smaller and reuses each load less often.
   const std::vector<std::string> targets = simd_targets();
   if (!targets.empty() && targets.front() == "AVX2") facts.register_tiled.step = 2e-11;
   return facts;

@@ -1,4 +1,4 @@
-// facts.hpp: what the planner is told of this CPU.
+// facts.hpp: the properties of this CPU that the planner uses.
 #pragma once
 
 #include "core/facts.hpp"

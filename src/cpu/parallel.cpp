@@ -1,3 +1,4 @@
+// parallel.cpp: parallel_for on OpenMP or std::thread, with BLAS kept to one thread.
 #include "cpu/parallel.hpp"
 
 #include <openblas_config.h>
@@ -15,45 +16,45 @@
 namespace kith::cpu {
 namespace {
 
-// While one lives, BLAS does not start threads of its own. An OpenMP build of OpenBLAS is quiet inside a parallel
-// region and otherwise follows the calling thread's OpenMP setting; a pthreads build has one setting for the process.
-class QuietBlas {
+// Keeps BLAS to one thread while it exists. An OpenMP build of OpenBLAS starts no threads inside a parallel region and
+// otherwise follows the calling thread's OpenMP setting; a pthreads build has one setting for the process.
+class SingleThreadedBlas {
  public:
-  QuietBlas()
+  SingleThreadedBlas()
       : omp_threads_(omp_get_max_threads()),
         blas_threads_(openblas_get_parallel() == OPENBLAS_THREAD ? openblas_get_num_threads() : 0) {
     if (blas_threads_ > 1) openblas_set_num_threads(1);
   }
-  ~QuietBlas() {
+  ~SingleThreadedBlas() {
     if (blas_threads_ > 1) openblas_set_num_threads(blas_threads_);
     omp_set_num_threads(omp_threads_);
   }
-  QuietBlas(const QuietBlas&) = delete;
-  QuietBlas& operator=(const QuietBlas&) = delete;
+  SingleThreadedBlas(const SingleThreadedBlas&) = delete;
+  SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
 
-  static void quieten_this_thread() { omp_set_num_threads(1); }
+  static void limit_this_thread() { omp_set_num_threads(1); }
 
  private:
   int omp_threads_;
   int blas_threads_;
 };
 
-// Starts work(worker) on every worker and waits for all. Thread sanitizer knows std::thread but not libgomp, so its
-// build (KITH_STD_THREADS) takes the former.
-void on_workers(int threads, const std::function<void(int)>& work) {
+// Runs work(worker) on every worker and waits for all. ThreadSanitizer supports std::thread but not libgomp, so its
+// build uses KITH_STD_THREADS.
+void run_workers(int threads, const std::function<void(int)>& work) {
 #ifdef KITH_STD_THREADS
   std::vector<std::thread> others;
   for (int worker = 1; worker < threads; ++worker)
     others.emplace_back([&work, worker] {
-      QuietBlas::quieten_this_thread();
+      SingleThreadedBlas::limit_this_thread();
       work(worker);
     });
-  QuietBlas::quieten_this_thread();
+  SingleThreadedBlas::limit_this_thread();
   work(0);
   for (std::thread& other : others) other.join();
 #else
   if (threads == 1) {
-    QuietBlas::quieten_this_thread();
+    SingleThreadedBlas::limit_this_thread();
     return work(0);
   }
 #pragma omp parallel num_threads(threads)
@@ -64,13 +65,13 @@ void on_workers(int threads, const std::function<void(int)>& work) {
 }  // namespace
 
 void parallel_for(int threads, std::int64_t count, const std::function<void(std::int64_t, int)>& task) {
-  const QuietBlas quiet;
+  const SingleThreadedBlas blas;
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> stop{false};
   std::exception_ptr failure;
   std::int64_t failed_at = count;
   std::mutex failure_mutex;
-  on_workers(static_cast<int>(std::clamp<std::int64_t>(count, 1, threads)), [&](int worker) {
+  run_workers(static_cast<int>(std::clamp<std::int64_t>(count, 1, threads)), [&](int worker) {
     while (!stop) {
       const std::int64_t i = next++;
       if (i >= count) break;

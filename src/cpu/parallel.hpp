@@ -1,4 +1,4 @@
-// parallel.hpp: the one way work is spread over threads.
+// parallel.hpp: parallel_for, the one way work is distributed over threads.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace kith::cpu {
 
-// Calls task(index, worker) for every index below count, the next free worker taking the next index; worker 0 is the
-// calling thread. An exception stops the hand-out; that of the lowest index is thrown to the caller (indices go out in
-// order, so with several faults it is always the same one). BLAS calls made by a task run on that task's thread alone.
+// Calls task(index, worker) for every index below count; the next free worker takes the next index, and worker 0 is the
+// calling thread. After an exception no more tasks start, and the exception of the lowest index is rethrown, which is
+// deterministic because indices are started in order. BLAS calls in a task run on that task's thread only.
 void parallel_for(int threads, std::int64_t count, const std::function<void(std::int64_t index, int worker)>& task);
 
 }  // namespace kith::cpu

@@ -1,3 +1,4 @@
+// prepared_rows.cpp: checks, norms and copies of rows, in chunks over threads.
 #include "cpu/prepared_rows.hpp"
 
 #include <fmt/format.h>
@@ -42,11 +43,11 @@ bool is_constant(const T* row, std::int64_t stride, std::int64_t dims) {
   return true;
 }
 
-// A direction needs a length whose square double can hold in full precision.
+// Throws unless the row's squared length has full precision in double, without which it has no direction.
 template <class T>
 void check_direction(MetricKind kind, const T* row, const MatrixView<T>& view, const core::RowFacts& facts,
                      const char* role, std::int64_t index) {
-  constexpr double kSmallest = 1e-307;  // per coordinate: below it squares lose digits
+  constexpr double kSmallest = 1e-307;  // per coordinate; smaller squares are subnormal and lose digits
   const bool constant = kind == MetricKind::correlation && is_constant(row, view.col_stride, view.cols);
   if (!constant && facts.square_norm >= kSmallest * static_cast<double>(view.cols) && !std::isinf(facts.square_norm))
     return;
@@ -90,10 +91,10 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
 }
 
 template <Element T>
-bool lies_ready(const PreparedRows<T>& rows) {
+bool is_working_layout(const PreparedRows<T>& rows) {
   const bool directions = core::has_directions(rows.metric);
   const std::int64_t stride = rows.view.row_stride;
-  constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();  // BLAS counts in 32 bits
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();  // BLAS has 32-bit strides
   return std::is_same_v<T, DistanceOf<T>> && rows.view.col_stride == 1 && stride >= rows.view.cols &&
          stride <= kLongest && !directions;
 }
@@ -104,7 +105,7 @@ Rows<DistanceOf<T>> working_rows(const PreparedRows<T>& rows, std::int64_t first
   using F = DistanceOf<T>;
   const MatrixView<T>& view = rows.view;
   if constexpr (std::is_same_v<T, F>) {
-    if (lies_ready(rows)) return {view.row(first), count, view.row_stride};
+    if (is_working_layout(rows)) return {view.row(first), count, view.row_stride};
   }
   const bool directions = core::has_directions(rows.metric);
   for (std::int64_t r = 0; r < count; ++r) {
@@ -134,7 +135,7 @@ void exact_query(const PreparedRows<T>& rows, std::int64_t row, double* out) {
 
 #define KITH_INSTANTIATE(T)                                                                                      \
   template PreparedRows<T> prepare_rows(MatrixView<T>, const Metric&, const Preparation&);                       \
-  template bool lies_ready(const PreparedRows<T>&);                                                              \
+  template bool is_working_layout(const PreparedRows<T>&);                                                       \
   template Rows<DistanceOf<T>> working_rows(const PreparedRows<T>&, std::int64_t, std::int64_t, DistanceOf<T>*); \
   template void exact_query(const PreparedRows<T>&, std::int64_t, double*);
 KITH_INSTANTIATE(float)

@@ -1,4 +1,4 @@
-// prepared_rows.hpp: a set of points made ready for searching: checked once, with what the metric needs of each row.
+// prepared_rows.hpp: a checked set of points with the norms and means that its metric needs.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace kith::cpu {
 
 struct Preparation {
-  const char* role = "base";  // how messages call the set
+  const char* role = "base";  // the set's name in messages
   bool check_finite = true;
-  bool norms = true;  // cosine and correlation get theirs in any case
+  bool norms = true;  // always computed for cosine and correlation
   int threads = 1;
 };
 
 template <Element T>
 struct PreparedRows {
-  using F = DistanceOf<T>;  // the precision fast paths work in
+  using F = DistanceOf<T>;  // the precision of fast paths
 
   MatrixView<T> view;
   Metric metric;
-  std::vector<double> square_norms;  // of rows less their means; empty when nobody asked
+  std::vector<double> square_norms;  // of rows minus their means; empty if not requested
   std::vector<double> means;         // correlation only
 
   core::RowFacts facts(std::int64_t row) const {
@@ -43,21 +43,21 @@ struct PreparedRows {
   }
 };
 
-// Throws Error(bad_data) naming row and column of what the metric cannot take.
+// Throws Error(bad_data) with the row and column of a value that the metric does not allow.
 template <Element T>
 PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation);
 
-// Whether working_rows() can hand out the rows where they lie.
+// Whether working_rows() can return the rows without a copy.
 template <Element T>
-bool lies_ready(const PreparedRows<T>& rows);
+bool is_working_layout(const PreparedRows<T>& rows);
 
-// Rows [first, first + count) in working precision, contiguous; of unit length under cosine and correlation.
-// In place when they lie so, else written to scratch (count × dims).
+// Rows [first, first + count) in working precision, contiguous; of unit length for cosine and correlation. Copied to
+// scratch (count × dims) unless is_working_layout().
 template <Element T>
 Rows<DistanceOf<T>> working_rows(const PreparedRows<T>& rows, std::int64_t first, std::int64_t count,
                                  DistanceOf<T>* scratch);
 
-// One row in double, less its mean, as exact_sums() takes it.
+// Writes one row in double minus its mean, as exact_sums() needs it.
 template <Element T>
 void exact_query(const PreparedRows<T>& rows, std::int64_t row, double* out);
 

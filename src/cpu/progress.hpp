@@ -1,4 +1,4 @@
-// progress.hpp: counts finished work from all threads, reports it from the calling one, and carries cancellation.
+// progress.hpp: counts finished work of all threads, reports it from the calling thread, and handles cancellation.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@ class ProgressMeter {
  public:
   ProgressMeter(const ProgressCallback& callback, std::int64_t total) : callback_(callback), total_(total) {}
 
-  // After each tile. Worker 0 is the calling thread: only there the callback runs.
+  // Counts a finished tile. The callback runs on worker 0 only, which is the calling thread.
   void add(std::int64_t amount, int worker) {
     const std::int64_t done = done_ += amount;
     if (worker == 0) report(done);
     if (cancelled_) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
   }
 
-  // Once, when all is done.
+  // Reports the end of all work.
   void finish() {
     report(total_);
     if (cancelled_) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");

@@ -1,4 +1,4 @@
-// reference.hpp: the oracle: obvious, in double, slow. Everything is compared with it.
+// reference.hpp: the oracle of all tests: simple, in double, slow.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ DistanceOf<T> reference_key(const Metric& metric, const MatrixView<T>& base, std
   return static_cast<DistanceOf<T>>(core::finish(metric, raw, x, y, base.cols));
 }
 
-// The k nearest of one query: every key, then a full sort.
+// The k nearest points of one query, by computing and sorting all keys.
 template <Element T>
 std::vector<core::Hit<DistanceOf<T>>> reference_search(const Metric& metric, const MatrixView<T>& base,
                                                        const MatrixView<T>& queries, std::int64_t q, std::int64_t k) {

@@ -1,3 +1,4 @@
+// sort_hits.cpp: float hits become 64-bit integers, sorted by rank if few and by vqsort if many; double uses std::sort.
 #include "cpu/sort_hits.hpp"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -11,10 +12,10 @@
 namespace kith::cpu {
 namespace {
 
-// Up to so many are sorted by their ranks.
+// Hits up to which sorting by rank, which is quadratic, is faster.
 constexpr std::size_t kRanked = 96;
 
-// A float key and an id below 2^32 make one 64-bit integer. NaN comes after everything.
+// Packs a float key and an id below first + 2^32 into one 64-bit integer of the same order. NaN comes last.
 std::uint64_t pack(const core::Hit<float>& hit, std::int64_t first) {
   return (std::uint64_t{core::ordered_bits(hit.key)} << 32) | static_cast<std::uint64_t>(hit.id - first);
 }
@@ -26,8 +27,8 @@ core::Hit<float> unpack(std::uint64_t packed, std::int64_t first) {
           first + static_cast<std::int64_t>(packed & 0xFFFFFFFFU)};
 }
 
-constexpr std::uint64_t kSign = std::uint64_t{1}
-                                << 63;  // turns the order of unsigned integers into that of signed ones
+// Flipped, this bit turns the order of unsigned integers into that of signed ones.
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 
 void sort_few(std::vector<core::Hit<float>>& hits, std::int64_t first) {
   std::array<std::int64_t, kRanked + static_cast<std::size_t>(kSlack)> packed;
@@ -51,7 +52,7 @@ void sort_hits(std::vector<core::Hit<float>>& hits) {
   const auto by_id = [](const core::Hit<float>& a, const core::Hit<float>& b) { return a.id < b.id; };
   const auto [lowest, highest] = std::minmax_element(hits.begin(), hits.end(), by_id);
   const std::int64_t first = lowest->id;
-  // The largest of all integers is not for ranks.
+  // rank_sort() does not allow the largest integer, and pack() no id beyond 32 bits.
   if (highest->id - first >= std::numeric_limits<std::uint32_t>::max()) return std::sort(hits.begin(), hits.end());
   if (hits.size() <= kRanked) return sort_few(hits, first);
   sort_many(hits, first);

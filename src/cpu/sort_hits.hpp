@@ -1,4 +1,4 @@
-// sort_hits.hpp: hits in the order of the result, (key, id). Their ids are different.
+// sort_hits.hpp: sorts hits by (key, id). All ids must differ.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Values become keys (negated for the largest) in chunks that stay in cache; keys not above the k-th so far are kept.
-// A row is cut into parts when there are fewer rows than threads.
+// topk.cpp: threshold filtering of rows, in chunks that stay in the cache.
+// Values become keys, negated for `largest`; keys not above the k-th so far are kept. A row is cut into parts if there
+// are fewer rows than threads. Ties go to the smaller column.
 #include "cpu/topk.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kChunk = 4096;
 
-// Keys of columns [first, first + count) of a row: in place where they lie so.
+// Keys of columns [first, first + count) of a row, without a copy if the values are contiguous and not negated.
 template <class T, class F = DistanceOf<T>>
 const F* keys_of(const MatrixView<T>& matrix, std::int64_t row, std::int64_t first, std::int64_t count, bool largest,
                  F* scratch) {
@@ -48,7 +49,8 @@ std::int64_t buffer_capacity(std::int64_t cols, std::int64_t k) {
   return std::min(4 * k, cols) + 4 * kSlack;
 }
 
-// The k best keys of a stretch of one row. Later columns lose ties, so what comes after k keys up to v must be below v.
+// The k smallest keys of a range of columns of one row. Later columns lose ties, so once k keys are at most v, a later
+// key must be below v.
 template <class F>
 class RowSelection {
  public:
@@ -59,7 +61,8 @@ class RowSelection {
         keys_(static_cast<std::size_t>(capacity_)),
         offsets_(keys_.size()) {}
 
-  void take(const F* keys, std::int64_t count, std::int64_t at) {
+  // Filters the keys of columns at … at + count − 1.
+  void add(const F* keys, std::int64_t count, std::int64_t at) {
     for (std::int64_t done = 0; done < count;) {
       const auto result =
           filter(keys + done, nullptr, count - done, threshold_, F{0}, static_cast<OffsetOf<F>>(at + done - first_),
@@ -80,7 +83,7 @@ class RowSelection {
   }
 
  private:
-  // Keeps everything below the k-th key and the first of those equal to it. NaN goes once k numbers are there.
+  // Keeps all keys below the k-th and the first of those equal to it; drops NaN if there are k numbers.
   void keep_best() {
     const F limit = kth_value(keys_.data(), size_, k_, 0);
     if (limit == std::numeric_limits<F>::infinity()) return keep_first();
@@ -90,7 +93,7 @@ class RowSelection {
     threshold_ = std::nextafter(limit, -std::numeric_limits<F>::infinity());
   }
 
-  // Fewer than k finite keys: infinities before NaN, and of each the first ones.
+  // Keeps k keys if fewer are finite: infinities before NaN, and of each the first ones.
   void keep_first() {
     std::int64_t numbers = 0;
     for (std::int64_t i = 0; i < size_; ++i) numbers += std::isnan(keys_[static_cast<std::size_t>(i)]) ? 0 : 1;
@@ -136,12 +139,12 @@ std::vector<core::Hit<F>> select_part(const MatrixView<T>& matrix, std::int64_t 
   RowSelection<F> selection(first, last - first, k);
   for (std::int64_t c = first; c < last; c += kChunk) {
     const std::int64_t count = std::min(kChunk, last - c);
-    selection.take(keys_of(matrix, row, c, count, options.largest, scratch.data()), count, c);
+    selection.add(keys_of(matrix, row, c, count, options.largest, scratch.data()), count, c);
   }
   return selection.finish();
 }
 
-// The values as the matrix has them, so that −0 and NaN come back as they went in.
+// Writes the values as they are in the matrix, with their −0 and NaN.
 template <class T, class F>
 void write_row(const MatrixView<T>& matrix, std::int64_t row, const std::vector<core::Hit<F>>& hits,
                const TopkView<T>& out, TopkOutput output) {

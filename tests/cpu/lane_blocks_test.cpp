@@ -106,7 +106,7 @@ void check_scan(std::int64_t count, std::int64_t dims) {
   std::vector<F> scores(static_cast<std::size_t>(count + kSlack));
   std::vector<OffsetOf<F>> kept(scores.size());
   const ScanResult result =
-      scan_stretches(core::Form::squared, 2, query.rows.data(), points.view(), lengths.data(), stretches.data(),
+      scan_intervals(core::Form::squared, 2, query.rows.data(), points.view(), lengths.data(), stretches.data(),
                      static_cast<std::int64_t>(stretches.size()), limit, scores.data(), kept.data());
   EXPECT_EQ(result.scored, scored);
   ASSERT_EQ(result.kept, static_cast<std::int64_t>(expected.size()));

@@ -1,4 +1,5 @@
-// execution.hpp: how a block runs, and what the emulator offers beside CUDA's own names.
+// execution.hpp: the emulator's interface beyond CUDA's names: seeds, failures, launches, shared memory, warp
+// operations.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,7 @@
 
 namespace emulator {
 
-// A place in the code. Its default arguments are evaluated where a function with a default argument of it is called.
+// A source position. As a default argument of a function it is that of the caller.
 struct Where {
   const char* file;
   int line;
@@ -19,14 +20,14 @@ struct Where {
   }
 };
 
-// Everything that is shuffled (blocks, warps, lanes, streams) follows from the seed and the calls made since it was
-// set. The first seed is the environment's KITH_EMULATOR_SEED, or 1.
+// Sets the seed of all random orders (of blocks, warps, lanes and streams), which depend on it and on the calls since.
+// The initial seed is that of the environment variable KITH_EMULATOR_SEED, or 1.
 void set_seed(std::uint64_t seed);
 
-// What the last kernel that failed did wrong; empty if none has since the last reset().
+// The text of the last failure of a kernel; empty if there was none since reset().
 std::string last_failure();
 
-// Forgets failures and what is still queued: cudaDeviceReset() that keeps memory, streams and events.
+// Drops failures and queued work: a cudaDeviceReset() that keeps memory, streams and events.
 void reset();
 
 // Queues one run of `body` per thread. The body is called for many threads and must not change its own state.
@@ -36,11 +37,11 @@ cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3
 // Queues host code that may use device memory: the host's version of a device-wide library call.
 cudaError_t enqueue(const char* name, std::function<void()> work, cudaStream_t stream);
 
-// The block's dynamic shared memory, exactly as large as the launch said.
+// The block's dynamic shared memory, of the exact size of the launch.
 void* dynamic_shared();
 
-// The block's array of this place in the code, exactly as large as asked for. The function tells instances of a
-// template apart, as CUDA does: __PRETTY_FUNCTION__.
+// The block's array that is declared at this source position, of exact size. The function, __PRETTY_FUNCTION__,
+// distinguishes instances of a template.
 void* shared_bytes(std::size_t bytes, std::size_t alignment, const char* tag, int line, const std::type_info& type,
                    const char* function);
 template <class T>
@@ -48,15 +49,15 @@ T* shared_array(std::size_t count, const char* tag, int line, const char* functi
   return static_cast<T*>(shared_bytes(count * sizeof(T), alignof(T), tag, line, typeid(T), function));
 }
 
-// Asynchronous copies to shared memory, per thread: a copy lands when its thread waits for it, and until then its
-// destination holds nothing. wait(n) leaves the n groups last committed under way.
+// Asynchronous copies to shared memory. A copy is done when its thread waits for it; until then its destination is
+// poisoned. async_wait(n) leaves the n groups committed last in flight.
 void async_copy(void* shared_destination, const void* global_source, std::size_t bytes);
 void async_commit();
 void async_wait(unsigned pending_groups);
 
-// Fails the kernel that runs, with its name and block added to the text.
+// Fails the running kernel; its name and block are added to the text.
 [[noreturn]] void fail(const std::string& text);
-// These build their text elsewhere: with its strings AddressSanitizer would have much to do in every caller's frame.
+// These build their texts out of line: AddressSanitizer would instrument the strings in every caller's frame.
 [[noreturn]] void fail_assumption(Where where);
 [[noreturn]] void fail_width(int width);
 
@@ -64,7 +65,7 @@ inline void assume(bool condition, Where where = Where::current()) {
   if (!condition) fail_assumption(where);
 }
 
-// Where the running thread is; it is written at every switch.
+// The indices of the running thread, written at every switch.
 struct Here {
   uint3 thread;
   unsigned lane;
@@ -96,8 +97,8 @@ enum class Op : unsigned {
   reduce_xor
 };
 
-// Waits until the lanes of the mask have come with the same operation, mask and `detail`; `source` is the lane a
-// shuffle reads. Gives this lane's result.
+// Waits until all lanes of the mask have arrived with the same operation, mask and `detail`; `source` is the lane that
+// a shuffle reads. Returns this lane's result.
 std::uint64_t warp_op(Op op, unsigned mask, std::uint64_t value, unsigned source, unsigned detail, Where where);
 
 enum class Barrier : unsigned char { plain, any, all, count };

@@ -15,7 +15,7 @@
 
 namespace emulator::cuda {
 
-// One function a line.
+// One function per line.
 // clang-format off
 
 inline const uint3& threadIdx = here.thread;
@@ -26,7 +26,7 @@ inline const dim3& gridDim = here.grid_dim;
 [[noreturn]] inline void __trap() { fail("__trap()"); }
 inline void __nanosleep(unsigned /*nanoseconds*/) { yield(); }
 
-// Barriers and fences. Memory is in order here: what a missing fence would do does not show.
+// Barriers and fences. Memory is sequentially consistent here, so missing fences are not detected.
 
 #define WHERE Where where = Where::current()
 
@@ -44,7 +44,7 @@ inline void __threadfence_system() {}
 template <class T>
 concept Shuffled = std::is_arithmetic_v<T> && (sizeof(T) <= 8);
 
-// Copies by value: AddressSanitizer has nothing to watch.
+// Copies by value, which AddressSanitizer need not instrument.
 template <std::size_t kBytes> struct UnsignedOf { using Type = std::uint64_t; };
 template <> struct UnsignedOf<4> { using Type = std::uint32_t; };
 template <> struct UnsignedOf<2> { using Type = std::uint16_t; };
@@ -98,7 +98,7 @@ inline unsigned vote(Op op, unsigned mask, int predicate, Where where) {
 inline unsigned __ballot_sync(unsigned mask, int predicate, WHERE) { return vote(Op::ballot, mask, predicate, where); }
 inline int __any_sync(unsigned mask, int predicate, WHERE) { return static_cast<int>(vote(Op::any, mask, predicate, where)); }
 inline int __all_sync(unsigned mask, int predicate, WHERE) { return static_cast<int>(vote(Op::all, mask, predicate, where)); }
-// Which lanes run at the same time is not known on a GPU either; the least that code may rely on is itself.
+// The active lanes: code may rely on no more than the lane itself, as on a GPU.
 inline unsigned __activemask() { return 1U << here.lane; }
 
 template <Shuffled T>
@@ -128,12 +128,12 @@ EMULATOR_REDUCE(xor, unsigned, Op::reduce_xor)
 #undef EMULATOR_REDUCE
 #undef WHERE
 
-// Atomics: nothing else runs in between, but others may run before. EMULATOR_ATOMIC(name, what `old` becomes, types).
+// Atomics: others may run before one, not within it. EMULATOR_ATOMIC(name, the new value by `old`, types).
 
 template <class T, class... Allowed>
 concept OneOf = (std::same_as<T, Allowed> || ...);
 
-// As the device adds: integers wrap around.
+// Integers wrap around, as on the device.
 template <class T>
 T sum(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a + b;

@@ -1,4 +1,4 @@
-// language.hpp: CUDA's words and built-in types. __shared__ is missing on purpose: shared memory comes from
+// language.hpp: CUDA's keywords and built-in types. __shared__ is missing on purpose: shared memory comes from
 // shared_array() and dynamic_shared(), which know its bounds.
 #pragma once
 

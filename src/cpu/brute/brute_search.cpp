@@ -149,7 +149,7 @@ class BruteTask {
   }
 
   Rows<F> tile_rows(std::int64_t first, std::int64_t count) {
-    if (!lies_ready(base_)) workspace_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
+    if (!is_working_layout(base_)) workspace_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
     return working_rows(base_, first, count, workspace_.base_rows.data());
   }
 

@@ -1,6 +1,6 @@
-// direct_scores.cpp: scores of base rows read as they lie, a vector along the coordinates.
-// The way for few queries: nothing is packed, so the base streams through once at memory speed.
-// Cost  one load and the form's step per coordinate, plus one sum across lanes per pair.
+// direct_scores.cpp: scores of unpacked base rows, with vectors along the coordinates.
+// Idea  for few queries: nothing is packed, so the base is read once at memory bandwidth.
+// Cost  one load and the form's step per vector of coordinates, plus one sum across lanes per pair.
 #include "cpu/simd/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,11 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
 namespace {
 
-// Rows scored side by side: their sums hide each other's latency.
+// Rows scored at the same time, to hide the latency of the additions.
 constexpr int kRowsAtOnce = 4;
 
-// Scores of RowCount base rows `step` elements apart, out_step apart. Coordinates past the last whole vector are read
-// as zeros on both sides, which no form counts.
+// Scores RowCount base rows that are `step` elements apart; scores are out_step apart. Coordinates past the last whole
+// vector are read as zeros on both sides, which add nothing in any form.
 template <int RowCount, class Form, class F>
 HWY_INLINE void row_scores(Form form, const F* HWY_RESTRICT x, const F* HWY_RESTRICT y, std::int64_t step,
                            std::int64_t dims, F* HWY_RESTRICT out, std::int64_t out_step) {
@@ -41,7 +41,7 @@ HWY_INLINE void row_scores(Form form, const F* HWY_RESTRICT x, const F* HWY_REST
   for (int r = 0; r < RowCount; ++r) out[r * out_step] = hn::GetLane(form.combine(d, sum[r]));
 }
 
-// The rows scored together are a quarter of the tile apart: memory gives more to several streams than to one.
+// Rows scored at the same time are a quarter of the tile apart: several memory streams have more bandwidth than one.
 template <class F>
 void scores(core::Form form, double p, Rows<F> queries, Rows<F> base, std::int64_t dims, F* out,
             std::int64_t out_stride) {

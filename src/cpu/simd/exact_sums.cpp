@@ -1,5 +1,5 @@
-// exact_sums.cpp: the key's raw sum for listed base rows, in the order core/key.hpp fixes, eight lanes at a time.
-// This is what every finalist goes through, so it must match core::raw_sum bit for bit on every instruction set:
+// exact_sums.cpp: the exact key's raw sum for listed base rows, in the order that core/key.hpp fixes, eight lanes at a
+// time. All final candidates are compared by it, so it must match core::raw_sum bit for bit on every instruction set:
 // products and sums stay separate instructions (no fused multiply-add) and lanes combine in the fixed tree.
 #include "cpu/simd/targets.hpp"
 
@@ -21,9 +21,9 @@ using DoubleVec = hn::Vec<DoubleTag>;
 // Vectors that hold the key's eight lanes.
 constexpr int kParts = core::kLanes / static_cast<int>(hn::MaxLanes(DoubleTag()));
 constexpr int kPartLanes = static_cast<int>(hn::MaxLanes(DoubleTag()));
-// Rows summed side by side, to hide the latency of the additions.
+// Rows summed at the same time, to hide the latency of the additions.
 constexpr int kRowsAtOnce = 4;
-// How far ahead rows are asked for: finalists lie scattered, and memory takes longer than summing a few of them.
+// Rows of prefetch distance: candidates are scattered, and a memory access takes longer than summing a few rows.
 constexpr std::int64_t kPrefetchRows = 3 * kRowsAtOnce;
 
 HWY_INLINE DoubleVec load_double(const double* from) {
@@ -38,7 +38,7 @@ HWY_INLINE DoubleVec load_double(const Byte* from) {
   return hn::PromoteTo(DoubleTag(), hn::PromoteTo(integers, hn::LoadU(hn::Rebind<Byte, DoubleTag>(), from)));
 }
 
-// sum with this coordinate's term; x is the query's.
+// Adds this coordinate's term to the sum; x is the query's coordinate.
 template <core::Form form>
 HWY_INLINE DoubleVec accumulate(DoubleVec sum, DoubleVec x, DoubleVec y) {
   const DoubleTag d;
@@ -100,7 +100,7 @@ HWY_INLINE void sum_rows(const double* HWY_RESTRICT query, const ExactBase<T>& b
 
 template <class T>
 HWY_INLINE void prefetch_row(const ExactBase<T>& base, std::int64_t id) {
-  constexpr std::int64_t kMost = 1024;  // the hardware follows a longer row by itself
+  constexpr std::int64_t kMost = 1024;  // bytes; the hardware prefetches the rest of a longer row
   const auto* from = reinterpret_cast<const char*>(base.data + id * base.row_stride);
   const std::int64_t bytes = std::min(kMost, base.dims * static_cast<std::int64_t>(sizeof(T)));
   for (std::int64_t b = 0; b < bytes; b += 64) hwy::Prefetch(from + b);
@@ -127,7 +127,7 @@ void sums(core::Form form, const double* query, const ExactBase<T>& base, const 
     case Form::absolute: return sum_listed<Form::absolute, false>(query, base, ids, count, raw);
     case Form::maximum: return sum_listed<Form::maximum, false>(query, base, ids, count, raw);
     case Form::mismatch: return sum_listed<Form::mismatch, false>(query, base, ids, count, raw);
-    case Form::power: return;  // has no vector form: the caller sums it
+    case Form::power: return;  // exact_sums() handles it without vectors
     case Form::dot:
       return base.means != nullptr ? sum_listed<Form::dot, true>(query, base, ids, count, raw)
                                    : sum_listed<Form::dot, false>(query, base, ids, count, raw);

@@ -1,7 +1,7 @@
 // filter.cpp: the threshold filter, the first half of selection.
-// Paper   Hanák 2023, section 4.1 (bits: compare against the k-th value, keep few), on a CPU.
-// Idea    Four vectors are tested at once; almost always none of their scores can be among the k nearest and nothing
-//         else happens. The others are compressed into the row's candidate buffer.
+// Paper   Hanák 2023, section 4.1 (bits: compare with the k-th value, keep few), on a CPU.
+// Idea    Four vectors are tested at once; almost always none of their scores can be among the k nearest, and the loop
+//         continues. Otherwise the passing scores are compressed into the row's candidate buffer.
 #include "cpu/simd/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kUnroll = 4;
 
-// Where the next candidate goes.
+// The candidate buffers and their size so far.
 template <class F>
 struct Sink {
   F* scores;
@@ -30,25 +30,25 @@ template <class F, class V, class M>
 HWY_INLINE void append(V score, M keep, F raise, OffsetOf<F> first, Sink<F>& sink) {
   const hn::ScalableTag<F> d;
   const hn::RebindToUnsigned<decltype(d)> du;
-  // Compressing in a register and storing whole vectors: the compressing store is many times slower on some CPUs.
+  // Compresses in a register and stores whole vectors: the compressing store is many times slower on some CPUs.
   hn::StoreU(hn::Compress(hn::Add(score, hn::Set(d, raise)), keep), d, sink.scores + sink.kept);
   hn::StoreU(hn::Compress(hn::Iota(du, first), hn::RebindMask(du, keep)), du, sink.offsets + sink.kept);
   sink.kept += static_cast<std::int64_t>(hn::CountTrue(d, keep));
 }
 
-template <bool HasAddends, class F>
+template <bool HasBias, class F>
 FilterResult<F> run(const F* scores, const F* bias, std::int64_t count, F threshold, F raise, OffsetOf<F> first,
-                    Sink<F> sink, std::int64_t room) {
+                    Sink<F> sink, std::int64_t capacity) {
   const hn::ScalableTag<F> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const V limit = hn::Set(d, threshold);
   std::int64_t i = 0;
-  for (; i + kUnroll * lanes <= count && sink.kept + kSlack <= room; i += kUnroll * lanes) {
+  for (; i + kUnroll * lanes <= count && sink.kept + kSlack <= capacity; i += kUnroll * lanes) {
     V score[kUnroll];
     for (int u = 0; u < kUnroll; ++u) {
       score[u] = hn::LoadU(d, scores + i + u * lanes);
-      if constexpr (HasAddends) score[u] = hn::Add(score[u], hn::LoadU(d, bias + i + u * lanes));
+      if constexpr (HasBias) score[u] = hn::Add(score[u], hn::LoadU(d, bias + i + u * lanes));
     }
     const auto above01 = hn::And(hn::Gt(score[0], limit), hn::Gt(score[1], limit));
     const auto above23 = hn::And(hn::Gt(score[2], limit), hn::Gt(score[3], limit));
@@ -59,8 +59,8 @@ FilterResult<F> run(const F* scores, const F* bias, std::int64_t count, F thresh
         append(score[u], keep, raise, static_cast<OffsetOf<F>>(first + static_cast<OffsetOf<F>>(i + u * lanes)), sink);
     }
   }
-  for (; i < count && count - i < kUnroll * lanes && sink.kept + kSlack <= room; ++i) {
-    const F score = HasAddends ? scores[i] + bias[i] : scores[i];
+  for (; i < count && count - i < kUnroll * lanes && sink.kept + kSlack <= capacity; ++i) {
+    const F score = HasBias ? scores[i] + bias[i] : scores[i];
     if (score > threshold) continue;
     sink.scores[sink.kept] = score + raise;
     sink.offsets[sink.kept] = static_cast<OffsetOf<F>>(first + static_cast<OffsetOf<F>>(i));
@@ -69,7 +69,7 @@ FilterResult<F> run(const F* scores, const F* bias, std::int64_t count, F thresh
   return {i, sink.kept};
 }
 
-// Whole vectors are stored at or before where they were read, so nothing unread is overwritten.
+// Vectors are stored at or before the position they were read from, so nothing unread is overwritten.
 template <class F>
 std::int64_t compact_in_place(F* scores, OffsetOf<F>* offsets, std::int64_t count, F threshold) {
   const hn::ScalableTag<F> d;
@@ -110,18 +110,18 @@ std::int64_t count_up_to(const F* values, std::int64_t count, F limit) {
 
 FilterResult<float> filter_f32(const float* scores, const float* bias, std::int64_t count, float threshold, float raise,
                                std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets,
-                               std::int64_t room) {
+                               std::int64_t capacity) {
   const Sink<float> sink{kept_scores, kept_offsets, 0};
-  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, room)
-                         : run<false>(scores, bias, count, threshold, raise, first, sink, room);
+  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, capacity)
+                         : run<false>(scores, bias, count, threshold, raise, first, sink, capacity);
 }
 
 FilterResult<double> filter_f64(const double* scores, const double* bias, std::int64_t count, double threshold,
                                 double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
-                                std::int64_t room) {
+                                std::int64_t capacity) {
   const Sink<double> sink{kept_scores, kept_offsets, 0};
-  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, room)
-                         : run<false>(scores, bias, count, threshold, raise, first, sink, room);
+  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, capacity)
+                         : run<false>(scores, bias, count, threshold, raise, first, sink, capacity);
 }
 
 std::int64_t compact_f32(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold) {
@@ -154,16 +154,17 @@ HWY_EXPORT(count_f32);
 HWY_EXPORT(count_f64);
 
 FilterResult<float> filter(const float* scores, const float* bias, std::int64_t count, float threshold, float raise,
-                           std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets, std::int64_t room) {
+                           std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets,
+                           std::int64_t capacity) {
   return HWY_DYNAMIC_DISPATCH(filter_f32)(scores, bias, count, threshold, raise, first, kept_scores, kept_offsets,
-                                          room);
+                                          capacity);
 }
 
 FilterResult<double> filter(const double* scores, const double* bias, std::int64_t count, double threshold,
                             double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
-                            std::int64_t room) {
+                            std::int64_t capacity) {
   return HWY_DYNAMIC_DISPATCH(filter_f64)(scores, bias, count, threshold, raise, first, kept_scores, kept_offsets,
-                                          room);
+                                          capacity);
 }
 
 std::int64_t compact(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold) {

@@ -1,4 +1,4 @@
-// find_not_finite.cpp: the finite check, at memory speed.
+// find_not_finite.cpp: finds the first NaN or infinity, at memory bandwidth.
 #include "cpu/simd/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -17,7 +17,7 @@ template <class F>
 std::int64_t find(const F* values, std::int64_t count) {
   const hn::ScalableTag<F> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  // x − x is 0 for finite x alone, so the sum of these stays 0 exactly as long as everything is finite.
+  // x − x is 0 for finite x and NaN otherwise, so the sum stays 0 exactly while all values are finite.
   auto not_finite = hn::Zero(d);
   std::int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {

@@ -1,4 +1,4 @@
-// forms-inl.hpp: one coordinate's step of each form, and how lanes combine. Included once per instruction set.
+// forms-inl.hpp: each form's step for one coordinate, and its reduction of lanes. Included once per instruction set.
 #if defined(KITH_CPU_SIMD_FORMS_INL_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KITH_CPU_SIMD_FORMS_INL_
 #undef KITH_CPU_SIMD_FORMS_INL_
@@ -60,8 +60,8 @@ struct DotForm : SquaredForm {
   }
 };
 
-// |x − y|^p as exp(p·log). Zero is kept apart because its logarithm is not finite; past 104 (706 in double) exp is not
-// defined and the power counts as infinite.
+// |x − y|^p as exp(p·log). Zero is handled separately because its logarithm is not finite; exponents beyond 104 (706 in
+// double), where Highway's exp is not defined, give infinity.
 struct PowerForm : SquaredForm {
   double p = 2;
 
@@ -76,7 +76,7 @@ struct PowerForm : SquaredForm {
   }
 };
 
-// Calls run(form object) for the form asked for.
+// Calls run(form) with the object of a form.
 template <class Run>
 HWY_INLINE void with_form(core::Form form, double p, Run run) {
   switch (form) {

@@ -1,7 +1,6 @@
-// kernels.hpp: the SIMD kernels of the CPU backend. Each picks the best instruction set at run time.
-//
-// F is float or double, the precision of a fast path. Scores are what rows are filtered by: the raw sum of the
-// metric's form, negated for the dot form, so that smaller is always nearer.
+// kernels.hpp: the SIMD kernels of the CPU backend. Each selects the best instruction set at run time.
+// F is float or double, the precision of a fast path. A score is the raw sum of the metric's form, negated for the dot
+// form, so that smaller is always nearer; rows are filtered by it.
 #pragma once
 
 #include <cstdint>
@@ -22,33 +21,33 @@ struct Rows {
   std::int64_t stride;
 };
 
-// A score buffer's partner: where in its part of the base a candidate lies. As wide as F, so that one mask serves both.
+// A candidate's offset in its part of the base, stored beside its score. As wide as F, so that one mask fits both.
 template <class F>
 using OffsetOf = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
 
 using core::kSlack;
 
-// direct_scores.cpp: out[q * out_stride + j], each row of the base read once per query.
+// direct_scores.cpp: writes scores to out[q * out_stride + j]; each row of the base is read once per query.
 void direct_scores(core::Form form, double p, Rows<float> queries, Rows<float> base, std::int64_t dims, float* out,
                    std::int64_t out_stride);
 void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double> base, std::int64_t dims, double* out,
                    std::int64_t out_stride);
 
-// register_tiled_scores.cpp: the same through panels, in which a vector holds one coordinate of several base rows, for
+// register_tiled_scores.cpp: scores of packed panels, in which a vector holds one coordinate of several base rows, in
 // blocks of tiled_block_rows() rows. A block's scores are appended to `scores`, and the block to `hits`, only if one of
 // them is below the query's limit or that limit is infinite. NaN is below no finite limit, nor may a limit be NaN.
-// Returns how many blocks were appended; those of a query come in ascending order.
-// panels holds round_up(count, kSlack) * dims elements.
+// Returns the number of appended blocks; those of a query are in ascending order. panels: round_up(count, kSlack) *
+// dims.
 using core::BlockHit;
 template <class F>
 struct TiledBase {
   const F* panels;
-  const F* bias;  // null, or round_up(count, kSlack) of them, added to the scores of their rows
+  const F* bias;  // null, or round_up(count, kSlack) values that are added to the scores of their rows
   std::int64_t count;
 };
 template <class F>
 struct TiledOutput {
-  F* scores;  // with `hits`, room for all blocks of all queries
+  F* scores;  // like `hits`, large enough for all blocks of all queries
   BlockHit* hits;
   const F* limits;
 };
@@ -61,33 +60,33 @@ std::int64_t register_tiled_scores(core::Form form, double p, Rows<float> querie
 std::int64_t register_tiled_scores(core::Form form, double p, Rows<double> queries, const TiledBase<double>& base,
                                    std::int64_t dims, const TiledOutput<double>& out);
 
-// filter.cpp. Appends every score (plus its bias, where there are bias) that is not above the threshold, with
-// `raise` added, to kept_scores and its position plus `first` to kept_offsets. Stops early when fewer than kSlack
-// places are left of `room`. NaN is kept.
+// filter.cpp: appends every score (plus its bias, if any) that is not above the threshold, with `raise` added, to
+// kept_scores and its position plus `first` to kept_offsets. Stops early when fewer than kSlack elements of `capacity`
+// are left. NaN is kept.
 template <class F>
 struct FilterResult {
   std::int64_t consumed;
   std::int64_t kept;
 };
 FilterResult<float> filter(const float* scores, const float* bias, std::int64_t count, float threshold, float raise,
-                           std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets, std::int64_t room);
+                           std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets, std::int64_t capacity);
 FilterResult<double> filter(const double* scores, const double* bias, std::int64_t count, double threshold,
                             double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
-                            std::int64_t room);
+                            std::int64_t capacity);
 // Keeps, in place and in order, the scores not above the threshold with their offsets; returns how many. NaN is kept.
 // Both arrays are followed by kSlack spare elements.
 std::int64_t compact(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold);
 std::int64_t compact(double* scores, std::uint64_t* offsets, std::int64_t count, double threshold);
-// How many values are at most `limit`; NaN is not.
+// Counts the values that are at most `limit`; NaN is not.
 std::int64_t count_at_most(const float* values, std::int64_t count, float limit);
 std::int64_t count_at_most(const double* values, std::int64_t count, double limit);
 
-// rank_sort.cpp: `count` different values, none of them the largest there is, in ascending order to `sorted`. kSlack
-// more elements of `values` may be written.
+// rank_sort.cpp: writes `count` distinct values, all below the largest std::int64_t, to `sorted` in ascending order.
+// kSlack more elements of `values` may be written.
 void rank_sort(std::int64_t* values, std::int64_t count, std::int64_t* sorted);
 
-// exact_sums.cpp: core::raw_sum, bit for bit, of one query (in double, less its mean) against listed base rows.
-// means is null or holds a mean for every base row.
+// exact_sums.cpp: core::raw_sum, bit for bit, of one query (in double, minus its mean) and listed base rows. `means` is
+// null or holds the mean of every base row.
 template <class T>
 struct ExactBase {
   const T* data;
@@ -100,11 +99,11 @@ template <class T>
 void exact_sums(core::Form form, double p, const double* query, const ExactBase<T>& base, const std::int64_t* ids,
                 std::int64_t count, double* raw);
 
-// find_not_finite.cpp: the first NaN or infinite value, −1 when there is none.
+// find_not_finite.cpp: the index of the first NaN or infinite value, or −1.
 std::int64_t find_not_finite(const float* values, std::int64_t count);
 std::int64_t find_not_finite(const double* values, std::int64_t count);
 
-// The instruction sets this machine would use, best first ("AVX3", "AVX2", ...).
+// The instruction sets that this machine supports, best first ("AVX3", "AVX2", ...).
 std::vector<std::string> simd_targets();
 
 }  // namespace kith::cpu

@@ -1,5 +1,5 @@
-// lane_blocks.cpp: scores of points in block layout. A row's coordinates are spread over vectors one by one; nothing is
-// summed across lanes.
+// lane_blocks.cpp: scores of points in block layout.
+// Each coordinate of a row is broadcast to a vector; nothing is summed across lanes.
 #include "cpu/simd/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,11 +18,11 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
 namespace {
 
-// Vectors of at most a block.
+// Vectors no longer than a block.
 template <class F>
 using BlockTag = hn::CappedTag<F, static_cast<std::size_t>(kBlockPoints<F>)>;
 
-// Scores of RowCount rows, `row_step` apart, against the vectors of points at `block`.
+// Scores of RowCount rows, `row_step` apart, with the vector of points at `block`.
 template <int RowCount, class Form, class F, class V>
 HWY_INLINE void vector_scores(Form form, const F* HWY_RESTRICT row, std::int64_t row_step, const F* HWY_RESTRICT block,
                               std::int64_t dims, V* sum) {
@@ -49,7 +49,7 @@ void all_scores(core::Form form, double p, const F* row, const LaneBlocks<F>& po
   });
 }
 
-// The least lane, the first among equals; `at` holds the lanes' points.
+// Finds the smallest lane, the first point among equals; `at` holds the lanes' points.
 template <class F, class V, class U>
 HWY_INLINE void reduce_nearest(V best, U at, std::uint32_t* nearest, F* score) {
   const BlockTag<F> d;
@@ -127,7 +127,7 @@ std::int64_t all_lengths(core::Form form, double p, const F* row, const LaneBloc
 
 template <class F>
 void nearest(core::Form form, double p, Rows<F> rows, const LaneBlocks<F>& points, std::uint32_t* out, F* scores) {
-  constexpr int kRowsAtOnce = 4;  // they share the loads of points
+  constexpr int kRowsAtOnce = 4;  // for each load of points
   with_form(form, p, [&](auto op) HWY_ATTR {
     std::int64_t r = 0;
     for (; r + kRowsAtOnce <= rows.count; r += kRowsAtOnce)
@@ -138,7 +138,7 @@ void nearest(core::Form form, double p, Rows<F> rows, const LaneBlocks<F>& point
 
 template <class F>
 ScanResult scan(core::Form form, double p, const F* row, const LaneBlocks<F>& points, const F* lengths,
-                const LengthInterval<F>* stretches, std::int64_t count, F limit, F* kept_scores,
+                const LengthInterval<F>* intervals, std::int64_t count, F limit, F* kept_scores,
                 OffsetOf<F>* kept_points) {
   const BlockTag<F> d;
   const hn::RebindToUnsigned<decltype(d)> du;
@@ -148,18 +148,18 @@ ScanResult scan(core::Form form, double p, const F* row, const LaneBlocks<F>& po
   with_form(form, p, [&](auto op) HWY_ATTR {
     const V bound = hn::Set(d, limit);
     for (std::int64_t s = 0; s < count; ++s) {
-      const LengthInterval<F> stretch = stretches[s];
-      const V low = hn::Set(d, stretch.low);
-      const V high = hn::Set(d, stretch.high);
-      for (std::int64_t at = stretch.first / lanes * lanes; at < stretch.last; at += lanes) {
-        // Lanes before and behind the stretch are of other clusters.
-        const auto ahead = static_cast<std::size_t>(std::max<std::int64_t>(0, stretch.first - at));
-        const auto until = static_cast<std::size_t>(std::min(lanes, stretch.last - at));
+      const LengthInterval<F> interval = intervals[s];
+      const V low = hn::Set(d, interval.low);
+      const V high = hn::Set(d, interval.high);
+      for (std::int64_t at = interval.first / lanes * lanes; at < interval.last; at += lanes) {
+        // Lanes before and after the interval belong to other clusters.
+        const auto ahead = static_cast<std::size_t>(std::max<std::int64_t>(0, interval.first - at));
+        const auto until = static_cast<std::size_t>(std::min(lanes, interval.last - at));
         const V length = hn::LoadU(d, lengths + at);
         const auto inside = hn::And(hn::AndNot(hn::FirstN(d, ahead), hn::FirstN(d, until)),
                                     hn::And(hn::Ge(length, low), hn::Le(length, high)));
         if (hn::AllFalse(d, inside)) {
-          if (lengths[std::max(at, stretch.first)] < stretch.low) break;
+          if (lengths[std::max(at, interval.first)] < interval.low) break;
           continue;
         }
         result.scored += static_cast<std::int64_t>(hn::CountTrue(d, inside));
@@ -192,7 +192,7 @@ std::int64_t count_within(const F* values, std::int64_t count, F limit) {
   return static_cast<std::int64_t>(found);
 }
 
-// Halves the interval between the extremes, a few times: as near as pays.
+// Bisects between the extremes, a few times: more precision would cost more than it saves.
 template <class F>
 F kth_bound(const F* values, std::int64_t count, std::int64_t k) {
   constexpr int kHalvings = 10;
@@ -262,14 +262,14 @@ void nearest_f64(core::Form form, double p, Rows<double> rows, const LaneBlocks<
   nearest(form, p, rows, points, out, scores);
 }
 ScanResult scan_f32(core::Form form, double p, const float* row, const LaneBlocks<float>& points, const float* lengths,
-                    const LengthInterval<float>* stretches, std::int64_t count, float limit, float* kept_scores,
+                    const LengthInterval<float>* intervals, std::int64_t count, float limit, float* kept_scores,
                     std::uint32_t* kept_points) {
-  return scan(form, p, row, points, lengths, stretches, count, limit, kept_scores, kept_points);
+  return scan(form, p, row, points, lengths, intervals, count, limit, kept_scores, kept_points);
 }
 ScanResult scan_f64(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
-                    const double* lengths, const LengthInterval<double>* stretches, std::int64_t count, double limit,
+                    const double* lengths, const LengthInterval<double>* intervals, std::int64_t count, double limit,
                     double* kept_scores, std::uint64_t* kept_points) {
-  return scan(form, p, row, points, lengths, stretches, count, limit, kept_scores, kept_points);
+  return scan(form, p, row, points, lengths, intervals, count, limit, kept_scores, kept_points);
 }
 float kth_f32(const float* values, std::int64_t count, std::int64_t k) {
   return kth_bound(values, count, k);
@@ -329,16 +329,16 @@ void nearest_points(core::Form form, double p, Rows<double> rows, const LaneBloc
   HWY_DYNAMIC_DISPATCH(nearest_f64)(form, p, rows, points, nearest, scores);
 }
 
-ScanResult scan_stretches(core::Form form, double p, const float* row, const LaneBlocks<float>& points,
-                          const float* lengths, const LengthInterval<float>* stretches, std::int64_t count, float limit,
+ScanResult scan_intervals(core::Form form, double p, const float* row, const LaneBlocks<float>& points,
+                          const float* lengths, const LengthInterval<float>* intervals, std::int64_t count, float limit,
                           float* kept_scores, std::uint32_t* kept_points) {
-  return HWY_DYNAMIC_DISPATCH(scan_f32)(form, p, row, points, lengths, stretches, count, limit, kept_scores,
+  return HWY_DYNAMIC_DISPATCH(scan_f32)(form, p, row, points, lengths, intervals, count, limit, kept_scores,
                                         kept_points);
 }
-ScanResult scan_stretches(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
-                          const double* lengths, const LengthInterval<double>* stretches, std::int64_t count,
+ScanResult scan_intervals(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
+                          const double* lengths, const LengthInterval<double>* intervals, std::int64_t count,
                           double limit, double* kept_scores, std::uint64_t* kept_points) {
-  return HWY_DYNAMIC_DISPATCH(scan_f64)(form, p, row, points, lengths, stretches, count, limit, kept_scores,
+  return HWY_DYNAMIC_DISPATCH(scan_f64)(form, p, row, points, lengths, intervals, count, limit, kept_scores,
                                         kept_points);
 }
 

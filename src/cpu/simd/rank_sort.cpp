@@ -1,5 +1,5 @@
-// rank_sort.cpp: sorts a few distinct integers: the place of each is the number of smaller ones, which vectors count
-// without a branch. Quadratic, and several times faster than sorting by comparisons while there are dozens.
+// rank_sort.cpp: sorts a few distinct integers by rank: the position of each is the number of smaller ones, which
+// vectors count without a branch. Cost: quadratic, but several times faster than std::sort for some dozens of values.
 #include "cpu/simd/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

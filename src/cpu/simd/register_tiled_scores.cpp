@@ -20,8 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
 namespace {
 
-// Thirty-two vector registers hold the sums of six queries by four panels beside what feeds them, sixteen those of
-// four by two.
+// 32 vector registers hold the sums of six queries by four panels and their operands; 16 hold those of four by two.
 constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;
 constexpr int kQueries = kManyRegisters ? 6 : 4;
 constexpr int kPanels = kManyRegisters ? 4 : 2;
@@ -65,7 +64,7 @@ HWY_INLINE void transpose_square(const double* from, std::int64_t stride, double
 }
 #endif
 
-// A panel with all its rows present.
+// Packs a panel that has all its rows.
 template <class F>
 void pack_whole_panel(const F* rows, std::int64_t stride, std::int64_t dims, std::int64_t lanes, F* panel) {
   constexpr std::int64_t side = kSide<F>;
@@ -78,7 +77,7 @@ void pack_whole_panel(const F* rows, std::int64_t stride, std::int64_t dims, std
   }
 }
 
-// Rows past the end are zeros; their scores are computed and never looked at.
+// Packs all panels. Rows past the end are zeros, whose scores are computed and never read.
 template <class F>
 void pack(Rows<F> base, std::int64_t dims, F* panels) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
@@ -100,8 +99,8 @@ std::int64_t block_rows() {
   return kPanels * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
 }
 
-// Has its sign bit set in some lane when a score is below the limit, or the limit is infinite. A subtraction, because
-// comparisons and minima compete with the multiplications for their units and additions often do not.
+// Sets the sign bit of some lane if a score is below the limit, or the limit is infinite. By subtraction, because
+// comparisons and minima compete with multiplications for execution units, and additions often do not.
 template <class D, class V>
 HWY_INLINE V below(D d, const V (&score)[kPanels], V limit) {
   V any = hn::Sub(hn::Set(d, std::numeric_limits<hn::TFromD<D>>::max()), limit);
@@ -115,9 +114,9 @@ HWY_INLINE bool any_negative(D, V values) {
   return !hn::AllFalse(di, hn::Lt(hn::BitCast(di, values), hn::Zero(di)));
 }
 
-// QueryCount queries by kPanels panels, sums in registers throughout. `q` and `block` say where in `out` they belong.
-// Returns where the next hit goes.
-template <int QueryCount, bool HasAddends, class Form, class F>
+// Scores of QueryCount queries from `q` on by the kPanels panels of `block`, with all sums in registers. Appends the
+// hits and returns the end of the list.
+template <int QueryCount, bool HasBias, class Form, class F>
 HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, const F* HWY_RESTRICT panels,
                                   const F* HWY_RESTRICT bias, std::int64_t block, std::int64_t dims,
                                   const TiledOutput<F>& out, BlockHit* hits) {
@@ -139,7 +138,7 @@ HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, co
   }
   V any = hn::Zero(d);
   for (int r = 0; r < QueryCount; ++r) {
-    if constexpr (HasAddends)
+    if constexpr (HasBias)
       for (int i = 0; i < kPanels; ++i) sum[r][i] = hn::Add(sum[r][i], hn::LoadU(d, bias + i * lanes));
     any = hn::Or(any, below(d, sum[r], hn::Set(d, out.limits[q + r])));
   }
@@ -153,7 +152,7 @@ HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, co
   return hits;
 }
 
-template <bool HasAddends, class F>
+template <bool HasBias, class F>
 std::int64_t scores(core::Form form, double p, Rows<F> queries, const TiledBase<F>& base, std::int64_t dims,
                     const TiledOutput<F>& out) {
   const std::int64_t rows = block_rows<F>();
@@ -161,12 +160,12 @@ std::int64_t scores(core::Form form, double p, Rows<F> queries, const TiledBase<
   with_form(form, p, [&](auto op) HWY_ATTR {
     for (std::int64_t block = 0; block * rows < base.count; ++block) {
       const F* panels = base.panels + block * rows * dims;
-      const F* bias = HasAddends ? base.bias + block * rows : nullptr;
+      const F* bias = HasBias ? base.bias + block * rows : nullptr;
       std::int64_t q = 0;
       for (; q + kQueries <= queries.count; q += kQueries)
-        hits = block_scores<kQueries, HasAddends>(op, queries, q, panels, bias, block, dims, out, hits);
+        hits = block_scores<kQueries, HasBias>(op, queries, q, panels, bias, block, dims, out, hits);
       for (; q < queries.count; ++q)
-        hits = block_scores<1, HasAddends>(op, queries, q, panels, bias, block, dims, out, hits);
+        hits = block_scores<1, HasBias>(op, queries, q, panels, bias, block, dims, out, hits);
     }
   });
   return hits - out.hits;

@@ -52,7 +52,7 @@ void assign(const PreparedRows<T>& set, const Clustering& how, const LaneBlocks<
   parallel_for(how.threads, tasks, [&](std::int64_t task, int) {
     const std::int64_t first = task * kRowsOfTask;
     const std::int64_t count = std::min(kRowsOfTask, how.rows - first);
-    std::vector<F> scratch(lies_ready(set) ? 0 : static_cast<std::size_t>(count * dims));
+    std::vector<F> scratch(is_working_layout(set) ? 0 : static_cast<std::size_t>(count * dims));
     std::vector<F> scores(static_cast<std::size_t>(count));
     const Rows<F> points = working_rows(set, how.first + first, count, scratch.data());
     nearest_points(core::metric_distance_form(set.metric), set.metric.p, points, landmarks, nearest.data() + first,

@@ -91,7 +91,7 @@ void IntervalScan<T>::scan() {
     scores_.resize(needed + needed / 2);
     members_.resize(scores_.size());
   }
-  const ScanResult scanned = scan_stretches(
+  const ScanResult scanned = scan_intervals(
       form_, base_.metric.p, row_, clusters_.member_blocks(), clusters_.member_distances.data(), intervals_.data(),
       static_cast<std::int64_t>(intervals_.size()), limit_, scores_.data() + size_, members_.data() + size_);
   size_ += scanned.kept;

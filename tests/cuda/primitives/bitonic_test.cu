@@ -1,4 +1,4 @@
-// What methods are built from: the bitonic networks, the bound of the k-th key, the sorts of a block and of segments.
+// bitonic_test.cu: the bitonic networks, the bound of the k-th key, and the sorts of a block and of segments.
 #include <algorithm>
 #include <tuple>
 
@@ -13,7 +13,7 @@
 
 namespace kith::KITH_BACKEND {
 
-// So that a failing comparison can be read.
+// Prints keys of failed comparisons.
 static void PrintTo(const WideKey& key, std::ostream* out) {
   *out << '(' << key.order << ", " << key.id << ')';
 }
@@ -31,7 +31,7 @@ using device::WideKey;
 using Network = DeviceTest;
 using Sorts = DeviceTest;
 
-// Keys whose orders repeat, so that ids decide; `distinct` bits of order.
+// A key with `distinct` random bits of order: with few, orders repeat and ids decide.
 template <class K>
 K random_key(Random& random, unsigned distinct) {
   const std::uint64_t order = random.bits() >> (64U - distinct);
@@ -58,7 +58,7 @@ std::vector<K> sorted_runs(std::vector<K> keys, std::size_t length) {
   return keys;
 }
 
-// Networks of part of a warp share a block; larger ones have one to themselves.
+// Threads of a block: networks of less than 64 threads share one.
 template <class N>
 constexpr unsigned kBlock = N::kGroup < 64 ? 64 : N::kGroup;
 
@@ -69,7 +69,7 @@ __device__ void load(typename N::Key (&items)[N::kEach], const typename N::Key* 
 
 enum class Step { sort, merge, keep_smallest };
 
-// Each network works on its own N::kSize of the keys, and of the others.
+// Each network works on its own N::kSize keys of `keys` and `others`.
 template <class N>
 __global__ void network_kernel(Step step, typename N::Key* keys, const typename N::Key* others) {
   KITH_SHARED(typename N::Key, shared, N::kSize);
@@ -99,7 +99,7 @@ std::vector<typename N::Key> run_network(Step step, const std::vector<typename N
   return device_keys.values();
 }
 
-// Enough keys for three blocks.
+// Keys for three blocks.
 template <class N>
 constexpr std::size_t kKeys = 3 * std::size_t{kBlock<N>} * N::kEach;
 
@@ -119,7 +119,7 @@ void test_sort() {
   }
 }
 
-// Up then down, turned by any number of places, is bitonic too.
+// A rotated sequence that ascends and then descends is bitonic, too.
 template <class N>
 void test_merge() {
   using K = typename N::Key;
@@ -185,7 +185,7 @@ TEST_F(Network, InSharedMemory) {
       device::select::PlainSharedBitonic<WideKey, 128, 1>, device::select::ShuffledSharedBitonic<WideKey, 64, 4>>();
 }
 
-// A network that sorts all zeros and ones sorts everything.
+// A network that sorts all sequences of zeros and ones sorts everything (the 0-1 principle).
 TEST_F(Network, SortsAllZerosAndOnes) {
   using N = device::Bitonic<PackedKey, 4, 4>;
   std::vector<PackedKey> keys;
@@ -214,7 +214,7 @@ void test_rank() {
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], keys[i / kWarp]) << "rank " << i / kWarp + 1;
 }
 
-TEST_F(Network, KnowsEveryRankOfAWarp) {
+TEST_F(Network, FindsEveryRankOfAWarp) {
   test_rank<PackedKey, 1>();
   test_rank<PackedKey, 4>();
   test_rank<WideKey, 2>();
@@ -231,7 +231,7 @@ __global__ void bound_kernel(const K* keys, unsigned count, const unsigned* rank
   bounds[blockIdx.x * kBoundThreads + threadIdx.x] = bound;
 }
 
-// Every thread must get a bound that k of the keys, which all differ, do not pass.
+// Every thread must get a bound that exactly k of the keys, which all differ, do not exceed.
 template <class K>
 void test_bound(std::vector<K> keys) {
   std::sort(keys.begin(), keys.end());
@@ -267,8 +267,8 @@ void test_bounds() {
       test_bound(random_keys<K>(count, count));
       test_bound(random_keys<K>(count, count, 1));  // two orders: ids decide
     }
-    std::vector<K> close;    // differ in the last bits alone
-    std::vector<K> extreme;  // the ends of the range too
+    std::vector<K> close;    // differ in the last bits only
+    std::vector<K> extreme;  // includes the smallest and the largest key
     for (unsigned i = 0; i < 300; ++i) close.push_back(device::make_key(device::order_of(K{}), 70000 + i));
     extreme = random_keys<K>(50, 9);
     extreme.push_back(K{});

@@ -1,4 +1,4 @@
-// The runtime layer: buffers, streams, events, the workspace, and how errors come out.
+// runtime_test.cu: buffers, streams, events, launches, the workspace, and the errors of failed calls.
 #include <numeric>
 #include <set>
 #include <string>
@@ -43,7 +43,7 @@ std::vector<int> numbers(int count, int first) {
   return values;
 }
 
-// The library's error that `body` must throw.
+// Returns the error that `body` must throw.
 template <class Body>
 Error error_of(Body body) {
   try {
@@ -61,7 +61,7 @@ void expect_words(const Error& error, ErrorCode code, const std::vector<std::str
     EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << "no " << word << " in: " << error.what();
 }
 
-// Needs no device.
+// Runs without a device, too.
 TEST(RuntimeAnywhere, NamesItsDevices) {
   const auto devices = device::devices();
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -76,7 +76,7 @@ TEST(RuntimeAnywhere, NamesItsDevices) {
   }
 }
 
-TEST_F(Runtime, CountsTheProcessorsOfTheCurrentDevice) {
+TEST_F(Runtime, CountsTheMultiprocessorsOfTheCurrentDevice) {
   for (const auto& one : device::devices()) {
     KITH_CUDA(cudaSetDevice(one.id));
     EXPECT_EQ(device::multiprocessor_count(), one.hardware.multiprocessors);
@@ -143,11 +143,11 @@ TEST_F(Runtime, SaysHowMuchMemoryWasNotThere) {
   const std::size_t bytes = std::size_t{1} << 46U;
   expect_words(error_of([&] { DeviceBuffer<char>(bytes, stream); }), ErrorCode::out_of_memory,
                {"cudaMallocAsync", std::to_string(bytes), "device 0"});
-  // And goes on.
+  // Later calls work.
   EXPECT_NE(DeviceBuffer<char>(1, stream).data(), nullptr);
 }
 
-// The second stream must see all that the first one did before the event, under every order of streams.
+// The second stream must see all work of the first one before the event, in every order of the streams.
 TEST_F(Runtime, OrdersStreamsByEvents) {
   for_each_schedule([] {
     const Stream first;
@@ -195,7 +195,7 @@ TEST_F(Runtime, GivesKernelsTheirSharedMemory) {
   for_each_schedule([] {
     const Stream stream;
     DeviceArray<int> values(numbers(512, 0), stream);
-    // 100 KiB must be asked for; the kernel uses the start of it.
+    // 100 KiB need the kernel's attribute; the kernel uses the first bytes.
     for (const std::size_t bytes : {std::size_t{2048}, std::size_t{100} << 10U})
       launch("reverse", reverse_kernel, {.blocks = 1, .threads = 512, .shared_bytes = bytes}, stream, values.data());
     EXPECT_EQ(values.values(), numbers(512, 0));
@@ -242,32 +242,32 @@ TEST_F(Runtime, TurnsCodesIntoErrors) {
   EXPECT_NO_THROW(device::check(cudaSuccess, "call"));
 }
 
-// A piece of the workspace and where it ends.
-struct Piece {
+// A block of the workspace.
+struct Block {
   unsigned char* first;
   std::size_t bytes;
 };
 
-std::vector<Piece> take_pieces(Workspace& workspace) {
-  std::vector<Piece> pieces;
+std::vector<Block> allocate_blocks(Workspace& workspace) {
+  std::vector<Block> blocks;
   for (const std::size_t count : {100U, 1U, 100U, 4096U, 7U, 0U, 100U}) {
     int* const address = workspace.allocate<int>(count);
-    pieces.push_back({reinterpret_cast<unsigned char*>(address), count * sizeof(int)});
+    blocks.push_back({reinterpret_cast<unsigned char*>(address), count * sizeof(int)});
   }
-  return pieces;
+  return blocks;
 }
 
-TEST_F(Runtime, WorkspaceHandsOutSeparatePieces) {
+TEST_F(Runtime, WorkspaceBlocksDoNotOverlap) {
   const Stream stream;
   Workspace workspace(stream);
-  std::vector<Piece> pieces = take_pieces(workspace);
+  std::vector<Block> blocks = allocate_blocks(workspace);
   EXPECT_EQ(workspace.used(), (100 + 1 + 100 + 4096 + 7 + 100) * sizeof(int));
-  for (const Piece& piece : pieces) {
-    ASSERT_NE(piece.first, nullptr);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.first) % 16, 0U);
+  for (const Block& block : blocks) {
+    ASSERT_NE(block.first, nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.first) % 16, 0U);
   }
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.first < b.first; });
-  for (std::size_t i = 1; i < pieces.size(); ++i) EXPECT_LE(pieces[i - 1].first + pieces[i - 1].bytes, pieces[i].first);
+  std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.first < b.first; });
+  for (std::size_t i = 1; i < blocks.size(); ++i) EXPECT_LE(blocks[i - 1].first + blocks[i - 1].bytes, blocks[i].first);
 }
 
 TEST_F(Runtime, WorkspaceAllocatesNothingTheSecondTime) {
@@ -275,7 +275,7 @@ TEST_F(Runtime, WorkspaceAllocatesNothingTheSecondTime) {
   Workspace workspace(stream);
   const auto addresses = [&] {
     std::vector<unsigned char*> all;
-    for (const Piece& piece : take_pieces(workspace)) all.push_back(piece.first);
+    for (const Block& block : allocate_blocks(workspace)) all.push_back(block.first);
     return all;
   };
   const std::vector<unsigned char*> first = addresses();
@@ -286,16 +286,16 @@ TEST_F(Runtime, WorkspaceAllocatesNothingTheSecondTime) {
   }
 }
 
-// After a round that took less, what was not needed may be gone; what is taken then is still separate.
+// A round of other sizes may free blocks of the last one; its own blocks still do not overlap.
 TEST_F(Runtime, WorkspaceChangesSizes) {
   const Stream stream;
   Workspace workspace(stream);
   for (std::size_t round = 1; round < 6; ++round) {
     workspace.reset();
-    std::set<void*> taken;
-    for (std::size_t i = 0; i < round; ++i) taken.insert(workspace.allocate<double>(round * 100));
-    taken.insert(workspace.allocate<double>(1));
-    EXPECT_EQ(taken.size(), round + 1);
+    std::set<void*> blocks;
+    for (std::size_t i = 0; i < round; ++i) blocks.insert(workspace.allocate<double>(round * 100));
+    blocks.insert(workspace.allocate<double>(1));
+    EXPECT_EQ(blocks.size(), round + 1);
     EXPECT_EQ(workspace.used(), (round * round * 100 + 1) * sizeof(double));
   }
 }
@@ -321,7 +321,7 @@ TEST_F(Runtime, WorkspaceNamesNeedAndBudget) {
   EXPECT_EQ(workspace.budget(), 1000U);
   (void)workspace.allocate<char>(600);
   expect_words(error_of([&] { workspace.allocate<int>(150); }), ErrorCode::out_of_memory, {"1200", "1000"});
-  // What was refused was not counted.
+  // A refused allocation is not counted.
   EXPECT_NE(workspace.allocate<char>(400), nullptr);
   EXPECT_EQ(workspace.used(), 1000U);
   expect_words(error_of([&] { workspace.allocate<char>(1); }), ErrorCode::out_of_memory, {"1001", "1000"});
@@ -334,7 +334,7 @@ __global__ void divided_kernel() {
   if (threadIdx.x < 16) __syncthreads();
 }
 
-// On a device a kernel that fails takes the context with it.
+// Emulated only: on a device a failing kernel destroys the context.
 TEST_F(Runtime, NamesTheKernelThatFails) {
   const Stream stream;
   launch("divided", divided_kernel, {.blocks = 1, .threads = 32}, stream);

@@ -1,5 +1,5 @@
-// How often the slots of the three queues are written: the insertion queue's exactly, the others' by what
-// Tang et al., Figure 5, says of them.
+// queue_updates_test.cpp: updates of the slots of the three queues: exact for the insertion queue, and in the
+// proportions of Tang et al., Figure 5, for the others.
 #include "cuda/select/papers/queue_updates.hpp"
 
 #include <numeric>
@@ -39,8 +39,8 @@ RowsProblem<float> rows_of(Values kind, std::int64_t rows, unsigned length) {
   return make_problem<float>(kind, rows, length, false, Ids::column, {}, 11);
 }
 
-// The queue is descending, its head the largest, and is filled from its tail. A key moves all larger ones a place
-// towards the head and takes the last of their places; equal values are in the order of their columns.
+// Counts the updates of an insertion queue on the host. The queue is descending, with the largest key at its head, and
+// is filled from the tail. An insertion moves all larger keys one slot towards the head; ties keep column order.
 Counts simulate_insertion(const RowsProblem<float>& problem, unsigned k) {
   Counts counts(k, 0);
   for (std::int64_t row = 0; row < problem.rows; ++row) {
@@ -48,9 +48,9 @@ Counts simulate_insertion(const RowsProblem<float>& problem, unsigned k) {
     for (unsigned column = 0; column < problem.length; ++column) {
       const float value = problem.at(row, column);
       if (queue.size() == k && !(value < queue.back())) continue;
-      const auto place = std::upper_bound(queue.begin(), queue.end(), value);
-      const auto smaller = static_cast<std::size_t>(place - queue.begin());
-      queue.insert(place, value);
+      const auto position = std::upper_bound(queue.begin(), queue.end(), value);
+      const auto smaller = static_cast<std::size_t>(position - queue.begin());
+      queue.insert(position, value);
       if (queue.size() > k) queue.pop_back();
       for (std::size_t i = smaller; i < queue.size(); ++i) ++counts[k - 1 - i];
     }
@@ -83,7 +83,7 @@ TEST_F(QueueUpdates, EveryKeyOfTheAnswerWasWritten) {
     EXPECT_GE(total(count_updates(problem, 64, kind)), 4 * 64U);
 }
 
-// The tail slot is the smallest of the row, which changes rarely; the head changes with every insertion.
+// The tail slot has the smallest key of the row, which changes rarely; the head changes with every insertion.
 TEST_F(QueueUpdates, MostUpdatesAreNearTheHead) {
   const auto problem = rows_of(Values::random, small_problems() ? 16 : 256, small_problems() ? 2000 : 1U << 15U);
   for (const QueueKind kind : {QueueKind::insertion, QueueKind::heap, QueueKind::merge}) {
@@ -95,7 +95,7 @@ TEST_F(QueueUpdates, MostUpdatesAreNearTheHead) {
   }
 }
 
-// The number decreases linearly: a quarter of the queue has always fewer than the one before it.
+// The counts decrease linearly: each quarter of the queue has fewer updates than the one before it.
 TEST_F(QueueUpdates, InsertionQueueFallsTowardsTheTail) {
   const Counts counts = count_updates(rows_of(Values::random, 16, 2000), 64, QueueKind::insertion);
   const auto quarter = [&](std::ptrdiff_t i) {
@@ -127,7 +127,7 @@ TEST_F(QueueUpdates, HeapAndMergeQueuesWriteLessFromSomeKOn) {
   }
 }
 
-// O(k), O(log k) and O(log² k) updates an insertion.
+// The queues need O(k), O(log k) and O(log² k) updates per insertion.
 TEST_F(QueueUpdates, InsertionQueueGrowsFastestWithK) {
   const auto problem = rows_of(Values::random, small_problems() ? 4 : 64, small_problems() ? 4000 : 1U << 15U);
   const auto growth = [&](QueueKind kind) {
@@ -147,7 +147,7 @@ TEST_F(QueueUpdates, CountsForEveryMergeSize) {
   }
 }
 
-TEST_F(QueueUpdates, RefusesWhatTheMergeQueueHasNot) {
+TEST_F(QueueUpdates, RefusesUnsupportedSizesOfTheMergeQueue) {
   const auto problem = rows_of(Values::random, 1, 100);
   EXPECT_THROW(count_updates(problem, 33, QueueKind::merge), Error);
   EXPECT_THROW(count_updates(problem, 32, QueueKind::merge, 3), Error);

@@ -1,4 +1,4 @@
-// Every selection method with every tuning, against the oracle: pairwise coverage of what a call is made of.
+// select_test.cpp: every selection method against the oracle, with pairwise coverage of inputs, outputs and tunings.
 #include <map>
 #include <sstream>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Group = SelectTuning::Group;
 
-// One choice of a method's tuning: the values that a field of SelectTuning is given in turn.
+// Sets one field of SelectTuning; Settings are the values of a field that are tested.
 using Setting = std::function<void(SelectTuning&)>;
 using Settings = std::vector<Setting>;
 
@@ -20,8 +20,8 @@ struct Method {
   const char* name;
   SelectFunction<float> select_float;
   SelectFunction<double> select_double;
-  unsigned limit;                  // of k; 0: none
-  std::vector<Settings> settings;  // one list a field
+  unsigned limit;                  // the largest k; 0: none
+  std::vector<Settings> settings;  // one list per field
 };
 
 template <class T>
@@ -92,7 +92,7 @@ const std::vector<Method>& methods() {
   return all;
 }
 
-// A queue of one thread may write k slots for each value: a larger k would outlast the test.
+// The largest k to test. A thread's queue may write k slots for each value, so its k is bounded by time.
 unsigned most_k(const Method& method, unsigned length) {
   const unsigned most_writes = under_sanitizer() ? 300000 : 11000000;
   const unsigned limit = method.limit == 0 ? length : std::min(method.limit, length);
@@ -123,7 +123,7 @@ std::uint64_t rounds() {
   return small_problems() ? 1 : 2;
 }
 
-// What k is for rows of a length; 0: a fraction of it, below.
+// Values of k; more are fractions of the row's length.
 const std::vector<unsigned> kCounts = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 2047, 2048, 2049};
 constexpr std::size_t kFractions = 4;  // a third, a half, all but one, all
 
@@ -137,7 +137,7 @@ unsigned count_of(std::size_t choice, unsigned length) {
   return fractions[choice - kCounts.size()];
 }
 
-// One call in all its parts, from the values that pairwise() gave the parameters.
+// One call, from the parameter values that pairwise() chose.
 struct Case {
   Values values;
   Size size;
@@ -177,7 +177,7 @@ Case make_case(const Method& method, const std::vector<std::size_t>& choice, std
   const bool queue_of_warp = made.tuning.group == Group::warp && method.name != std::string_view("quick-multi-select");
   if (queue_of_warp) most = std::min(most, 1024U);
   made.k = count_of(choice[2], made.size.length);
-  // A k that does not fit here becomes some other.
+  // A k that this method or row does not allow becomes a random one.
   if (made.k < 1 || made.k > most) made.k = 1 + static_cast<unsigned>(Random(seed).below(most));
   return made;
 }
@@ -249,7 +249,7 @@ TEST_P(Select, AgreesWithTheOracle) {
   }
 }
 
-// Past its limit a method says what was asked for and what there is; without one it takes all of a row.
+// Past its limit a method names the requested k and the limit; without a limit it selects the whole row.
 TEST_P(Select, GoesToItsLimitAndNoFurther) {
   const unsigned limit = method().limit;
   if (limit > 0) expect_refusal(method(), limit + 10, {limit + 1}, {std::to_string(limit + 1), std::to_string(limit)});
@@ -259,7 +259,7 @@ TEST_P(Select, GoesToItsLimitAndNoFurther) {
   DeviceProblem<double>(problem).check(method().select_double, {k});
 }
 
-// A method either takes what the budget leaves and is right, or says that it is too little.
+// A method either keeps to its budget and is right, or throws an error that names the budget.
 TEST_P(Select, KeepsToItsBudget) {
   const auto problem = make_problem<float>(Values::random, 3, 5000, false, Ids::column, {}, 5);
   DeviceProblem<float> on_device(problem);
@@ -277,7 +277,7 @@ TEST_P(Select, KeepsToItsBudget) {
   }
 }
 
-// Work of one stream after the other needs no waiting between, and a second round no new memory.
+// Consecutive calls on one stream need no synchronization, and a second round allocates nothing.
 TEST_P(Select, RepeatsInTheSameWorkspace) {
   const auto problem = make_problem<float>(Values::few_distinct, 4, 777, true, Ids::column, {}, 5);
   device::Stream stream;
@@ -339,7 +339,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, LongRows, testing::ValuesIn(long_sizes()), [](co
   return std::to_string(size.param.rows) + "_rows_of_" + std::to_string(size.param.length);
 });
 
-// What no method knows is refused by name, not ignored.
+// A tuning that a method does not support is refused by name, not ignored.
 TEST_F(DeviceTest, SelectRefusesUnknownTuning) {
   struct Refusal {
     std::string_view method;

@@ -14,7 +14,7 @@ namespace kith::test {
 template <class T>
 using SelectFunction = std::function<void(const device::select::SelectCall<T>&)>;
 
-// What is asked of a problem.
+// The parameters of a selection.
 struct Question {
   unsigned k = 1;
   TopkOutput form = TopkOutput::sorted;
@@ -29,7 +29,7 @@ template <class T>
 struct Answer {
   std::vector<T> values;
   std::vector<std::int64_t> ids;
-  std::size_t workspace = 0;  // bytes that were taken
+  std::size_t workspace = 0;  // bytes allocated
 };
 
 template <class T>
@@ -59,7 +59,7 @@ class DeviceProblem {
     return answer;
   }
 
-  // Of many rows some are compared.
+  // Compares about kRowsCompared rows with the oracle.
   void check(const SelectFunction<T>& select, const Question& question) {
     const Answer<T> got = answer(select, question);
     const std::int64_t step = 1 + problem_.rows / kRowsCompared;
@@ -71,7 +71,7 @@ class DeviceProblem {
   }
 
  private:
-  // The emulator gives out blocks of exact size, which AddressSanitizer watches; on a device one looks behind them.
+  // The emulator allocates blocks of exact size, which AddressSanitizer checks; a device needs guard values.
   static constexpr std::size_t kGuard = kEmulated ? 0 : 64;
   static constexpr std::int64_t kRowsCompared = 50;
   static constexpr T kUnwritten = T{-777};

@@ -19,7 +19,7 @@ struct Spoiler {
   std::function<void(ThresholdPlan&, unsigned k)> spoil;
 };
 
-// Buckets say how a row is finished, so there are at least two where there were more.
+// More than one bucket selects another kernel, so at least two remain.
 unsigned fewer_buckets(unsigned buckets, unsigned divisor) {
   return std::max(std::min(2U, buckets), buckets / divisor);
 }
@@ -32,8 +32,8 @@ const std::vector<Spoiler>& spoilers() {
        [](ThresholdPlan& plan, unsigned) { plan.rank = std::max(1U, plan.rank / 2); }},
       {"four times the rank: too many candidates",
        [](ThresholdPlan& plan, unsigned) { plan.rank = std::min(plan.counted(4) - 1, 4 * plan.rank); }},
-      {"room for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.capacity = plan.staged = k; }},
-      {"nothing staged: candidates are finished where they lie",
+      {"capacity for k: too many candidates", [](ThresholdPlan& plan, unsigned k) { plan.capacity = plan.staged = k; }},
+      {"nothing staged: candidates are finished in global memory",
        [](ThresholdPlan& plan, unsigned) { plan.staged = 0; }},
       {"two buckets", [](ThresholdPlan& plan, unsigned) { plan.buckets = fewer_buckets(plan.buckets, 1000); }},
       {"a half of the buckets", [](ThresholdPlan& plan, unsigned) { plan.buckets = fewer_buckets(plan.buckets, 2); }},
@@ -67,7 +67,7 @@ struct Task {
   unsigned k;
   TopkOutput form = TopkOutput::sorted;
   bool largest = false;
-  unsigned processors = 0;  // that the plan is made for; 0: those there are
+  unsigned processors = 0;  // multiprocessors of the plan; 0: those of the device
 };
 
 template <class T>
@@ -132,7 +132,7 @@ TEST_F(Threshold, ManyRowsThatBreakThePlanAreStillRight) {
   check_spoilers<double>({Values::few_distinct, rows, small_problems() ? 5003U : 20011U, 100});
 }
 
-// Many rows for few processors: a block does all of a row.
+// Many rows for few multiprocessors: one block samples, filters and finishes a row.
 TEST_F(Threshold, WholeRowsThatBreakThePlanAreStillRight) {
   constexpr unsigned kLength = 6001;
   ASSERT_TRUE(plan_threshold(16, kLength, 129, 4, policy_with(1)).whole_rows);
@@ -141,7 +141,7 @@ TEST_F(Threshold, WholeRowsThatBreakThePlanAreStillRight) {
       check_spoilers<float>({kind, 16, kLength, k, TopkOutput::sorted, k == 129, 1});
 }
 
-// More buckets than a block has threads.
+// There may be more buckets than a block has threads.
 TEST_F(Threshold, ManyBucketsAreFilled) {
   const auto problem = make_problem<float>(Values::random, 1, 9999, false, Ids::column, {}, 8);
   DeviceProblem<float> on_device(problem);
@@ -150,7 +150,7 @@ TEST_F(Threshold, ManyBucketsAreFilled) {
   for_each_schedule([&] { check_plan<float>(on_device, {2500}, plan); });
 }
 
-// Several blocks sample one row. A plan for parts is made for rows of many millions only.
+// Several blocks sample one row, which the planner chooses only for rows of many millions.
 TEST_F(Threshold, PartsOfARowAgree) {
   constexpr unsigned kLength = 20011;
   for (const Values kind : {Values::random, Values::few_distinct, Values::special}) {
@@ -181,8 +181,8 @@ TEST_F(Threshold, AVeryLongRowIsSampledInParts) {
 }
 #endif
 
-// Values that lie together in the row, so that the sample of a sector says little of its neighbors.
-TEST_F(Threshold, WinnersInOnePlaceAreFound) {
+// The smallest values are adjacent in the row, so that most samples miss them.
+TEST_F(Threshold, AdjacentWinnersAreFound) {
   for (const unsigned first : {0U, 777U, 19011U}) {
     auto problem = make_problem<float>(Values::random, 2, 20011, false, Ids::column, {}, 4);
     for (unsigned i = 0; i < 1000; ++i) problem.values[first + i] -= 10;
@@ -194,7 +194,7 @@ TEST_F(Threshold, WinnersInOnePlaceAreFound) {
   }
 }
 
-// Neighbors that are alike make a sample worth less than its size: some rows have too few or too many candidates.
+// Correlated neighbors make a sample worth less than its size: some rows have too few or too many candidates.
 TEST_F(Threshold, SmoothRowsAreRight) {
   auto problem = make_problem<float>(Values::random, 6, 20011, false, Ids::column, {}, 9);
   for (std::size_t i = 0; i < problem.values.size(); ++i)
@@ -206,7 +206,7 @@ TEST_F(Threshold, SmoothRowsAreRight) {
   }
 }
 
-// So few numbers that a sample of them gives no threshold.
+// A row with so few numbers that a sample gives no threshold.
 TEST_F(Threshold, RowsOfLittleButNanAreRight) {
   auto problem = make_problem<float>(Values::all_nan, 2, 20011, false, Ids::column, {}, 3);
   for (unsigned i = 0; i < 30; ++i) problem.values[i * 1300] = static_cast<float>(i);
@@ -217,8 +217,8 @@ TEST_F(Threshold, RowsOfLittleButNanAreRight) {
   }
 }
 
-// Kernels may start before the one before has ended: a call must not meet the one before it in the workspace.
-TEST_F(Threshold, CallsThatFollowAtOnceDoNotMeet) {
+// With dependent launches a kernel may start before the previous one ends: calls must not share workspace.
+TEST_F(Threshold, ConsecutiveCallsDoNotInterfere) {
   const auto problem = make_problem<float>(Values::random, 3, 20011, false, Ids::column, {}, 11);
   DeviceProblem<float> on_device(problem);
   for (const unsigned k : {40U, 3000U}) {

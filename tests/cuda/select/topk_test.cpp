@@ -1,4 +1,4 @@
-// The backend's entry points: topk of a matrix of the host in tiles, and of one that lies on the device.
+// topk_test.cpp: the backend's entry points: topk of a host matrix in tiles, and of a device matrix.
 #include "cuda/functions.hpp"
 #include "cuda/select/select.hpp"
 #include "kith/error.hpp"
@@ -79,7 +79,7 @@ TEST_F(TopkTest, OfDoubles) {
   }
 }
 
-// Many tiles, in which the slots take turns, with an answer larger than the rows.
+// Many tiles, which reuse the staging buffers, and an output larger than the rows.
 TEST_F(TopkTest, OfManyTiles) {
   const auto problem = make_problem<float>(Values::few_distinct, 4000, 9, false, Ids::column, {}, 1);
   TopkOptions options;
@@ -90,7 +90,7 @@ TEST_F(TopkTest, OfManyTiles) {
 TEST_F(TopkTest, ABudgetTooSmallForARow) {
   const auto problem = make_problem<float>(Values::random, 2, 700, false, Ids::column, {}, 1);
   TopkOptions options;
-  options.method = SelectMethod::sort;  // which copies the row, whatever it is
+  options.method = SelectMethod::sort;  // allocates a copy of the row
   options.memory_budget = 100;
   EXPECT_THROW(check_on_host(problem, 40, options), Error);
   EXPECT_THROW(check_on_device(problem, 40, options), Error);
