@@ -35,10 +35,10 @@ Json device_json() {
   KITH_CUDA(cudaDriverGetVersion(&driver));
   KITH_CUDA(cudaRuntimeGetVersion(&runtime));
   return {{"name", device.name},
-          {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
-          {"processors", device.multiprocessors},
+          {"compute_capability", fmt::format("{}.{}", device.hardware.compute_major, device.hardware.compute_minor)},
+          {"processors", device.hardware.multiprocessors},
           {"memory_bytes", device.memory},
-          {"l2_bytes", device.l2_bytes},
+          {"l2_bytes", device.hardware.l2_bytes},
           {"cuda_driver", driver},     // the newest CUDA that the driver knows, 13000 for 13.0
           {"cuda_runtime", runtime}};  // what this program was built with
 }

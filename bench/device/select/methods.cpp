@@ -8,6 +8,7 @@
 #include "cuda/select/papers/partial_bitonic.hpp"
 #include "cuda/select/papers/queue_updates.hpp"
 #include "cuda/select/select.hpp"
+#include "plan/select.hpp"
 
 namespace kith::bench::device::select {
 namespace {
@@ -61,8 +62,7 @@ bool is_method(const std::string& name) {
 }
 
 std::string chosen_method(const MatrixShape& shape, unsigned k, bool sorted) {
-  return to_string(
-      cuda::select::choose_method(shape.rows, shape.length, k, form_of(sorted), cuda::multiprocessor_count()));
+  return to_string(plan::choose_select(shape.rows, shape.length, k, form_of(sorted), cuda::device_policy()));
 }
 
 std::function<void()> make_selection(const Entry& entry, const DeviceMatrix& matrix, DeviceAnswer& answer,

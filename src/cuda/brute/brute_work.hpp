@@ -19,8 +19,8 @@ template <class T>
 MatrixView<T> some_rows(const MatrixView<T>& queries) {
   constexpr std::int64_t kSome = 64;
   const std::int64_t step = std::max<std::int64_t>(1, queries.rows / kSome);
-  return {queries.data, queries.rows / step, queries.cols, queries.row_stride * step, queries.col_stride,
-          queries.memory};
+  return {queries.data,       queries.rows / step, queries.cols, queries.row_stride * step,
+          queries.col_stride, queries.memory};
 }
 
 }  // namespace kith::KITH_BACKEND::brute
