@@ -88,8 +88,10 @@ enum class Chip { portable, sm_90 };
 inline constexpr int kChips = 2;
 
 struct PolicyField {
+  using Member = std::int64_t DevicePolicy::*;
+
   const char* name;
-  std::int64_t DevicePolicy::*field;
+  Member field;
   std::int64_t values[kChips];
   const char* meaning;
 };
