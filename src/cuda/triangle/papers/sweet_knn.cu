@@ -91,7 +91,8 @@ SweetKnnOptions sweet_knn_options(const TriangleTuning& tuning, std::int64_t k, 
   constexpr const char* kName = "method triangle, form sweet-knn";
   SweetKnnOptions options;
   options.partial = tuning.filter == TriangleFilter::partial;
-  options.placement = tuning.placement;
+  // Plans decide it; lists in global memory have no limit.
+  options.placement = tuning.placement == TrianglePlacement::automatic ? TrianglePlacement::global : tuning.placement;
   options.interleaved = tuning.layout == TriangleLayout::interleaved;
   options.remapped = tuning.remapped;
   require_within(kName, "threads_per_query", tuning.threads_per_query, 0, core::kMaxSweetKnnThreads);
