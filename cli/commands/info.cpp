@@ -27,7 +27,7 @@ Json names_per_backend(std::vector<Value> (*values_of)(Backend)) {
   return result;
 }
 
-Json to_json(Backend backend, const Device& device) {
+Json device_to_json(Backend backend, const Device& device) {
   Json policy = Json::object();
   for (const DeviceLimit& limit : device.policy)
     policy[limit.name] = {{"value", limit.value}, {"meaning", limit.meaning}};
@@ -58,7 +58,7 @@ Json describe_build() {
   object["memory"] = {{"total_bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}};
   object["devices"] = Json::array({{{"backend", "cpu"}, {"name", machine.cpu_model}}});
   for (const Backend backend : available_backends())
-    for (const Device& device : devices(backend)) object["devices"].push_back(to_json(backend, device));
+    for (const Device& device : devices(backend)) object["devices"].push_back(device_to_json(backend, device));
   return object;
 }
 

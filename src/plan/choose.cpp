@@ -68,7 +68,7 @@ Plan with_differences(Plan plan, const char* reason, const Options& options, con
 // The shape may ask for products where the data ask for differences.
 Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core::CpuFacts& facts,
                       const IndexFacts& index, const DataSamples& samples) {
-  const Plan plan = plan_cpu(problem, options, facts);
+  Plan plan = plan_cpu(problem, options, facts);
   if (!plan.expanded) return plan;
   if (!index.has_norms)
     return with_differences(plan, "norms for products do not fit the budget", options, facts, index);

@@ -10,7 +10,8 @@ template <class T, class F>
 __global__ void pack_rows_kernel(MatrixView<T> from, F* to) {
   const std::int64_t i = thread_index();
   if (i >= from.rows * from.cols) return;
-  to[i] = static_cast<F>(from.data[i / from.cols * from.row_stride + i % from.cols * from.col_stride]);
+  const std::int64_t at = i / from.cols * from.row_stride + i % from.cols * from.col_stride;
+  to[i] = static_cast<F>(from.data[at]);
 }
 
 template <class F, class T>
