@@ -100,13 +100,10 @@ Plan Index<T>::explain(std::int64_t queries, std::int64_t k) const {
   return api::guarded([&] { return plan::choose(problem, options(), state_->machine, state_->index->facts()); });
 }
 
-#define KITH_INSTANTIATE(T)        \
-  template struct Index<T>::State; \
-  template class Index<T>;
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
-#undef KITH_INSTANTIATE
+// The functions of State too, which the other files of Index call.
+template class Index<float>;
+template class Index<double>;
+template class Index<std::uint8_t>;
+template class Index<std::int8_t>;
 
 }  // namespace kith
