@@ -226,7 +226,7 @@ const Library& library() {
   return opened().library;
 }
 
-void check(cublasStatus_t status, const char* call, const std::string& sizes) {
+void check_cublas(cublasStatus_t status, const char* call, const std::string& sizes) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   const auto code = status == CUBLAS_STATUS_ALLOC_FAILED ? ErrorCode::out_of_memory : ErrorCode::internal;
   throw Error(code,
@@ -241,7 +241,7 @@ cublasLtHandle_t handle_of_device(int device, const std::string& sizes) {
   const auto found = handles.find(device);
   if (found != handles.end()) return found->second;
   cublasLtHandle_t handle = nullptr;
-  check(library().Create(&handle), "cublasLtCreate", sizes);
+  check_cublas(library().Create(&handle), "cublasLtCreate", sizes);
   handles.emplace(device, handle);
   return handle;
 }
@@ -285,7 +285,8 @@ class Product {
         left_(layout(data_type<In>(), call.inner, call.left.count, call.left.stride)),
         result_(layout(data_type<Out>(), call.right.count, call.left.count, call.result_stride)) {
     cublasLtMatmulDesc_t made = nullptr;
-    check(library().MatmulDescCreate(&made, compute_type(call), data_type<Out>()), "cublasLtMatmulDescCreate", sizes_);
+    check_cublas(library().MatmulDescCreate(&made, compute_type(call), data_type<Out>()), "cublasLtMatmulDescCreate",
+                 sizes_);
     operation_.reset(made);
     set(CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(CUBLAS_OP_T));
     if (!bias) return;
@@ -302,10 +303,10 @@ class Product {
     if (found->workspaceSize > 0) workspace = call_.workspace.template allocate<unsigned char>(found->workspaceSize);
     const Out alpha = static_cast<Out>(call_.alpha);
     const Out beta = adds_to_result() ? 1 : 0;
-    check(library().Matmul(handle(), operation_.get(), &alpha, call_.right.data, right_.get(), call_.left.data,
-                           left_.get(), &beta, call_.result, result_.get(), call_.result, result_.get(), &found->algo,
-                           workspace, found->workspaceSize, call_.workspace.stream()),
-          "cublasLtMatmul", sizes_);
+    check_cublas(library().Matmul(handle(), operation_.get(), &alpha, call_.right.data, right_.get(), call_.left.data,
+                                  left_.get(), &beta, call_.result, result_.get(), call_.result, result_.get(),
+                                  &found->algo, workspace, found->workspaceSize, call_.workspace.stream()),
+                 "cublasLtMatmul", sizes_);
     return true;
   }
 
@@ -319,16 +320,16 @@ class Product {
   Owned<cublasLtMatrixLayout_t> layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
                                        std::int64_t stride) const {
     cublasLtMatrixLayout_t made = nullptr;
-    check(library().MatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(rows),
-                                       static_cast<std::uint64_t>(columns), stride),
-          "cublasLtMatrixLayoutCreate", sizes_);
+    check_cublas(library().MatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(rows),
+                                              static_cast<std::uint64_t>(columns), stride),
+                 "cublasLtMatrixLayoutCreate", sizes_);
     return Owned<cublasLtMatrixLayout_t>(made);
   }
 
   template <class Value>
   void set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
-    check(library().MatmulDescSetAttribute(operation_.get(), attribute, &value, sizeof(value)),
-          "cublasLtMatmulDescSetAttribute", sizes_);
+    check_cublas(library().MatmulDescSetAttribute(operation_.get(), attribute, &value, sizeof(value)),
+                 "cublasLtMatmulDescSetAttribute", sizes_);
   }
 
   std::uint64_t allowed_workspace() const {
@@ -384,18 +385,18 @@ class Product {
         library().MatmulAlgoGetHeuristic(handle(), operation_.get(), right_.get(), left_.get(), result_.get(),
                                          result_.get(), preference.get(), 1, &answer, &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
-    check(status, "cublasLtMatmulAlgoGetHeuristic", sizes_);
+    check_cublas(status, "cublasLtMatmulAlgoGetHeuristic", sizes_);
     if (count == 0 || answer.state != CUBLAS_STATUS_SUCCESS) return std::nullopt;
     return answer;
   }
 
   Owned<cublasLtMatmulPreference_t> preferences() const {
     cublasLtMatmulPreference_t made = nullptr;
-    check(library().MatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate", sizes_);
+    check_cublas(library().MatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate", sizes_);
     Owned<cublasLtMatmulPreference_t> preference(made);
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
-      check(library().MatmulPreferenceSetAttribute(made, attribute, &value, sizeof(value)),
-            "cublasLtMatmulPreferenceSetAttribute", sizes_);
+      check_cublas(library().MatmulPreferenceSetAttribute(made, attribute, &value, sizeof(value)),
+                   "cublasLtMatmulPreferenceSetAttribute", sizes_);
     };
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, allowed_workspace());
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(call_.right.data));
