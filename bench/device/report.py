@@ -92,7 +92,7 @@ def left_aside(rows):
 
 
 def by_figure(rows, figure):
-    return [row for row in rows if row["figure"] == figure]
+    return [row for row in rows if row.get("figure", "") == figure]
 
 
 def best_rate(run, name):
@@ -353,7 +353,7 @@ def report_figures(run, _):
 def report_contenders(run, _):
     """A table a figure: problems by contenders."""
     for figure in distinct(row.get("figure", "") for row in run["rows"]):
-        part = [row for row in run["rows"] if row.get("figure", "") == figure]
+        part = by_figure(run["rows"], figure)
         if figure:
             print(f"#### {figure}\n")
         pivot(part, problem_of, contender_line, milliseconds, "ms")

@@ -12,37 +12,25 @@
 #include <cstddef>
 #include <limits>
 
-#include "cpu/contenders/without_self.hpp"
+#include "cpu/contenders/plain_search.hpp"
 
 namespace kith::bench {
 namespace {
 
-class FaissSearch final : public Contender {
+class FaissSearch final : public PlainSearch<std::int64_t> {
  public:
-  FaissSearch(const Problem<float>& problem, bool always_blas)
-      : problem_(problem), k_(problem.row.k + (problem.row.self ? 1 : 0)), always_blas_(always_blas) {
+  FaissSearch(const Problem<float>& problem, bool always_blas) : PlainSearch(problem), always_blas_(always_blas) {
     if (problem.row.metric != Metric(MetricKind::sqeuclidean)) return;
     base_norms_.resize(static_cast<std::size_t>(problem.base.rows()));
     faiss::fvec_norms_L2sqr(base_norms_.data(), problem.base.data(), dims(), base_norms_.size());
   }
 
   void run() override {
-    const std::size_t size = rows(problem_.queries()) * static_cast<std::size_t>(k_);
-    ids_.resize(size);
-    distances_.resize(size);
+    make_room();
     const int threshold = faiss::distance_compute_blas_threshold;
     if (always_blas_) faiss::distance_compute_blas_threshold = 1;
     search();
     faiss::distance_compute_blas_threshold = threshold;
-  }
-  void clear() override {
-    ids_ = {};
-    distances_ = {};
-  }
-  Answer answer() const override {
-    const std::int64_t queries = problem_.queries().rows();
-    if (problem_.row.self) return without_self(queries, problem_.row.k, ids_, distances_);
-    return {queries, k_, ids_, {distances_.begin(), distances_.end()}};
   }
   Metric metric() const override { return problem_.row.metric; }
 
@@ -74,12 +62,8 @@ class FaissSearch final : public Contender {
                              metric, 0, &heaps);
   }
 
-  const Problem<float>& problem_;
-  std::int64_t k_;
   bool always_blas_;
   std::vector<float> base_norms_;
-  std::vector<std::int64_t> ids_;
-  std::vector<float> distances_;
 };
 
 }  // namespace

@@ -9,8 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "cpu/contenders/contenders.hpp"
-#include "cpu/contenders/without_self.hpp"
+#include "cpu/contenders/plain_search.hpp"
 
 namespace kith::bench {
 namespace {
@@ -46,12 +45,10 @@ void replace_root(Hit* heap, std::int64_t k, Hit hit) {
   heap[hole] = hit;
 }
 
-class HeapBaseline final : public Contender {
+class HeapBaseline final : public PlainSearch<std::int64_t> {
  public:
   explicit HeapBaseline(const Problem<float>& problem)
-      : problem_(problem),
-        k_(problem.row.k + (problem.row.self ? 1 : 0)),
-        base_norms_(square_norms(problem.base, problem.threads)) {}
+      : PlainSearch(problem), base_norms_(square_norms(problem.base, problem.threads)) {}
 
   void run() override {
     const Matrix<float>& queries = problem_.queries();
@@ -67,13 +64,7 @@ class HeapBaseline final : public Contender {
   }
   void clear() override {
     heaps_ = {};
-    ids_ = {};
-    distances_ = {};
-  }
-  Answer answer() const override {
-    const std::int64_t queries = problem_.queries().rows();
-    if (problem_.row.self) return without_self(queries, problem_.row.k, ids_, distances_);
-    return {queries, k_, ids_, {distances_.begin(), distances_.end()}};
+    PlainSearch::clear();
   }
 
  private:
@@ -99,8 +90,7 @@ class HeapBaseline final : public Contender {
   }
 
   void emit() {
-    ids_.resize(heaps_.size());
-    distances_.resize(heaps_.size());
+    make_room();
 #pragma omp parallel for num_threads(problem_.threads) schedule(static)
     for (std::int64_t q = 0; q < problem_.queries().rows(); ++q) {
       Hit* heap = heap_of(q);
@@ -112,12 +102,8 @@ class HeapBaseline final : public Contender {
     }
   }
 
-  const Problem<float>& problem_;
-  std::int64_t k_;
   std::vector<float> base_norms_;
   std::vector<Hit> heaps_;
-  std::vector<std::int64_t> ids_;
-  std::vector<float> distances_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <nanoflann.hpp>
 #include <vector>
 
-#include "cpu/contenders/without_self.hpp"
+#include "cpu/contenders/plain_search.hpp"
 
 namespace kith::bench {
 namespace {
@@ -33,10 +33,10 @@ template <int kDims>
 using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, Cloud>, Cloud, kDims, std::size_t>;
 
 template <int kDims>
-class NanoflannSearch final : public Contender {
+class NanoflannSearch final : public PlainSearch<std::size_t> {
  public:
   NanoflannSearch(const Problem<float>& problem, bool whole)
-      : problem_(problem), whole_(whole), k_(problem.row.k + (problem.row.self ? 1 : 0)), cloud_{problem.base} {
+      : PlainSearch(problem), whole_(whole), cloud_{problem.base} {
     build();
   }
 
@@ -44,22 +44,12 @@ class NanoflannSearch final : public Contender {
     if (whole_) build();
     const auto k = static_cast<std::size_t>(k_);
     const Matrix<float>& queries = problem_.queries();
-    ids_.resize(static_cast<std::size_t>(queries.rows()) * k);
-    distances_.resize(ids_.size());
+    make_room();
 #pragma omp parallel for num_threads(problem_.threads) schedule(dynamic, 16)
     for (std::int64_t q = 0; q < queries.rows(); ++q) {
       const std::size_t first = static_cast<std::size_t>(q) * k;
       tree_->knnSearch(queries.row(q), k, ids_.data() + first, distances_.data() + first);
     }
-  }
-  void clear() override {
-    ids_ = {};
-    distances_ = {};
-  }
-  Answer answer() const override {
-    const std::int64_t queries = problem_.queries().rows();
-    if (problem_.row.self) return without_self(queries, problem_.row.k, ids_, distances_);
-    return {queries, k_, {ids_.begin(), ids_.end()}, {distances_.begin(), distances_.end()}};
   }
   std::string note() const override {
     return "KD-tree";
@@ -71,13 +61,9 @@ class NanoflannSearch final : public Contender {
     tree_->buildIndex();
   }
 
-  const Problem<float>& problem_;
   bool whole_;
-  std::int64_t k_;
   Cloud cloud_;
   std::unique_ptr<Tree<kDims>> tree_;
-  std::vector<std::size_t> ids_;
-  std::vector<float> distances_;
 };
 
 }  // namespace

@@ -6,43 +6,43 @@ namespace {
 
 constexpr std::int64_t kMillion = 1000000;
 
-std::vector<Problem> must() {
+// Every set with each of these.
+std::vector<Problem> of_every_set(const std::vector<std::int64_t>& base_rows, const std::vector<std::int64_t>& queries,
+                                  const std::vector<std::int64_t>& ks) {
   std::vector<Problem> problems;
   for (const std::string& set : space_set_names())
-    for (const std::int64_t k : {10, 50, 100}) problems.push_back({set, kMillion, kMillion, k});
+    for (const std::int64_t rows : base_rows)
+      for (const std::int64_t asked : queries)
+        for (const std::int64_t k : ks) problems.push_back({set, rows, asked, k});
+  return problems;
+}
+
+std::vector<std::int64_t> times(std::int64_t unit, std::vector<std::int64_t> factors) {
+  for (std::int64_t& factor : factors) factor *= unit;
+  return factors;
+}
+
+std::vector<Problem> must() {
+  std::vector<Problem> problems = of_every_set({kMillion}, {kMillion}, {10, 50, 100});
   problems.push_back({"uniform", 10 * kMillion, kMillion, 50});
   problems.push_back({"uniform", 10 * kMillion, 10 * kMillion, 10});
   return problems;
 }
 
 std::vector<Problem> figure_3() {
-  std::vector<Problem> problems;
-  for (const std::string& set : space_set_names())
-    for (const std::int64_t quarters : {1, 2, 4, 6, 8, 16})
-      problems.push_back({set, quarters * kMillion / 4, kMillion, 50});
-  return problems;
+  return of_every_set(times(kMillion / 4, {1, 2, 4, 6, 8, 16}), {kMillion}, {50});
 }
 
 std::vector<Problem> figure_5() {
-  std::vector<Problem> problems;
-  for (const std::string& set : space_set_names())
-    for (const std::int64_t tenths : {1, 2, 4, 6, 8, 10, 12, 20, 40})
-      problems.push_back({set, 2 * kMillion, tenths * kMillion / 10, 50});
-  return problems;
+  return of_every_set({2 * kMillion}, times(kMillion / 10, {1, 2, 4, 6, 8, 10, 12, 20, 40}), {50});
 }
 
 std::vector<Problem> figure_6() {
-  std::vector<Problem> problems;
-  for (const std::string& set : space_set_names())
-    for (const std::int64_t k : {10, 20, 30, 40, 50, 60, 80, 100, 120})
-      problems.push_back({set, kMillion, kMillion, k});
-  return problems;
+  return of_every_set({kMillion}, {kMillion}, {10, 20, 30, 40, 50, 60, 80, 100, 120});
 }
 
 std::vector<Problem> figure_7() {
-  std::vector<Problem> problems;
-  for (const std::string& set : space_set_names()) problems.push_back({set, kMillion, kMillion, 100});
-  return problems;
+  return of_every_set({kMillion}, {kMillion}, {100});
 }
 
 std::vector<Problem> variants() {
