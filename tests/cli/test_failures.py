@@ -153,13 +153,16 @@ class FullDisk(KithTest):
                 self.assertEqual(done.returncode, CANNOT_WRITE)
                 self.assertIn(b"No space left", done.stderr)
 
-    def test_small_tmpfs(self):
+    def mount_small_disk(self):
         mount = self.path("disk")
         os.mkdir(mount)
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", mount], capture_output=True)
-        if mounted.returncode != 0:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", mount], capture_output=True).returncode:
             self.skipTest("mounting a tmpfs needs root")
         self.addCleanup(subprocess.run, ["umount", mount])
+        return mount
+
+    def test_small_tmpfs(self):
+        mount = self.mount_small_disk()
         for command in self.commands():
             for name in ("out.npz", "out.json", "out.h5"):
                 with self.subTest(f"{command[0]}, {name}"):
@@ -172,11 +175,7 @@ class FullDisk(KithTest):
                     self.assertEqual(os.listdir(mount), before)
 
     def test_the_old_file_survives(self):
-        mount = self.path("disk")
-        os.mkdir(mount)
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", mount], capture_output=True).returncode:
-            self.skipTest("mounting a tmpfs needs root")
-        self.addCleanup(subprocess.run, ["umount", mount])
+        mount = self.mount_small_disk()
         self.run_kith("gen", "--rows", "5", "--dims", "2", "-o", "disk/p.npy")
         old = self.load("disk/p.npy")
         self.run_kith("gen", "--rows", "50000", "--dims", "2", "-o", "disk/p.npy", code=CANNOT_WRITE)

@@ -26,12 +26,17 @@ class Search(KithTest):
         np.testing.assert_array_equal(ids, expected_ids)
         np.testing.assert_array_equal(distances, expected.astype(distances.dtype))
 
+    def assert_out(self, out=None, **options):
+        """That out.npz, or what was loaded, holds the answer."""
+        out = out or self.load("out.npz")
+        self.assert_answer(out["ids"], out["distances"], **options)
+        return out
+
     def test_the_spelling_of_the_readme(self):
         self.search("--metric", "euclidean", "--method", "auto", "--backend", "auto", "-o", "out.npz")
-        out = self.load("out.npz")
+        out = self.assert_out()
         self.assertEqual(sorted(out.files), ["distances", "ids"])
         self.assertEqual((out["ids"].dtype, out["distances"].dtype), (np.int64, np.float32))
-        self.assert_answer(out["ids"], out["distances"])
 
     def test_every_metric_against_numpy(self):
         base, queries = rng(3).normal(size=(300, 5)), rng(4).normal(size=(20, 5))
@@ -56,8 +61,7 @@ class Search(KithTest):
                 self.save("base.npy", self.base)
                 self.save("q.npy", self.queries)
                 self.search("-o", "out.npz")
-                out = self.load("out.npz")
-                self.assert_answer(out["ids"], out["distances"])
+                self.assert_out()
 
     def test_different_types_are_promoted_and_said(self):
         pairs = [(np.uint8, np.int8, "float32"), (np.float32, np.float64, "float64"), (np.uint8, np.float32, "float32"),
@@ -69,9 +73,7 @@ class Search(KithTest):
                 self.save("q.npy", self.queries.astype(queries_type))
                 done = self.search("-o", "out.npz")
                 self.assertIn(f"to {common}", done.stderr)
-                out = self.load("out.npz")
-                self.assertEqual(out["distances"].dtype, np.float64 if common == "float64" else np.float32)
-                self.assert_answer(out["ids"], out["distances"])
+                self.assertEqual(self.assert_out()["distances"].dtype, np.dtype(common))
 
     def test_separate_files(self):
         self.search("--ids", "ids.ivecs", "--distances", "d.npy")
@@ -133,15 +135,13 @@ class Search(KithTest):
         np.save(buffer, self.queries)
         done = self.run_kith("search", "--base", "base.npy", "--queries", "-", "-k", "7", "-o", "-",
                              "--output-format", "npz", stdin=buffer.getvalue())
-        out = np.load(io.BytesIO(done.stdout))
-        self.assert_answer(out["ids"], out["distances"])
+        self.assert_out(np.load(io.BytesIO(done.stdout)))
 
     def test_pipe_of_a_format_without_a_signature(self):
         rows = np.insert(self.queries.view(np.int32), 0, 6, axis=1)
         done = self.run_kith("search", "--base", "base.npy", "--queries", "-", "--queries-format", "fvecs", "-k", "7",
                              "--output-format", "npz", stdin=rows.astype("<i4").tobytes())
-        out = np.load(io.BytesIO(done.stdout))
-        self.assert_answer(out["ids"], out["distances"])
+        self.assert_out(np.load(io.BytesIO(done.stdout)))
 
     def test_ids_alone_into_a_pipe(self):
         done = self.search("--ids", "-", "--output-format", "npy", "--distances", "d.npy", "--quiet")
@@ -153,15 +153,13 @@ class Search(KithTest):
     def test_named_arrays(self):
         np.savez(self.path("both.npz"), train=self.base, test=self.queries, other=np.zeros((3, 6), np.float32))
         self.run_kith("search", "--base", "both.npz", "--queries", "both.npz", "-k", "7", "-o", "out.npz")
-        out = self.load("out.npz")
-        self.assert_answer(out["ids"], out["distances"])
+        self.assert_out()
         self.run_kith("search", "--base", "both.npz", "--base-array", "train", "--queries", "both.npz",
                       "--queries-array", "other", "-k", "2", "-o", "other.npz")
         self.assertEqual(self.load("other.npz")["ids"].shape, (3, 2))
         self.run_kith("convert", "--input", "both.npz", "-o", "both.h5")
         self.run_kith("search", "--base", "both.h5", "--queries", "both.h5", "-k", "7", "-o", "out.npz")
-        out = self.load("out.npz")
-        self.assert_answer(out["ids"], out["distances"])
+        self.assert_out()
 
     def test_the_base_itself(self):
         self.run_kith("search", "--base", "base.npy", "-k", 7, "-o", "out.npz")
@@ -176,8 +174,7 @@ class Search(KithTest):
         self.save("q.npy", self.queries[5])
         self.search("-o", "out.npz")
         self.queries = self.queries[5:6]
-        out = self.load("out.npz")
-        self.assert_answer(out["ids"], out["distances"])
+        self.assert_out()
 
     def test_forced_stages_threads_and_budget_do_not_change_the_answer(self):
         forced = [["--distance", name] for name in self.run_json("info")["distances"]["cpu"]]
@@ -187,15 +184,13 @@ class Search(KithTest):
         for arguments in forced:
             with self.subTest(arguments):
                 self.search(*arguments, "-o", "out.npz")
-                out = self.load("out.npz")
-                self.assert_answer(out["ids"], out["distances"])
+                self.assert_out()
 
     def test_method_triangle_and_its_statistics(self):
         for arguments in ([], ["--landmarks", "3"], ["--landmarks", "500", "--query-landmarks", "1"]):
             with self.subTest(arguments):
                 done = self.search("--backend", "cpu", "--method", "triangle", "--stats", *arguments, "-o", "out.npz")
-                out = self.load("out.npz")
-                self.assert_answer(out["ids"], out["distances"])
+                self.assert_out()
                 for word in ("triangle", "clusters", "level 1", "level 2", "saved", "landmarks"):
                     self.assertIn(word, done.stderr)
         found = self.run_json("search", "--base", "base.npy", "--queries", "q.npy", "-k", "5", "--backend", "cpu",
@@ -230,8 +225,7 @@ class Search(KithTest):
 
     def test_k_of_all_points(self):
         self.search("-o", "out.npz", k=500)
-        out = self.load("out.npz")
-        self.assert_answer(out["ids"], out["distances"], k=500)
+        self.assert_out(k=500)
 
     def test_an_older_output_is_replaced(self):
         self.save("out.npz.npy", self.base)
