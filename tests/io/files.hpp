@@ -69,6 +69,12 @@ inline Source source_of(const std::string& text) {
   return {"test", {reinterpret_cast<const std::byte*>(text.data()), text.size()}, nullptr, ""};
 }
 
+inline LoadOptions array_named(const std::string& name) {
+  LoadOptions options;
+  options.array = name;
+  return options;
+}
+
 struct Failure {
   ErrorCode code = ErrorCode::internal;
   std::string message = "nothing was thrown";

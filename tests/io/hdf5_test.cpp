@@ -12,12 +12,6 @@
 namespace kith::io {
 namespace {
 
-LoadOptions named(const std::string& name) {
-  LoadOptions options;
-  options.array = name;
-  return options;
-}
-
 // An HDF5 file written by the library itself, with what Kith does not write.
 class Author {
  public:
@@ -63,8 +57,8 @@ TEST(Hdf5, RoundTripsAnAnnBenchmarksFile) {
   ASSERT_EQ(info.arrays.size(), 3U);
   EXPECT_EQ(info.arrays[0].name, "neighbors");
   EXPECT_EQ(info.arrays[0].type, ElementType::int32);
-  EXPECT_TRUE(same_array(load(path, named("train")), train));
-  EXPECT_TRUE(same_array(load(path, named("neighbors")), neighbors));
+  EXPECT_TRUE(same_array(load(path, array_named("train")), train));
+  EXPECT_TRUE(same_array(load(path, array_named("neighbors")), neighbors));
   LoadOptions defaults;
   defaults.default_arrays = {"base", "train"};
   EXPECT_TRUE(same_array(load(path, defaults), train));
@@ -96,8 +90,8 @@ TEST(Hdf5, CompressesWhenAsked) {
   options.compress = true;
   save(folder.file("small.h5"), {{"zeros", zeros}, {"empty", Array::from(std::vector<float>{}, 0, 4)}}, options);
   EXPECT_LT(std::filesystem::file_size(folder.file("small.h5")), 50000U);
-  EXPECT_TRUE(same_array(load(folder.file("small.h5"), named("zeros")), zeros));
-  EXPECT_EQ(load(folder.file("small.h5"), named("empty")).cols(), 4);
+  EXPECT_TRUE(same_array(load(folder.file("small.h5"), array_named("zeros")), zeros));
+  EXPECT_EQ(load(folder.file("small.h5"), array_named("empty")).cols(), 4);
 }
 
 TEST(Hdf5, ConvertsOtherNumbers) {
@@ -113,7 +107,7 @@ TEST(Hdf5, ConvertsOtherNumbers) {
   }
   const std::vector<std::int64_t> want(kSix.begin(), kSix.end());
   const auto check = [&](const char* name, ElementType type) {
-    const Array array = load(path, named(name));
+    const Array array = load(path, array_named(name));
     EXPECT_EQ(array.type(), type) << name;
     EXPECT_EQ(array.values<std::int64_t>(), want) << name;
   };
@@ -121,7 +115,7 @@ TEST(Hdf5, ConvertsOtherNumbers) {
   check("be_f8", ElementType::float64);
   check("i2", ElementType::int32);
   check("i8", ElementType::int64);
-  EXPECT_EQ(load(path, named("u4")).values<std::int64_t>(), (std::vector<std::int64_t>{7, 2147483647}));
+  EXPECT_EQ(load(path, array_named("u4")).values<std::int64_t>(), (std::vector<std::int64_t>{7, 2147483647}));
 }
 
 TEST(Hdf5, RefusesLargeUnsignedValues) {
@@ -137,11 +131,12 @@ TEST(Hdf5, FollowsGroups) {
   const std::string path = folder.file("a.h5");
   const Array values = Array::from(std::vector<float>{1, 2});
   save(path, {{"inner/deep/values", values}});
-  EXPECT_TRUE(same_array(load(path, named("inner/deep/values")), values));
-  EXPECT_TRUE(same_array(load(path, named("/inner//deep/values")), values));
-  EXPECT_EQ(failure_of([&] { load(path, named("inner/deep")); }),
+  EXPECT_TRUE(same_array(load(path, array_named("inner/deep/values")), values));
+  EXPECT_TRUE(same_array(load(path, array_named("/inner//deep/values")), values));
+  EXPECT_EQ(failure_of([&] { load(path, array_named("inner/deep")); }),
             invalid_argument(path + ": 'inner/deep' is a group, not a dataset"));
-  EXPECT_EQ(failure_of([&] { load(path, named("inner/x")); }), invalid_argument(path + " has no dataset 'inner/x'"));
+  EXPECT_EQ(failure_of([&] { load(path, array_named("inner/x")); }),
+            invalid_argument(path + " has no dataset 'inner/x'"));
   EXPECT_EQ(failure_of([&] { load(path); }), bad_data(path + ": it holds no arrays"));
 }
 
@@ -161,7 +156,7 @@ TEST(Hdf5, RefusesTypesAndShapesItCannotHold) {
     H5Tset_precision(odd.get(), 20);
     author.dataset("odd", odd.get(), {6}, H5T_NATIVE_INT, kSix.data());
   }
-  const auto fail = [&](const char* name) { return failure_of([&] { load(path, named(name)); }); };
+  const auto fail = [&](const char* name) { return failure_of([&] { load(path, array_named(name)); }); };
   EXPECT_EQ(fail("half"), bad_data(path + ": dataset 'half': floats of 2 bytes are not read"));
   EXPECT_EQ(fail("cube"), bad_data(path + ": dataset 'cube': it has 3 dimensions; one or two are read"));
   EXPECT_EQ(fail("text"), bad_data(path + ": dataset 'text': not made of floats or integers"));
@@ -183,11 +178,11 @@ TEST(Hdf5, RefusesDimensionsWithoutData) {
     author.dataset("plain", H5T_IEEE_F32LE, {hsize_t{1} << 40, 1024}, H5T_NATIVE_INT, nullptr);
     author.dataset("empty", H5T_IEEE_F32LE, {0, 5}, H5T_NATIVE_INT, nullptr);
   }
-  const auto fail = [&](const char* name) { return failure_of([&] { load(path, named(name)); }); };
+  const auto fail = [&](const char* name) { return failure_of([&] { load(path, array_named(name)); }); };
   const std::string reason = "1099511627776 rows of 1024 columns do not fit the 0 bytes stored";
   EXPECT_EQ(fail("chunked"), bad_data(path + ": dataset 'chunked': " + reason));
   EXPECT_EQ(fail("plain"), bad_data(path + ": dataset 'plain': " + reason));
-  EXPECT_EQ(load(path, named("empty")).cols(), 5);
+  EXPECT_EQ(load(path, array_named("empty")).cols(), 5);
 }
 
 TEST(Hdf5, DoesNotLeaveTheFile) {
@@ -202,8 +197,9 @@ TEST(Hdf5, DoesNotLeaveTheFile) {
     H5Pset_external(creation.get(), "/etc/passwd", 0, 8);
     author.dataset("outside", H5T_STD_I8LE, {8}, H5T_NATIVE_INT8, nullptr, creation.get());
   }
-  EXPECT_EQ(failure_of([&] { load(path, named("/linked")); }), invalid_argument(path + " has no dataset '/linked'"));
-  EXPECT_EQ(failure_of([&] { load(path, named("/soft")); }), invalid_argument(path + " has no dataset '/soft'"));
+  EXPECT_EQ(failure_of([&] { load(path, array_named("/linked")); }),
+            invalid_argument(path + " has no dataset '/linked'"));
+  EXPECT_EQ(failure_of([&] { load(path, array_named("/soft")); }), invalid_argument(path + " has no dataset '/soft'"));
   EXPECT_EQ(failure_of([&] { load(path); }), bad_data(path + ": dataset 'outside': its data is in other files"));
 }
 

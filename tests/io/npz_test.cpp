@@ -11,12 +11,6 @@ Array matrix() {
   return load(fixture("le_i8.npy"));
 }
 
-LoadOptions array_named(const std::string& name) {
-  LoadOptions options;
-  options.array = name;
-  return options;
-}
-
 TEST(Npz, ReadsWhatNumpyWrote) {
   for (const char* name : {"stored.npz", "deflated.npz"}) {
     EXPECT_TRUE(same_array(load(fixture(name), array_named("ids")), matrix())) << name;
