@@ -13,6 +13,7 @@
 #include "kith/kith.hpp"
 #include "support/compare.hpp"
 #include "support/device_memory.hpp"
+#include "support/on_backend.hpp"
 #include "support/problem.hpp"
 
 namespace kith::test {
@@ -26,9 +27,7 @@ struct Place {
 
 std::vector<Place> all_places() {
   std::vector<Place> places = {{"host_points_on_cpu", Backend::cpu, Memory::host}};
-  for (const Backend backend : {Backend::emulated, Backend::cuda}) {
-    const std::vector<Backend> there = available_backends();
-    if (std::find(there.begin(), there.end(), backend) == there.end()) continue;
+  for (const Backend backend : device_backends()) {
     places.push_back({std::string("host_points_on_") + to_string(backend), backend, Memory::host});
     places.push_back({std::string("device_points_on_") + to_string(backend), backend, Memory::device});
   }

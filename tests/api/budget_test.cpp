@@ -2,30 +2,17 @@
 // smallest budget that would do.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <string>
 
 #include "kith/search.hpp"
 #include "kith/topk.hpp"
+#include "support/budget.hpp"
 #include "support/compare.hpp"
 #include "support/problem.hpp"
 
 namespace kith::test {
 namespace {
-
-// The largest whole number in a message.
-std::int64_t largest_number(const std::string& message) {
-  std::int64_t largest = -1;
-  for (const char* at = message.data(); at != message.data() + message.size(); ++at) {
-    std::int64_t value = 0;
-    if (std::from_chars(at, message.data() + message.size(), value).ec == std::errc()) {
-      largest = std::max(largest, value);
-    }
-  }
-  return largest;
-}
 
 struct BudgetCase {
   Shape shape;
@@ -42,53 +29,32 @@ const std::vector<BudgetCase>& budget_cases() {
   return cases;
 }
 
-// Runs within the budget, or with the smallest budget the error names; true when the first budget was enough.
-template <class D, class F>
-bool search_within(std::int64_t budget, const Neighbors<D>& want, F run) {
-  try {
-    const Neighbors<D> got = run(budget);
-    EXPECT_LE(got.report.plan.workspace_bytes, budget);
-    EXPECT_EQ(got.report.plan.budget_bytes, budget);
-    EXPECT_TRUE(same_answer(got, want)) << "budget " << budget;
-    return true;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-    const std::int64_t least = largest_number(error.what());
-    EXPECT_GT(least, budget) << "names no larger budget: " << error.what();
-    if (least <= budget) return false;
-    try {
-      const Neighbors<D> got = run(least);
-      EXPECT_LE(got.report.plan.workspace_bytes, least);
-      EXPECT_TRUE(same_answer(got, want)) << "budget " << least;
-    } catch (const Error& again) {
-      ADD_FAILURE() << "refused the budget it asked for: " << error.what() << " then " << again.what();
-    }
-    return false;
-  }
+template <Element T>
+void expect_same_within(std::int64_t budget, const Sample<T>& sample, std::int64_t k, Options options,
+                        const Neighbors<DistanceOf<T>>& want) {
+  run_within(budget, [&](std::int64_t bytes) {
+    options.memory_budget = bytes;
+    const auto got = search(sample, k, options);
+    EXPECT_LE(got.report.plan.workspace_bytes, bytes);
+    EXPECT_EQ(got.report.plan.budget_bytes, bytes);
+    EXPECT_TRUE(same_answer(got, want)) << "budget " << bytes;
+  });
 }
 
 TEST(Promise4ABudgetIsABudget, AnyBudgetGivesTheSameAnswerOrNamesTheLeast) {
   for (const BudgetCase& c : budget_cases()) {
     const Sample<float> sample = generate<float>(Kind::gaussian, c.shape, c.metric, 1);
-    Options options;
-    options.metric = c.metric;
-    const Neighbors<float> want = search(sample.base.view(), sample.queries.view(), c.k, options);
-    for (const std::int64_t budget :
-         {std::int64_t{1}, std::int64_t{4096}, std::int64_t{1} << 16, std::int64_t{1} << 20, std::int64_t{1} << 24}) {
-      search_within(budget, want, [&](std::int64_t bytes) {
-        Options limited = options;
-        limited.memory_budget = bytes;
-        return search(sample.base.view(), sample.queries.view(), c.k, limited);
-      });
-    }
+    const Options options = options_for(c.metric);
+    const Neighbors<float> want = search(sample, c.k, options);
+    for (const std::int64_t budget : {1, 4096, 1 << 16, 1 << 20, 1 << 24})
+      expect_same_within(budget, sample, c.k, options, want);
   }
 }
 
 TEST(Promise4ABudgetIsABudget, SixteenMebibytesAreEnoughForModestWork) {
   for (const std::int64_t scale : {1, 10}) {
     for (const BudgetCase& c : budget_cases()) {
-      Options options;
-      options.metric = c.metric;
+      Options options = options_for(c.metric);
       options.memory_budget = 16 << 20;
       options.threads = 2;
       const Problem problem{scale * c.shape.base_rows, scale * c.shape.queries, c.shape.dims, c.k, DType::float32};
@@ -101,15 +67,9 @@ TEST(Promise4ABudgetIsABudget, HoldsForOtherTypesAndStages) {
   for (const DType dtype : all_dtypes()) {
     with_dtype(dtype, [&]<class T>() {
       const Sample<T> sample = generate<T>(Kind::clustered, {3000, 30, 96}, MetricKind::euclidean, 2);
-      const auto want = search(sample.base.view(), sample.queries.view(), 30);
+      const auto want = search(sample, 30);
       for (const DistanceStage stage : distance_stages(Backend::cpu)) {
-        Options options;
-        options.distance = stage;
-        options.threads = 2;
-        search_within(std::int64_t{1} << 20, want, [&](std::int64_t bytes) {
-          options.memory_budget = bytes;
-          return search(sample.base.view(), sample.queries.view(), 30, options);
-        });
+        expect_same_within(1 << 20, sample, 30, options_for(stage, 2), want);
       }
     });
   }
@@ -148,8 +108,7 @@ TEST(Promise4ABudgetIsABudget, TheProcessDoesNotGrowBeyondIt) {
   constexpr std::int64_t kSlack = std::int64_t{24} << 20;  // outputs, thread stacks, BLAS's own buffers
   const Sample<float> sample = generate<float>(Kind::uniform, {200000, 600, 16}, MetricKind::euclidean, 4);
   for (const DistanceStage stage : distance_stages(Backend::cpu)) {
-    Options options;
-    options.distance = stage;
+    Options options = options_for(stage);
     options.memory_budget = kBudget;
     options.threads = 2;
     try {
@@ -157,7 +116,7 @@ TEST(Promise4ABudgetIsABudget, TheProcessDoesNotGrowBeyondIt) {
       std::ofstream("/proc/self/clear_refs") << 5;                                     // the peak restarts here
       const std::int64_t before = memory_status("VmRSS");
       ASSERT_GT(before, 0);
-      search(sample.base.view(), sample.queries.view(), 10, options);
+      search(sample, 10, options);
       EXPECT_LE(memory_status("VmHWM") - before, kBudget + kSlack) << stage;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();

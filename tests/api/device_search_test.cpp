@@ -8,78 +8,31 @@
 
 #include "core/key.hpp"
 #include "kith/index.hpp"
+#include "support/cases.hpp"
 #include "support/compare.hpp"
+#include "support/on_backend.hpp"
 #include "support/oracle.hpp"
-#include "support/pairwise.hpp"
-#include "support/problem.hpp"
 
 namespace kith::test {
 namespace {
 
-// The emulator needs milliseconds for what takes others microseconds.
-constexpr Shape kDeviceShapes[] = {{1, 1, 1},   {2, 3, 2},    {7, 5, 3},    {64, 8, 8},
-                                   {65, 9, 17}, {257, 1, 33}, {300, 33, 31}};
-constexpr std::int64_t kDeviceCounts[] = {1, 2, 10, 100, 1 << 20};  // what is too many becomes all
+class DeviceSearch : public OnBackend {};
 
-std::vector<Backend> search_backends() {
-  std::vector<Backend> found;
-  for (const Backend backend : available_backends())
-    if (backend != Backend::cpu) found.push_back(backend);
-  return found;
-}
-
-class DeviceSearch : public testing::TestWithParam<Backend> {
- protected:
-  static Options options(const Metric& metric = MetricKind::euclidean) {
-    Options options;
-    options.backend = GetParam();
-    options.metric = metric;
-    return options;
-  }
-};
-
-template <Element T>
-testing::AssertionResult matches(const Case& c, Backend backend) {
-  const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
-  const Points<T> base(sample.base, c.base_layout);
-  const Points<T> queries(sample.queries, c.query_layout);
-  Options options = c.options();
-  options.backend = backend;
-  try {
-    const auto got = search(base.view(), queries.view(), c.k, options);
-    if (got.report.plan.backend != backend) return testing::AssertionFailure() << "another backend was taken";
-    return matches_truth(got, truth_for(sample, c), c.k, agreement_for(c));
-  } catch (const Error& error) {
-    // Only a product of what is none is refused, and doubles in half precision.
-    const core::Form form = core::form_of(c.metric);
-    const bool product = form == core::Form::squared || form == core::Form::dot;
-    const bool refused = c.distance == DistanceStage::gemm
-                             ? !product
-                             : c.distance == DistanceStage::fp16 && (!product || c.dtype == DType::float64);
-    if (refused && error.code() == ErrorCode::invalid_argument) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << error.what();
-  }
+// Only a product of what is none is refused, and doubles in half precision.
+bool may_refuse(const Case& c) {
+  const core::Form form = core::form_of(c.metric);
+  const bool product = form == core::Form::squared || form == core::Form::dot;
+  if (c.distance == DistanceStage::gemm) return !product;
+  return c.distance == DistanceStage::fp16 && (!product || c.dtype == DType::float64);
 }
 
 TEST_P(DeviceSearch, EveryPairOfParametersMatchesTheOracle) {
-  const std::vector<DistanceStage> stages = distance_stages(GetParam());
-  const auto rows = pairwise({all_metrics().size(), all_dtypes().size(), all_kinds().size(), std::size(kDeviceShapes),
-                              std::size(kDeviceCounts), all_layouts().size(), all_layouts().size(), stages.size()},
-                             11);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::vector<std::size_t>& row = rows[i];
-    Case c;
-    c.metric = all_metrics()[row[0]];
-    c.dtype = all_dtypes()[row[1]];
-    c.kind = all_kinds()[row[2]];
-    c.shape = kDeviceShapes[row[3]];
-    if (c.metric.kind == MetricKind::correlation) c.shape.dims = std::max<std::int64_t>(c.shape.dims, 2);
-    c.k = std::min(kDeviceCounts[row[4]], c.shape.base_rows);
-    c.base_layout = all_layouts()[row[5]];
-    c.query_layout = all_layouts()[row[6]];
-    c.distance = stages[row[7]];
-    c.seed = i + 1;
-    EXPECT_TRUE(with_dtype(c.dtype, [&]<class T>() { return matches<T>(c, GetParam()); })) << c;
+  for (const Case& c : covering_cases({.stages = distance_stages(GetParam())}, GetParam())) {
+    try {
+      EXPECT_TRUE(search_matches(c)) << c;
+    } catch (const Error& error) {
+      EXPECT_TRUE(may_refuse(c) && error.code() == ErrorCode::invalid_argument) << c << '\n' << error.what();
+    }
   }
 }
 
@@ -93,7 +46,7 @@ TEST_P(DeviceSearch, AnyBudgetThatIsEnoughGivesTheSameAnswer) {
     for (const std::int64_t budget : {4 << 20, 1 << 20, 200 << 10, 60 << 10}) {
       Options within = options(metric);
       within.memory_budget = budget;
-      const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 20, within);
+      const Neighbors<float> got = search(sample, 20, within);
       EXPECT_TRUE(matches_truth(got, truth, 20)) << budget << " bytes\n" << got.report.plan;
       streamed += got.report.plan.base_tile < kShape.base_rows ? 1 : 0;
     }
@@ -104,27 +57,14 @@ TEST_P(DeviceSearch, AnyBudgetThatIsEnoughGivesTheSameAnswer) {
 // In tiles of which the last is smaller, of every type and layout. Points that lie close together have it streamed
 // again.
 TEST_P(DeviceSearch, AStreamedBaseMayLieAnyhow) {
-  const std::vector<Metric> metrics = {MetricKind::euclidean, MetricKind::cosine, MetricKind::manhattan};
-  const std::vector<Kind> kinds = {Kind::gaussian, Kind::clustered, Kind::duplicates};
-  const std::vector<std::int64_t> budgets = {24 << 10, 41 << 10};
-  const auto rows = pairwise(
-      {metrics.size(), kinds.size(), budgets.size(), all_dtypes().size(), all_layouts().size(), all_layouts().size()},
-      5);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    Case c;
-    c.metric = metrics[rows[i][0]];
-    c.kind = kinds[rows[i][1]];
-    c.budget = budgets[rows[i][2]];
-    c.dtype = all_dtypes()[rows[i][3]];
-    c.base_layout = all_layouts()[rows[i][4]];
-    c.query_layout = all_layouts()[rows[i][5]];
-    c.shape = {607, 7, 13};
-    c.k = 6;
-    c.seed = i + 1;
-    Options within = c.options();
-    within.backend = GetParam();
-    EXPECT_LT(explain({607, 7, 13, 6, c.dtype}, within).base_tile, 200) << c;
-    EXPECT_TRUE(with_dtype(c.dtype, [&]<class T>() { return matches<T>(c, GetParam()); })) << c;
+  const Axes axes{.shapes = {{607, 7, 13}},
+                  .metrics = {MetricKind::euclidean, MetricKind::cosine, MetricKind::manhattan},
+                  .kinds = {Kind::gaussian, Kind::clustered, Kind::duplicates},
+                  .counts = {6},
+                  .budgets = {24 << 10, 41 << 10}};
+  for (const Case& c : covering_cases(axes, GetParam())) {
+    EXPECT_LT(explain({607, 7, 13, 6, c.dtype}, c.options()).base_tile, 200) << c;
+    EXPECT_TRUE(search_matches(c)) << c;
   }
 }
 
@@ -134,8 +74,7 @@ TEST_P(DeviceSearch, AStreamedBaseCanBeGivenUp) {
   within.memory_budget = 30 << 10;
   int calls = 0;
   within.progress = [&](const Progress&) { return ++calls < 3; };
-  EXPECT_TRUE(
-      fails_with(ErrorCode::cancelled, {}, [&] { search(sample.base.view(), sample.queries.view(), 5, within); }));
+  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] { search(sample, 5, within); }));
   EXPECT_EQ(calls, 3);
 }
 
@@ -143,8 +82,7 @@ TEST_P(DeviceSearch, TooSmallABudgetIsNamed) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {500, 4, 8}, MetricKind::euclidean, 3);
   Options within = options();
   within.memory_budget = 1000;
-  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"1000"},
-                         [&] { search(sample.base.view(), sample.queries.view(), 100, within); }));
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"1000"}, [&] { search(sample, 100, within); }));
 }
 
 // Products cannot tell neighbors apart that lie close together far from the origin: the proof fails, and differences
@@ -155,7 +93,7 @@ TEST_P(DeviceSearch, QueriesWithoutAProofClimbTheLadder) {
     const Sample<float> sample = generate<float>(kind, kShape, MetricKind::sqeuclidean, 5);
     Options products = options(MetricKind::sqeuclidean);
     products.distance = DistanceStage::gemm;
-    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 8, products);
+    const Neighbors<float> got = search(sample, 8, products);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, MetricKind::sqeuclidean), 8)) << to_string(kind);
     ASSERT_FALSE(got.report.steps.empty());
     EXPECT_EQ(to_string(got.report.steps.front().pass), "gemm");
@@ -171,7 +109,7 @@ TEST_P(DeviceSearch, TiesOfBytesNeedOneStep) {
     const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::ties, {700, 15, 6}, metric, 4);
     Options scores = options(metric);
     scores.distance = DistanceStage::direct;
-    const auto got = search(sample.base.view(), sample.queries.view(), 12, scores);
+    const auto got = search(sample, 12, scores);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, metric), 12)) << kith::to_string(metric);
     EXPECT_EQ(got.report.steps.size(), 1U) << kith::to_string(metric);
   }
@@ -185,7 +123,7 @@ TEST_P(DeviceSearch, TiesOfSmallIntegersNeedOneStep) {
     const Truth<float> truth = truth_of(sample, MetricKind::sqeuclidean);
     Options scores = options(MetricKind::sqeuclidean);
     scores.distance = DistanceStage::direct;
-    const auto got = search(sample.base.view(), sample.queries.view(), 12, scores);
+    const auto got = search(sample, 12, scores);
     EXPECT_TRUE(matches_truth(got, truth, 12));
     EXPECT_EQ(got.report.steps.size() > 1, broken);
   }
@@ -197,19 +135,9 @@ TEST_P(DeviceSearch, WellSpreadPointsNeedOneStep) {
        {DistanceStage::direct, DistanceStage::tiled, DistanceStage::register_tiled, DistanceStage::gemm}) {
     Options forced = options(MetricKind::sqeuclidean);
     forced.distance = stage;
-    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), 5, forced);
+    const Neighbors<float> got = search(sample, 5, forced);
     EXPECT_EQ(got.report.steps.size(), 1U) << stage;
     EXPECT_EQ(got.report.plan.distance, stage);
-  }
-}
-
-TEST_P(DeviceSearch, EverySelectionMethodGivesTheSameAnswer) {
-  const Sample<float> sample = generate<float>(Kind::ties, {300, 6, 5}, MetricKind::manhattan, 4);
-  const Truth<float> truth = truth_of(sample, MetricKind::manhattan);
-  for (const SelectMethod method : select_methods(GetParam())) {
-    Options forced = options(MetricKind::manhattan);
-    forced.select = method;
-    EXPECT_TRUE(matches_truth(search(sample.base.view(), sample.queries.view(), 12, forced), truth, 12)) << method;
   }
 }
 
@@ -229,7 +157,7 @@ TEST_P(DeviceSearch, FusedGivesTheSameAnswer) {
     const Sample<float> sample = generate<float>(problem.kind, kShape, problem.metric, 6);
     Options fused = options(problem.metric);
     fused.method = Method::fused;
-    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), problem.k, fused);
+    const Neighbors<float> got = search(sample, problem.k, fused);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, problem.metric), problem.k))
         << kith::to_string(problem.metric) << ' ' << to_string(problem.kind);
     EXPECT_EQ(to_string(got.report.steps.front().pass), "fused");
@@ -252,7 +180,7 @@ TEST_P(DeviceSearch, ThePlanCanBeReadBefore) {
   EXPECT_NE(to_string(plan).find(to_string(plan.distance)), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, DeviceSearch, testing::ValuesIn(search_backends()),
+INSTANTIATE_TEST_SUITE_P(Backends, DeviceSearch, testing::ValuesIn(device_backends()),
                          [](const auto& backend) { return std::string(to_string(backend.param)); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DeviceSearch);
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "kith/search.hpp"
+#include "support/cases.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
-#include "support/problem.hpp"
 
 namespace kith::test {
 namespace {
@@ -30,23 +30,8 @@ void expect_oracle_distances(const Case& c) {
 }
 
 TEST(Distances, EqualTheOracle) {
-  std::size_t turn = 0;
-  for (const Metric& metric : all_metrics()) {
-    for (const DType dtype : all_dtypes()) {
-      for (const Kind kind : all_kinds()) {
-        Case c;
-        c.kind = kind;
-        c.dtype = dtype;
-        c.metric = metric;
-        c.shape = turn % 2 == 0 ? Shape{67, 5, 37} : Shape{9, 19, 8};
-        c.base_layout = all_layouts()[turn % 4];
-        c.query_layout = all_layouts()[(turn / 4) % 4];
-        c.threads = 1 + static_cast<int>(turn % 3);
-        c.seed = ++turn;
-        with_dtype(dtype, [&]<class T>() { expect_oracle_distances<T>(c); });
-      }
-    }
-  }
+  for (const Case& c : every_metric_type_and_kind({{67, 5, 37}, {9, 19, 8}}))
+    with_dtype(c.dtype, [&]<class T>() { expect_oracle_distances<T>(c); });
 }
 
 TEST(Distances, ASmallBudgetChangesNothing) {
@@ -63,10 +48,9 @@ TEST(Distances, RefuseWhatSearchRefuses) {
   const Matrix<float> wide(1, 3, {1, 2, 3});
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"2", "3"}, [&] { distances(points.view(), wide.view()); }));
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [&] { distances(MatrixView<float>(), points.view()); }));
-  Options options;
-  options.metric = MetricKind::cosine;
   const Matrix<float> zero(1, 2, {0, 0});
-  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"row 0"}, [&] { distances(points.view(), zero.view(), options); }));
+  EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"row 0"},
+                         [&] { distances(points.view(), zero.view(), options_for(MetricKind::cosine)); }));
 }
 
 TEST(Distances, ProgressCanCancel) {

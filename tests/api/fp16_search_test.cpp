@@ -6,32 +6,23 @@
 
 #include "kith/index.hpp"
 #include "support/compare.hpp"
+#include "support/on_backend.hpp"
 #include "support/oracle.hpp"
-#include "support/problem.hpp"
 
 namespace kith::test {
 namespace {
 
-std::vector<Backend> fp16_backends() {
-  std::vector<Backend> found;
-  for (const Backend backend : available_backends())
-    if (backend != Backend::cpu) found.push_back(backend);
-  return found;
-}
-
-class Fp16Search : public testing::TestWithParam<Backend> {
+class Fp16Search : public OnBackend {
  protected:
   static Options fp16(const Metric& metric) {
-    Options options;
-    options.backend = GetParam();
-    options.metric = metric;
-    options.distance = DistanceStage::fp16;
-    return options;
+    Options asked = options(metric);
+    asked.distance = DistanceStage::fp16;
+    return asked;
   }
 
   // Searches, and compares with the oracle.
   static SearchReport report_of(const Sample<float>& sample, std::int64_t k, const Options& options) {
-    const Neighbors<float> got = search(sample.base.view(), sample.queries.view(), k, options);
+    const Neighbors<float> got = search(sample, k, options);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, options.metric), k)) << got.report.plan;
     EXPECT_FALSE(got.report.steps.empty());
     return got.report;
@@ -151,15 +142,13 @@ TEST_P(Fp16Search, AnIndexLearnsWhatFails) {
 }
 
 TEST_P(Fp16Search, ThePlannerTakesItWhereItPays) {
-  Options options;
-  options.backend = GetParam();
-  EXPECT_EQ(explain({1000000, 10000, 128, 10, DType::float32}, options).distance, DistanceStage::fp16);
-  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::float64}, options).distance, DistanceStage::fp16);
-  EXPECT_NE(explain({1000000, 10000, 128, 10, DType::uint8}, options).distance, DistanceStage::fp16)
-      << "sums of bytes are exact";
-  EXPECT_EQ(explain({1000000, 10000, 960, 10, DType::uint8}, options).distance, DistanceStage::fp16);
-  EXPECT_NE(explain({1000000, 10, 128, 10, DType::float32}, options).distance, DistanceStage::fp16);
-  EXPECT_NE(explain({1000000, 10000, 8, 10, DType::float32}, options).distance, DistanceStage::fp16);
+  const auto taken = [](const Problem& problem) { return explain(problem, options()).distance == DistanceStage::fp16; };
+  EXPECT_TRUE(taken({1000000, 10000, 128, 10, DType::float32}));
+  EXPECT_FALSE(taken({1000000, 10000, 128, 10, DType::float64}));
+  EXPECT_FALSE(taken({1000000, 10000, 128, 10, DType::uint8})) << "sums of bytes are exact";
+  EXPECT_TRUE(taken({1000000, 10000, 960, 10, DType::uint8}));
+  EXPECT_FALSE(taken({1000000, 10, 128, 10, DType::float32}));
+  EXPECT_FALSE(taken({1000000, 10000, 8, 10, DType::float32}));
 }
 
 TEST_P(Fp16Search, RefusesWhatItCannotMultiply) {
@@ -171,7 +160,7 @@ TEST_P(Fp16Search, RefusesWhatItCannotMultiply) {
                          [&] { search(doubles.view(), doubles.view(), 1, fp16(MetricKind::euclidean)); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Fp16Search, testing::ValuesIn(fp16_backends()),
+INSTANTIATE_TEST_SUITE_P(Backends, Fp16Search, testing::ValuesIn(device_backends()),
                          [](const auto& backend) { return std::string(to_string(backend.param)); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Fp16Search);
 

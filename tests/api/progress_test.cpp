@@ -41,9 +41,7 @@ struct Watcher {
 class Promise7Progress : public testing::Test {
  protected:
   Options options_with(ProgressCallback callback, DistanceStage stage = DistanceStage::automatic) const {
-    Options options;
-    options.distance = stage;
-    options.threads = 2;
+    Options options = options_for(stage, 2);
     options.memory_budget = 2 << 20;
     options.progress = std::move(callback);
     return options;

@@ -7,10 +7,9 @@
 #include <string>
 
 #include "kith/index.hpp"
-#include "kith/topk.hpp"
+#include "support/cases.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
-#include "support/problem.hpp"
 
 namespace kith::test {
 namespace {
@@ -44,40 +43,46 @@ void require(const testing::AssertionResult& result, const Case& c) {
   RC_FAIL("the answer is not the oracle's");
 }
 
-template <Element T>
-void check_search(const Case& c) {
-  const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
-  const Points<T> base(sample.base, c.base_layout);
-  const Points<T> queries(sample.queries, c.query_layout);
-  Options options = c.options();
+void check_search(DType dtype) {
+  Case c = any_case(400);
+  c.dtype = dtype;
   try {
-    explain({c.shape.base_rows, c.shape.queries, c.shape.dims, c.k, c.dtype}, options);
+    explain({c.shape.base_rows, c.shape.queries, c.shape.dims, c.k, c.dtype}, c.options());
   } catch (const Error& error) {
     RC_ASSERT(error.code() == ErrorCode::invalid_argument);  // a stage that does not take this problem
     RC_ASSERT(c.distance != DistanceStage::automatic);
-    options.distance = DistanceStage::automatic;
+    c.distance = DistanceStage::automatic;
   }
-  require(matches_truth(search(base.view(), queries.view(), c.k, options), truth_for(sample, c), c.k, agreement_for(c)),
-          c);
-}
-
-Case any_case_of(DType dtype) {
-  Case c = any_case(400);
-  c.dtype = dtype;
-  return c;
+  require(search_matches(c), c);
 }
 
 RC_GTEST_PROP(Properties, Float32SearchIsTheOracle, ()) {
-  check_search<float>(any_case_of(DType::float32));
+  check_search(DType::float32);
 }
 RC_GTEST_PROP(Properties, Float64SearchIsTheOracle, ()) {
-  check_search<double>(any_case_of(DType::float64));
+  check_search(DType::float64);
 }
 RC_GTEST_PROP(Properties, Uint8SearchIsTheOracle, ()) {
-  check_search<std::uint8_t>(any_case_of(DType::uint8));
+  check_search(DType::uint8);
 }
 RC_GTEST_PROP(Properties, Int8SearchIsTheOracle, ()) {
-  check_search<std::int8_t>(any_case_of(DType::int8));
+  check_search(DType::int8);
+}
+
+RC_GTEST_PROP(Properties, TriangleIsBruteForceWhateverTheLandmarks, ()) {
+  Case c = any_case(400);
+  if (c.metric.kind == MetricKind::inner_product) c.metric = MetricKind::euclidean;
+  c.distance = DistanceStage::automatic;
+  c.budget = 0;
+  c.base_landmarks = *rc::gen::inRange<std::int64_t>(0, 402);
+  c.query_landmarks = *rc::gen::inRange<std::int64_t>(0, 42);
+  with_dtype(c.dtype, [&]<class T>() {
+    const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
+    c.method = Method::brute;
+    const auto want = search(sample, c.k, c.options());
+    c.method = Method::triangle;
+    require(same_answer(search(sample, c.k, c.options()), want), c);
+  });
 }
 
 RC_GTEST_PROP(Properties, SearchSelfIsTheOracleWithoutThePoint, ()) {
@@ -102,7 +107,7 @@ RC_GTEST_PROP(Properties, HowItIsDoneDoesNotMatter, ()) {
     Options plain;
     plain.metric = c.metric;
     plain.threads = 1;
-    const auto want = search(sample.base.view(), sample.queries.view(), c.k, plain);
+    const auto want = search(sample, c.k, plain);
     Options options = c.options();
     options.distance = DistanceStage::automatic;
     const Points<T> base(sample.base, c.base_layout);
@@ -118,35 +123,14 @@ RC_GTEST_PROP(Properties, HowItIsDoneDoesNotMatter, ()) {
 RC_GTEST_PROP(Properties, SmallerKIsAPrefix, ()) {
   const Case c = any_case(400);
   const std::int64_t fewer = *rc::gen::inRange<std::int64_t>(1, c.k + 1);
-  Options options;
-  options.metric = c.metric;
+  const Options options = options_for(c.metric);
   with_dtype(c.dtype, [&]<class T>() {
     const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
-    const auto all = search(sample.base.view(), sample.queries.view(), c.k, options);
-    const auto few = search(sample.base.view(), sample.queries.view(), fewer, options);
+    const auto all = search(sample, c.k, options);
+    const auto few = search(sample, fewer, options);
     for (std::int64_t i = 0; i < c.shape.queries; ++i) {
       RC_ASSERT(std::equal(few.ids_of(i).begin(), few.ids_of(i).end(), all.ids_of(i).begin()));
       RC_ASSERT(std::equal(few.distances_of(i).begin(), few.distances_of(i).end(), all.distances_of(i).begin()));
-    }
-  });
-}
-
-// topk of the matrix of distances is search.
-RC_GTEST_PROP(Properties, TopkOfDistancesIsSearch, ()) {
-  Case c = any_case(200);
-  c.dtype = *rc::gen::element(DType::float32, DType::uint8);
-  Options options;
-  options.metric = c.metric;
-  with_dtype(c.dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, double>) {
-      const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
-      const Matrix<float> all = distances(sample.base.view(), sample.queries.view(), options);
-      TopkOptions selection;
-      selection.largest = c.metric.kind == MetricKind::inner_product;
-      const Topk<float> picked = topk(all.view(), c.k, selection);
-      const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), c.k, options);
-      RC_ASSERT(picked.ids == found.ids);
-      RC_ASSERT(picked.values == found.distances);
     }
   });
 }

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "kith/index.hpp"
+#include "support/compare.hpp"
+#include "support/on_backend.hpp"
 #include "support/oracle.hpp"
 
 namespace kith::test {
@@ -39,15 +41,13 @@ Matrix<float> scene(Scene kind, std::int64_t rows, unsigned seed, std::int64_t d
   return points;
 }
 
-class ShiftedSort : public testing::TestWithParam<Backend> {
+class ShiftedSort : public OnBackend {
  protected:
-  static bool is_cpu() { return GetParam() == Backend::cpu; }
   static Options options(int shifts = 5) {
-    Options options;
-    options.backend = GetParam();
-    options.method = Method::shifted_sort;
-    options.shifted_sort.shifts = shifts;
-    return options;
+    Options asked = OnBackend::options();
+    asked.method = Method::shifted_sort;
+    asked.shifted_sort.shifts = shifts;
+    return asked;
   }
   // The emulator is slow: fewer points.
   static std::int64_t rows() { return GetParam() == Backend::emulated ? 600 : 3000; }
@@ -131,10 +131,8 @@ TEST_P(ShiftedSort, BackendsAgree) {
       here.shifted_sort.curve = curve;
       Options there = here;
       there.backend = Backend::cpu;
-      const auto found = search(base.view(), points.view(), 7, here);
-      const auto right = search(base.view(), points.view(), 7, there);
-      EXPECT_EQ(found.ids, right.ids);
-      EXPECT_EQ(found.distances, right.distances);
+      EXPECT_TRUE(
+          same_answer(search(base.view(), points.view(), 7, here), search(base.view(), points.view(), 7, there)));
     }
   }
 }
@@ -148,8 +146,7 @@ TEST_P(ShiftedSort, SortedTogetherIsTheSameAnswer) {
   const auto right = search(base.view(), points.view(), 7, options());
   EXPECT_EQ(right.report.plan.shifted_sort.positions, CurvePositions::search);
   const auto found = search(base.view(), points.view(), 7, joint);
-  EXPECT_EQ(found.ids, right.ids);
-  EXPECT_EQ(found.distances, right.distances);
+  EXPECT_TRUE(same_answer(found, right));
   EXPECT_NE(to_string(found.report.plan).find("sorted together"), std::string::npos);
   const Index<float> index(base.view(), joint);
   for (int round = 0; round < 2; ++round) EXPECT_EQ(index.search(points.view(), 7).ids, right.ids);
@@ -178,12 +175,7 @@ TEST_P(ShiftedSort, AllNeighborsWhereTheWindowHasThemAll) {
        {MetricKind::euclidean, MetricKind::sqeuclidean, MetricKind::manhattan, MetricKind::chebyshev}) {
     Options with = options(1);
     with.metric = kind;
-    const auto truth = truth_of(base, points, with.metric);
-    const auto found = search(base.view(), points.view(), 60, with);
-    for (std::int64_t q = 0; q < found.queries; ++q) {
-      const auto ids = found.ids_of(q);
-      EXPECT_EQ(std::vector<std::int64_t>(ids.begin(), ids.end()), truth.nearest(q, 60));
-    }
+    EXPECT_TRUE(finds_the_truth(Sample<float>{base, points}, 60, with));
   }
 }
 
@@ -231,37 +223,31 @@ TEST_P(ShiftedSort, ASampleSaysHowGoodItIs) {
 }
 
 TEST_P(ShiftedSort, RefusesWhatItHasNot) {
-  const auto refused = [](std::int64_t dims, std::int64_t k, auto change, const std::string& says) {
+  const auto refused = [](const std::string& says, const Options& with, std::int64_t dims = 3, std::int64_t k = 1) {
     const Matrix<float> points(2000, dims);
-    Options with = options();
-    change(with);
-    try {
-      search(points.view(), points.view().rows_from(0, 1), k, with);
-      ADD_FAILURE() << "nothing was refused; expected: " << says;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-      EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
-    }
+    EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {says},
+                           [&] { search(points.view(), points.view().rows_from(0, 1), k, with); }));
   };
-  refused(
-      17, 1, [](Options&) {}, "17 dimensions");
-  refused(
-      3, 1, [](Options& with) { with.metric = MetricKind::cosine; }, "cannot search by cosine");
-  refused(
-      3, 1, [](Options& with) { with.shifted_sort.shifts = 0; }, "shifts = 0");
-  refused(
-      3, 1, [](Options& with) { with.shifted_sort.shift = 0.5; }, "shift = 0.5");
-  refused(
-      3, 1, [](Options& with) { with.distance = DistanceStage::direct; }, "no stages");
+  const auto changed = [](auto member, auto value) {
+    Options with = options();
+    with.shifted_sort.*member = value;
+    return with;
+  };
+  refused("17 dimensions", options(), 17);
+  refused("shifts = 0", options(0));
+  refused("shift = 0.5", changed(&ShiftedSortTuning::shift, 0.5));
+  Options with = options();
+  with.metric = MetricKind::cosine;
+  refused("cannot search by cosine", with);
+  with = options();
+  with.distance = DistanceStage::direct;
+  refused("no stages", with);
   if (is_cpu()) {
-    refused(
-        3, 1, [](Options& with) { with.shifted_sort.merge = CurveMerge::global_memory; }, "for devices");
-    refused(
-        3, 1, [](Options& with) { with.shifted_sort.positions = CurvePositions::sort; }, "for devices");
+    refused("for devices", changed(&ShiftedSortTuning::merge, CurveMerge::global_memory));
+    refused("for devices", changed(&ShiftedSortTuning::positions, CurvePositions::sort));
+  } else {
+    refused("k = 1025", options(), 3, 1025);
   }
-  if (!is_cpu())
-    refused(
-        3, 1025, [](Options&) {}, "k = 1025");
 }
 
 TEST_P(ShiftedSort, PlansSayThatItIsApproximate) {

@@ -1,56 +1,33 @@
 // Method triangle (Chen et al. Sweet KNN) gives the oracle's answer for all data, numbers of landmarks and threads; its
 // counters add up; it is chosen for data with structure and not for noise.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "kith/index.hpp"
+#include "support/cases.hpp"
 #include "support/compare.hpp"
+#include "support/on_backend.hpp"
 #include "support/oracle.hpp"
-#include "support/pairwise.hpp"
-#include "support/problem.hpp"
 #include "support/random.hpp"
 
 namespace kith::test {
 namespace {
 
-// The one metric without a triangle inequality.
-bool is_product(const Metric& metric) {
-  return metric.kind == MetricKind::inner_product;
-}
-
-class Triangle : public testing::TestWithParam<Backend> {
+class Triangle : public OnBackend {
  protected:
-  static bool is_cpu() { return GetParam() == Backend::cpu; }
-
   static Options options(const Metric& metric = MetricKind::euclidean, std::int64_t landmarks = 0) {
-    Options options;
-    options.backend = GetParam();
-    options.method = Method::triangle;
-    options.metric = metric;
-    options.triangle.base_landmarks = landmarks;
-    options.triangle.query_landmarks = landmarks;
-    return options;
+    Options asked = OnBackend::options(metric);
+    asked.method = Method::triangle;
+    asked.triangle.base_landmarks = landmarks;
+    asked.triangle.query_landmarks = landmarks;
+    return asked;
   }
 };
-
-template <Element T>
-testing::AssertionResult finds_the_truth(const Sample<T>& sample, std::int64_t k, const Options& options) {
-  const auto got = search(sample.base.view(), sample.queries.view(), k, options);
-  if (got.report.plan.method != Method::triangle)
-    return testing::AssertionFailure() << "method " << to_string(got.report.plan.method) << " was taken";
-  Agreement agreement;
-  if (options.metric.kind == MetricKind::minkowski) agreement = {false, 1e-6, 0};
-  return matches_truth(got, truth_of(sample, options.metric), k, agreement);
-}
 
 template <Element T, class Coordinate>
 Matrix<T> matrix_of(std::int64_t rows, std::int64_t dims, Coordinate coordinate) {
@@ -60,68 +37,13 @@ Matrix<T> matrix_of(std::int64_t rows, std::int64_t dims, Coordinate coordinate)
   return points;
 }
 
-constexpr Shape kTriangleShapes[] = {{1, 1, 1},   {2, 3, 2},    {7, 5, 3},     {64, 8, 8},
-                                     {65, 9, 17}, {257, 1, 33}, {300, 33, 31}, {700, 60, 4}};
-constexpr std::int64_t kTriangleCounts[] = {1, 2, 10, 100, 1 << 20};  // the last becomes all
-constexpr std::int64_t kLandmarkCounts[] = {0, 1, 2, 7, 1 << 20};
-
-struct TriangleCase {
-  Case problem;
-  std::int64_t base_landmarks = 0;
-  std::int64_t query_landmarks = 0;
-};
-
-std::vector<TriangleCase> covering_cases_of_triangle(bool small) {
-  constexpr std::size_t kThreadCounts = 2;
-  const std::size_t shapes = std::size(kTriangleShapes) - (small ? 1 : 0);
-  std::vector<TriangleCase> cases;
-  for (const std::vector<std::size_t>& row :
-       pairwise({all_metrics().size(), all_dtypes().size(), all_kinds().size(), shapes, std::size(kTriangleCounts),
-                 all_layouts().size(), all_layouts().size(), std::size(kLandmarkCounts), std::size(kLandmarkCounts),
-                 kThreadCounts},
-                11)) {
-    TriangleCase c;
-    c.problem.metric = all_metrics()[row[0]];
-    c.problem.dtype = all_dtypes()[row[1]];
-    c.problem.kind = all_kinds()[row[2]];
-    c.problem.shape = kTriangleShapes[row[3]];
-    if (c.problem.metric.kind == MetricKind::correlation)
-      c.problem.shape.dims = std::max<std::int64_t>(c.problem.shape.dims, 2);
-    c.problem.k = std::min(kTriangleCounts[row[4]], c.problem.shape.base_rows);
-    c.problem.base_layout = all_layouts()[row[5]];
-    c.problem.query_layout = all_layouts()[row[6]];
-    c.base_landmarks = kLandmarkCounts[row[7]];
-    c.query_landmarks = kLandmarkCounts[row[8]];
-    c.problem.threads = static_cast<int>(row[9]) + 1;
-    c.problem.method = Method::triangle;
-    c.problem.seed = cases.size() + 1;
-    cases.push_back(c);
-  }
-  return cases;
-}
-
-template <Element T>
-testing::AssertionResult triangle_matches(const TriangleCase& c, Backend backend) {
-  const Case& problem = c.problem;
-  const Sample<T> sample = generate<T>(problem.kind, problem.shape, problem.metric, problem.seed);
-  const Points<T> base(sample.base, problem.base_layout);
-  const Points<T> queries(sample.queries, problem.query_layout);
-  Options options = problem.options();
-  options.backend = backend;
-  options.triangle.base_landmarks = c.base_landmarks;
-  options.triangle.query_landmarks = c.query_landmarks;
-  if (is_product(problem.metric))
-    return fails_with(ErrorCode::invalid_argument, {"triangle", "inner_product"},
-                      [&] { search(base.view(), queries.view(), problem.k, options); });
-  const auto got = search(base.view(), queries.view(), problem.k, options);
-  if (got.report.plan.method != Method::triangle) return testing::AssertionFailure() << "another method was taken";
-  return matches_truth(got, truth_for(sample, problem), problem.k, agreement_for(problem));
-}
-
 TEST_P(Triangle, FindsTheTruthOfTheWholeGenerator) {
-  for (const TriangleCase& c : covering_cases_of_triangle(!is_cpu())) {
-    const auto result = with_dtype(c.problem.dtype, [&]<Element T>() { return triangle_matches<T>(c, GetParam()); });
-    EXPECT_TRUE(result) << c.problem << " landmarks " << c.base_landmarks << " and " << c.query_landmarks;
+  Axes axes{.methods = {Method::triangle}, .threads = {1, 2}, .landmarks = {0, 1, 2, 7, 1 << 20}};
+  if (is_cpu()) axes.shapes.push_back({700, 60, 4});
+  for (const Case& c : covering_cases(axes, GetParam())) {
+    const bool product = c.metric.kind == MetricKind::inner_product;  // the one without a triangle inequality
+    const auto work = [&] { return search_matches(c); };
+    EXPECT_TRUE(product ? fails_with(ErrorCode::invalid_argument, {"triangle", "inner_product"}, work) : work()) << c;
   }
 }
 
@@ -193,20 +115,15 @@ TEST_P(Triangle, AnIndexServesManyThreads) {
   const Sample<float> sample = generate<float>(Kind::clustered, {500, 30, 5}, MetricKind::euclidean, 4);
   const auto truth = truth_of(sample, Metric(MetricKind::euclidean));
   const Index<float> index(sample.base.view(), options());
-  std::atomic<int> right{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i)
-    threads.emplace_back([&] { right += matches_truth(index.search(sample.queries.view(), 11), truth, 11) ? 1 : 0; });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(right, 3);
+  expect_at_once(3, [&](std::size_t) { return matches_truth(index.search(sample.queries.view(), 11), truth, 11); });
 }
 
 TEST_P(Triangle, StatisticsAddUp) {
   const Sample<float> sample = generate<float>(Kind::clustered, {600, 50, 3}, MetricKind::euclidean, 2);
   Options asked = options();
-  EXPECT_FALSE(search(sample.base.view(), sample.queries.view(), 5, asked).report.triangle.has_value());
+  EXPECT_FALSE(search(sample, 5, asked).report.triangle.has_value());
   asked.statistics = true;
-  const auto report = search(sample.base.view(), sample.queries.view(), 5, asked).report;
+  const auto report = search(sample, 5, asked).report;
   ASSERT_TRUE(report.triangle.has_value());
   const TriangleStatistics& counted = *report.triangle;
   EXPECT_EQ(counted.pairs, 600 * 50);
@@ -234,15 +151,14 @@ TEST_P(Triangle, TightClustersSaveMost) {
   const Sample<float> sample{matrix_of<float>(800, 2, clustered), matrix_of<float>(40, 2, clustered)};
   Options asked = options();
   asked.statistics = true;
-  const auto report = search(sample.base.view(), sample.queries.view(), 4, asked).report;
+  const auto report = search(sample, 4, asked).report;
   EXPECT_GT(report.triangle->saved(), 0.9);
 }
 
 TEST_P(Triangle, RefusesWhatItCannotDo) {
   const Sample<float> sample = generate<float>(Kind::uniform, {20, 3, 3}, MetricKind::euclidean, 1);
   const auto refused = [&](const Options& asked, const std::vector<std::string>& mentions) {
-    return fails_with(ErrorCode::invalid_argument, mentions,
-                      [&] { search(sample.base.view(), sample.queries.view(), 2, asked); });
+    return fails_with(ErrorCode::invalid_argument, mentions, [&] { search(sample, 2, asked); });
   };
   EXPECT_TRUE(refused(options(MetricKind::inner_product), {"triangle", "inner_product"}));
   Options asked = options();
@@ -263,20 +179,19 @@ TEST_P(Triangle, CanBeCancelled) {
   const Sample<float> sample = generate<float>(Kind::clustered, {600, 200, 3}, MetricKind::euclidean, 2);
   Options asked = options();
   asked.progress = [](const Progress& progress) { return progress.fraction() < 0.1; };
-  EXPECT_TRUE(
-      fails_with(ErrorCode::cancelled, {}, [&] { search(sample.base.view(), sample.queries.view(), 5, asked); }));
+  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] { search(sample, 5, asked); }));
 }
 
 TEST_P(Triangle, ABudgetIsABudget) {
   if (!is_cpu()) GTEST_SKIP() << "budgets of devices have their own tests";
   const Sample<float> sample = generate<float>(Kind::clustered, {2000, 900, 6}, MetricKind::euclidean, 7);
-  const auto wanted = search(sample.base.view(), sample.queries.view(), 6, options());
+  const auto wanted = search(sample, 6, options());
   bool refused = false;
   for (const std::int64_t budget : {4 << 20, 300 << 10, 250 << 10, 10 << 10}) {
     Options asked = options();
     asked.memory_budget = budget;
     try {
-      const auto got = search(sample.base.view(), sample.queries.view(), 6, asked);
+      const auto got = search(sample, 6, asked);
       EXPECT_LE(got.report.plan.workspace_bytes, budget);
       EXPECT_TRUE(same_answer(got, wanted)) << budget;
     } catch (const Error& error) {
@@ -290,40 +205,6 @@ TEST_P(Triangle, ABudgetIsABudget) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, Triangle, testing::ValuesIn(available_backends()),
                          [](const auto& each) { return std::string(to_string(each.param)); });
-
-// Random problems and numbers of landmarks give brute force's ids and distances, bit for bit.
-template <Element T>
-void check_equals_brute(const Case& c, std::int64_t base_landmarks, std::int64_t query_landmarks) {
-  const Sample<T> sample = generate<T>(c.kind, c.shape, c.metric, c.seed);
-  Options options = c.options();
-  options.backend = Backend::cpu;
-  options.method = Method::brute;
-  const auto wanted = search(sample.base.view(), sample.queries.view(), c.k, options);
-  options.method = Method::triangle;
-  options.triangle.base_landmarks = base_landmarks;
-  options.triangle.query_landmarks = query_landmarks;
-  const auto got = search(sample.base.view(), sample.queries.view(), c.k, options);
-  const testing::AssertionResult same = same_answer(got, wanted);
-  if (same) return;
-  RC_LOG() << c << "\nlandmarks " << base_landmarks << " and " << query_landmarks << '\n' << same.message() << '\n';
-  RC_FAIL("triangle differs from brute force");
-}
-
-RC_GTEST_PROP(TriangleProperty, EqualsBruteForceWhateverTheLandmarks, ()) {
-  Case c;
-  c.metric = *rc::gen::suchThat(rc::gen::elementOf(all_metrics()), [](const Metric& m) { return !is_product(m); });
-  c.dtype = *rc::gen::elementOf(all_dtypes());
-  c.kind = *rc::gen::elementOf(all_kinds());
-  c.shape.base_rows = *rc::gen::inRange<std::int64_t>(1, 401);
-  c.shape.queries = *rc::gen::inRange<std::int64_t>(1, 41);
-  c.shape.dims = *rc::gen::inRange<std::int64_t>(c.metric.kind == MetricKind::correlation ? 2 : 1, 41);
-  c.k = *rc::gen::inRange<std::int64_t>(1, c.shape.base_rows + 1);
-  c.threads = *rc::gen::inRange(1, 3);
-  c.seed = *rc::gen::inRange<std::uint64_t>(1, 1000000);
-  const std::int64_t base_landmarks = *rc::gen::inRange<std::int64_t>(0, 402);
-  const std::int64_t query_landmarks = *rc::gen::inRange<std::int64_t>(0, 42);
-  with_dtype(c.dtype, [&]<Element T>() { check_equals_brute<T>(c, base_landmarks, query_landmarks); });
-}
 
 Plan chosen_for(const Matrix<float>& points, std::int64_t k) {
   Options options;

@@ -15,47 +15,20 @@ namespace {
 template <Element T>
 Matrix<T> packed(MatrixView<T> view) {
   Matrix<T> copy(view.rows, view.cols);
-  for (std::int64_t i = 0; i < view.rows; ++i) {
+  for (std::int64_t i = 0; i < view.rows; ++i)
     for (std::int64_t c = 0; c < view.cols; ++c) copy(i, c) = view(i, c);
-  }
   return copy;
 }
 
 template <Element T>
 void expect_same_as_packed(MatrixView<T> base, MatrixView<T> queries, std::int64_t k) {
-  const Matrix<T> base_copy = packed(base);
-  const Matrix<T> queries_copy = packed(queries);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
-    for (const MetricKind metric : {MetricKind::sqeuclidean, MetricKind::manhattan, MetricKind::inner_product}) {
-      Options options;
-      options.metric = metric;
-      options.distance = stage;
-      try {
-        EXPECT_TRUE(
-            same_answer(search(base, queries, k, options), search(base_copy.view(), queries_copy.view(), k, options)))
-            << stage << ' ' << kith::to_string(Metric(metric));
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
-        EXPECT_NE(stage, DistanceStage::automatic) << error.what();
-      }
+  const Sample<T> copy{packed(base), packed(queries)};
+  for (const MetricKind metric : {MetricKind::sqeuclidean, MetricKind::manhattan, MetricKind::inner_product}) {
+    for (const DistanceStage stage : usable_stages(copy, metric, k)) {
+      const Options options = options_for(metric, stage);
+      EXPECT_TRUE(same_answer(search(base, queries, k, options), search(copy, k, options)))
+          << stage << ' ' << kith::to_string(Metric(metric));
     }
-  }
-}
-
-TEST(Views, EveryLayoutOfBaseAndQueries) {
-  for (const DType dtype : all_dtypes()) {
-    with_dtype(dtype, [&]<class T>() {
-      const Sample<T> sample = generate<T>(Kind::gaussian, {333, 17, 41}, MetricKind::euclidean, 1);
-      const auto want = search(sample.base.view(), sample.queries.view(), 8);
-      for (const Layout base_layout : all_layouts()) {
-        for (const Layout query_layout : all_layouts()) {
-          const Points<T> base(sample.base, base_layout);
-          const Points<T> queries(sample.queries, query_layout);
-          EXPECT_TRUE(same_answer(search(base.view(), queries.view(), 8), want))
-              << kith::to_string(dtype) << ' ' << to_string(base_layout) << ' ' << to_string(query_layout);
-        }
-      }
-    });
   }
 }
 

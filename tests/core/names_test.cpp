@@ -4,44 +4,43 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kith/kith.hpp"
 #include "support/compare.hpp"
+#include "support/on_backend.hpp"
 
 namespace kith::test {
 namespace {
 
-TEST(Names, Backends) {
-  EXPECT_STREQ(to_string(Backend::automatic), "auto");
-  EXPECT_STREQ(to_string(Backend::cpu), "cpu");
-  EXPECT_STREQ(to_string(Backend::cuda), "cuda");
-  EXPECT_STREQ(to_string(Backend::emulated), "emulated");
-  for (const Backend backend : {Backend::automatic, Backend::cpu, Backend::cuda, Backend::emulated}) {
-    EXPECT_EQ(parse_backend(to_string(backend)), backend);
+template <class Value, class Parse>
+void expect_names(const std::vector<std::pair<Value, const char*>>& names, Parse parse) {
+  for (const auto& [value, name] : names) {
+    EXPECT_STREQ(to_string(value), name);
+    EXPECT_EQ(parse(name), value) << name;
   }
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"tpu", "auto", "cpu", "cuda", "emulated"},
-                         [] { parse_backend("tpu"); }));
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [] { parse_backend(""); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {}, [&] { parse(""); }));
 }
 
-TEST(Names, Methods) {
-  EXPECT_STREQ(to_string(Method::automatic), "auto");
-  EXPECT_STREQ(to_string(Method::brute), "brute");
-  EXPECT_STREQ(to_string(Method::two_stage), "two-stage");
-  EXPECT_STREQ(to_string(Method::fused), "fused");
-  EXPECT_STREQ(to_string(Method::triangle), "triangle");
-  EXPECT_STREQ(to_string(Method::shifted_sort), "shifted-sort");
-  for (const Method method :
-       {Method::automatic, Method::brute, Method::two_stage, Method::fused, Method::triangle, Method::shifted_sort}) {
-    EXPECT_EQ(parse_method(to_string(method)), method);
-  }
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"magic", "brute", "triangle"}, [] { parse_method("magic"); }));
+TEST(Names, OfWhatOptionsChooseAmong) {
+  expect_names<Backend>(
+      {{Backend::automatic, "auto"}, {Backend::cpu, "cpu"}, {Backend::cuda, "cuda"}, {Backend::emulated, "emulated"}},
+      parse_backend);
+  expect_names<Method>({{Method::automatic, "auto"},
+                        {Method::brute, "brute"},
+                        {Method::two_stage, "two-stage"},
+                        {Method::fused, "fused"},
+                        {Method::triangle, "triangle"},
+                        {Method::shifted_sort, "shifted-sort"}},
+                       parse_method);
+  expect_names<Symmetrize>({{Symmetrize::none, "none"}, {Symmetrize::either, "union"}, {Symmetrize::mutual, "mutual"}},
+                           parse_symmetrize);
 }
 
 TEST(Names, TheCpuIsAlwaysThereAndAutomaticIsNotABackend) {
-  const std::vector<Backend> here = available_backends();
-  EXPECT_NE(std::find(here.begin(), here.end(), Backend::cpu), here.end());
-  EXPECT_EQ(std::find(here.begin(), here.end(), Backend::automatic), here.end());
+  EXPECT_TRUE(is_available(Backend::cpu));
+  EXPECT_FALSE(is_available(Backend::automatic));
 }
 
 TEST(Names, ListsStartWithAutoAndNameNothingTwice) {
@@ -71,13 +70,16 @@ TEST(Names, TuningIsParsedAndRefusedByName) {
   EXPECT_EQ(parse_curve_merge("global_memory"), CurveMerge::global_memory);
   EXPECT_EQ(parse_curve_positions("sort"), CurvePositions::sort);
   EXPECT_STREQ(to_string(SelectMethod::radius), "radius");
-  using Words = std::vector<std::string>;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"warp", "gemm"}, [] { parse_distance_stage("warp"); }));
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"radius", "sort"}, [] { parse_select_method("radius"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"tpu", "auto", "cpu", "cuda", "emulated"},
+                         [] { parse_backend("tpu"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"magic", "brute", "triangle"}, [] { parse_method("magic"); }));
   EXPECT_TRUE(
-      fails_with(ErrorCode::invalid_argument, Words{"round", "sweet-knn"}, [] { parse_triangle_form("round"); }));
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"peano", "morton"}, [] { parse_curve("peano"); }));
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, Words{"guess", "sort"}, [] { parse_curve_positions("guess"); }));
+      fails_with(ErrorCode::invalid_argument, {"both", "none", "union", "mutual"}, [] { parse_symmetrize("both"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"warp", "gemm"}, [] { parse_distance_stage("warp"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"radius", "sort"}, [] { parse_select_method("radius"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"round", "sweet-knn"}, [] { parse_triangle_form("round"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"peano", "morton"}, [] { parse_curve("peano"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"guess", "sort"}, [] { parse_curve_positions("guess"); }));
 }
 
 TEST(Errors, CarryCodeAndMessage) {

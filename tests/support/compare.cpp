@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <limits>
 #include <sstream>
+#include <thread>
 
 namespace kith::test {
 namespace {
@@ -125,6 +126,14 @@ AssertionResult fails_with(ErrorCode code, const std::vector<std::string>& menti
     return AssertionFailure() << "expected kith::Error, got another exception: " << error.what();
   }
   return AssertionFailure() << "expected the error " << to_string(code) << ", but nothing was thrown";
+}
+
+void expect_at_once(std::size_t threads, const std::function<AssertionResult(std::size_t)>& work) {
+  std::vector<AssertionResult> results(threads, AssertionSuccess());
+  std::vector<std::thread> running;
+  for (std::size_t t = 0; t < threads; ++t) running.emplace_back([&, t] { results[t] = work(t); });
+  for (std::thread& thread : running) thread.join();
+  for (const AssertionResult& result : results) EXPECT_TRUE(result);
 }
 
 std::string printed_by(const std::function<void()>& work) {

@@ -25,12 +25,49 @@ testing::AssertionResult matches_truth(const Neighbors<D>& got, const Truth<D>& 
 template <class D>
 testing::AssertionResult same_answer(const Neighbors<D>& got, const Neighbors<D>& want);
 
+// The answer to the queries of a sample.
+template <Element T>
+Neighbors<DistanceOf<T>> search(const Sample<T>& sample, std::int64_t k, const Options& options = {}) {
+  return kith::search(sample.base.view(), sample.queries.view(), k, options);
+}
+
+// It is the oracle's, bit for bit, and was found by the method that was asked for.
+template <Element T>
+testing::AssertionResult finds_the_truth(const Sample<T>& sample, std::int64_t k, const Options& options = {}) {
+  const auto got = search(sample, k, options);
+  if (options.method != Method::automatic && got.report.plan.method != options.method)
+    return testing::AssertionFailure() << "method " << to_string(got.report.plan.method) << " was taken";
+  return matches_truth(got, truth_of(sample, options.metric), k);
+}
+
+// The distance stages of the CPU that take this problem. The others refuse it as an invalid argument; `auto` never
+// does.
+template <Element T>
+std::vector<DistanceStage> usable_stages(const Sample<T>& sample, const Metric& metric, std::int64_t k) {
+  std::vector<DistanceStage> usable;
+  Options options = options_for(metric);
+  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+    options.distance = stage;
+    try {
+      explain({sample.base.rows(), sample.queries.rows(), sample.base.cols(), k, dtype_of<T>()}, options);
+      usable.push_back(stage);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
+      EXPECT_NE(stage, DistanceStage::automatic) << error.what();
+    }
+  }
+  return usable;
+}
+
 // |got − want| within the agreement; equal infinities agree, NaN never does.
 bool agrees(double got, double want, Agreement agreement);
 
 // `work` throws kith::Error with this code and a message that contains every one of `mentions`.
 testing::AssertionResult fails_with(ErrorCode code, const std::vector<std::string>& mentions,
                                     const std::function<void()>& work);
+
+// Calls work(0), work(1), … in as many threads at once; each must succeed.
+void expect_at_once(std::size_t threads, const std::function<testing::AssertionResult(std::size_t)>& work);
 
 // What `work` wrote on stdout and stderr.
 std::string printed_by(const std::function<void()>& work);

@@ -100,13 +100,13 @@ long double precise_cosine(const std::vector<long double>& x, const std::vector<
   return std::clamp(1 - product / x_norm / y_norm, 0.0L, 2.0L);
 }
 
-template <class D>
-Truth<D> empty_truth(std::int64_t base_rows, std::int64_t queries, const Metric& metric) {
-  Truth<D> truth;
-  truth.base_rows = base_rows;
-  truth.queries = queries;
-  truth.largest_first = metric.kind == MetricKind::inner_product;
-  truth.distances.resize(static_cast<std::size_t>(base_rows * queries));
+// distance(i, j) of query i and base row j, each rounded once.
+template <class D, class Distance>
+Truth<D> make_truth(std::int64_t base_rows, std::int64_t queries, const Metric& metric, Distance distance) {
+  Truth<D> truth{base_rows, queries, metric.kind == MetricKind::inner_product, {}};
+  truth.distances.reserve(static_cast<std::size_t>(base_rows * queries));
+  for (std::int64_t i = 0; i < queries; ++i)
+    for (std::int64_t j = 0; j < base_rows; ++j) truth.distances.push_back(static_cast<D>(distance(i, j)));
   return truth;
 }
 
@@ -132,32 +132,20 @@ std::vector<std::int64_t> Truth<D>::nearest(std::int64_t query, std::int64_t k, 
 
 template <Element T>
 Truth<DistanceOf<T>> truth_of(const Matrix<T>& base, const Matrix<T>& queries, const Metric& metric) {
-  using D = DistanceOf<T>;
   const Matrix<double> xs = prepared(queries, metric);
   const Matrix<double> ys = prepared(base, metric);
-  Truth<D> truth = empty_truth<D>(base.rows(), queries.rows(), metric);
-  for (std::int64_t i = 0; i < xs.rows(); ++i) {
-    for (std::int64_t j = 0; j < ys.rows(); ++j) {
-      truth.distances[static_cast<std::size_t>(i * ys.rows() + j)] =
-          static_cast<D>(key(xs.row(i), ys.row(j), xs.cols(), metric));
-    }
-  }
-  return truth;
+  return make_truth<DistanceOf<T>>(base.rows(), queries.rows(), metric, [&](std::int64_t i, std::int64_t j) {
+    return key(xs.row(i), ys.row(j), xs.cols(), metric);
+  });
 }
 
 template <Element T>
 Truth<DistanceOf<T>> precise_truth_of(const Sample<T>& sample, const Metric& metric) {
-  using D = DistanceOf<T>;
   const Matrix<T>& base = sample.base;
   const Matrix<T>& queries = sample.queries;
-  Truth<D> truth = empty_truth<D>(base.rows(), queries.rows(), metric);
-  for (std::int64_t i = 0; i < queries.rows(); ++i) {
-    for (std::int64_t j = 0; j < base.rows(); ++j) {
-      truth.distances[static_cast<std::size_t>(i * base.rows() + j)] =
-          static_cast<D>(precise_distance(queries.row(i), base.row(j), base.cols(), metric));
-    }
-  }
-  return truth;
+  return make_truth<DistanceOf<T>>(base.rows(), queries.rows(), metric, [&](std::int64_t i, std::int64_t j) {
+    return precise_distance(queries.row(i), base.row(j), base.cols(), metric);
+  });
 }
 
 template <Element T>

@@ -164,30 +164,14 @@ const std::vector<Metric>& all_metrics() {
 }
 
 const char* to_string(Kind kind) {
-  switch (kind) {
-    case Kind::uniform: return "uniform";
-    case Kind::gaussian: return "gaussian";
-    case Kind::clustered: return "clustered";
-    case Kind::duplicates: return "duplicates";
-    case Kind::ties: return "ties";
-    case Kind::large_offset: return "large_offset";
-    case Kind::descending: return "descending";
-    case Kind::all_equal: return "all_equal";
-    case Kind::subnormal: return "subnormal";
-    case Kind::tiny: return "tiny";
-    case Kind::huge: return "huge";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"uniform",    "gaussian",  "clustered", "duplicates", "ties", "large_offset",
+                                    "descending", "all_equal", "subnormal", "tiny",       "huge"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* to_string(Layout layout) {
-  switch (layout) {
-    case Layout::packed: return "packed";
-    case Layout::padded: return "padded";
-    case Layout::column_major: return "column_major";
-    case Layout::interleaved: return "interleaved";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"packed", "padded", "column_major", "interleaved"};
+  return kNames[static_cast<std::size_t>(layout)];
 }
 
 template <Element T>
@@ -246,12 +230,26 @@ Points<T>::Points(const Matrix<T>& dense, Layout layout) {
 Options Case::options() const {
   Options options;
   options.metric = metric;
-  options.backend = Backend::cpu;
+  options.backend = backend;
   options.method = method;
   options.distance = distance;
   options.threads = threads;
   options.memory_budget = budget;
+  options.triangle.base_landmarks = base_landmarks;
+  options.triangle.query_landmarks = query_landmarks;
   return options;
+}
+
+Options options_for(const Metric& metric, DistanceStage stage, int threads) {
+  Options options;
+  options.metric = metric;
+  options.distance = stage;
+  options.threads = threads;
+  return options;
+}
+
+Options options_for(DistanceStage stage, int threads) {
+  return options_for(MetricKind::euclidean, stage, threads);
 }
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
@@ -259,7 +257,8 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
              << " n=" << c.shape.base_rows << " q=" << c.shape.queries << " d=" << c.shape.dims << " k=" << c.k
              << " base=" << to_string(c.base_layout) << " queries=" << to_string(c.query_layout)
              << " method=" << kith::to_string(c.method) << " distance=" << c.distance << " threads=" << c.threads
-             << " budget=" << c.budget << " seed=" << c.seed;
+             << " budget=" << c.budget << " seed=" << c.seed << " backend=" << c.backend
+             << " landmarks=" << c.base_landmarks << ',' << c.query_landmarks;
 }
 
 template Sample<float> generate<float>(Kind, Shape, const Metric&, std::uint64_t);

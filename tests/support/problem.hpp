@@ -89,11 +89,18 @@ struct Case {
   int threads = 0;
   std::int64_t budget = 0;
   std::uint64_t seed = 1;
+  Backend backend = Backend::cpu;
+  std::int64_t base_landmarks = 0;  // of method triangle
+  std::int64_t query_landmarks = 0;
 
   Options options() const;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c);
+
+// What is not said is left to the planner.
+Options options_for(const Metric& metric, DistanceStage stage = DistanceStage::automatic, int threads = 0);
+Options options_for(DistanceStage stage, int threads = 0);
 
 // Calls f.template operator()<T>() for the element type a dtype names.
 template <class F>
