@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/chips.hpp"
 #include "support/print.hpp"
 
 namespace kith::plan {
@@ -40,6 +41,20 @@ TEST(SelectPlan, ACrossoverOfThePolicyChangesTheMethod) {
   policy = policy_with(132);
   policy.radix_select_rows_each = 8;
   EXPECT_EQ(chosen(), SelectMethod::threshold_filter);
+}
+
+TEST(SelectPlan, EveryChipChangesTheMethodAtItsOwnCrossover) {
+  for (const core::DeviceHardware& hardware : test::chips()) {
+    const core::DevicePolicy policy = core::policy_for(hardware);
+    const std::int64_t k = policy.radix_select_min_k;
+    SCOPED_TRACE(testing::Message() << "compute capability " << hardware.compute_major << "." << hardware.compute_minor
+                                    << ", k = " << k);
+    const auto chosen = [&](std::int64_t wanted) {
+      return choose_select(100000, (k - 1) * policy.radix_select_divisor, wanted, TopkOutput::unsorted, policy);
+    };
+    EXPECT_EQ(chosen(k - 1), SelectMethod::threshold_filter);
+    EXPECT_EQ(chosen(k), SelectMethod::radix_select);
+  }
 }
 
 TEST(SelectPlan, ThePolicySaysWhichRowsABlockTakes) {
