@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -54,6 +56,16 @@ inline std::string bytes_of(const std::string& path) {
 
 inline std::string fixture(const std::string& name) {
   return (std::filesystem::path(__FILE__).parent_path() / "data" / name).string();
+}
+
+// Every format that there is but these.
+inline std::vector<Format> formats_without(std::initializer_list<Format> left_out) {
+  std::vector<Format> formats;
+  for (const std::string& name : format_names()) {
+    const Format format = parse_format(name);
+    if (std::find(left_out.begin(), left_out.end(), format) == left_out.end()) formats.push_back(format);
+  }
+  return formats;
 }
 
 // The bytes of a number as it lies in memory.
