@@ -137,6 +137,17 @@ TEST_P(ShiftedSort, BackendsAgree) {
   }
 }
 
+// More threads than blocks of points leave some threads without points.
+TEST_P(ShiftedSort, ThreadsDoNotChangeTheAnswer) {
+  const Matrix<float> base = scene(Scene::uniform, 70, 1);
+  const Matrix<float> asked = scene(Scene::uniform, 9, 2);
+  Options one = options();
+  one.threads = 1;
+  Options many = options();
+  many.threads = 16;
+  EXPECT_EQ(search(base.view(), asked.view(), 7, many).ids, search(base.view(), asked.view(), 7, one).ids);
+}
+
 TEST_P(ShiftedSort, SortedTogetherIsTheSameAnswer) {
   if (is_cpu()) GTEST_SKIP() << "a CPU finds places by search";
   const auto base = scene(Scene::clusters, 300, 15);

@@ -20,9 +20,10 @@ struct CurveBox {
     least.fill(kInfinity);
     greatest.fill(-kInfinity);
   }
-  void add(std::size_t c, double x) {
-    least[c] = std::min(least[c], x);
-    greatest[c] = std::max(greatest[c], x);
+  void add(std::size_t c, double x) { add(c, x, x); }
+  void add(std::size_t c, double from, double to) {
+    least[c] = std::min(least[c], from);
+    greatest[c] = std::max(greatest[c], to);
   }
 };
 
@@ -39,10 +40,7 @@ CurveBox bounding_box(const MatrixView<T>& rows, int threads) {
   });
   CurveBox all;
   for (const CurveBox& box : boxes)
-    for (std::size_t c = 0; c < static_cast<std::size_t>(rows.cols); ++c) {
-      all.add(c, box.least[c]);
-      all.add(c, box.greatest[c]);
-    }
+    for (std::size_t c = 0; c < static_cast<std::size_t>(rows.cols); ++c) all.add(c, box.least[c], box.greatest[c]);
   return all;
 }
 
