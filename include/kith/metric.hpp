@@ -10,6 +10,7 @@
 //   correlation    pearson        the cosine distance of x − mean(x) and y − mean(y)
 //   inner_product  ip, dot        ⟨x,y⟩ as it is; the largest come first
 //   hamming                       the share of coordinates that differ; −0 equals +0
+//   canberra                      Σ|x−y| / (|x|+|y|), where 0/0 counts 0
 //
 // A zero vector is an error under cosine, a constant one under correlation; to the others they are like any vector.
 #pragma once
@@ -32,6 +33,7 @@ enum class MetricKind {
   correlation,
   inner_product,
   hamming,
+  canberra,
 };
 
 struct Metric {

@@ -46,7 +46,7 @@ def search(
     k : 1 ≤ k ≤ number of base points
     metric : name, as scipy and scikit-learn have it
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
-        correlation, inner_product (the largest come first), hamming.
+        correlation, inner_product (the largest come first), hamming, canberra.
     method, distance, select : names that force a way of searching; see :func:`explain`
         Methods are brute, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by shifted-sort
         are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev distances.

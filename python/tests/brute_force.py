@@ -19,6 +19,9 @@ def distances(base, queries, metric, p=2.0):
         return (np.abs(x - y) ** p).sum(-1) ** (1 / p)
     if metric == "hamming":
         return (x != y).mean(-1)
+    if metric == "canberra":
+        gap = np.abs(x - y)
+        return np.divide(gap, np.abs(x) + np.abs(y), out=np.zeros_like(gap), where=gap > 0).sum(-1)
     if metric == "inner_product":
         return (x * y).sum(-1)
     if metric == "correlation":

@@ -10,6 +10,7 @@ import kith
 
 METRICS = [
     "sqeuclidean", "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "inner_product", "hamming",
+    "canberra",
 ]  # fmt: skip
 DTYPES = [np.float32, np.float64, np.uint8, np.int8]
 

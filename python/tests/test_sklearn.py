@@ -33,6 +33,7 @@ def test_same_parameters(name):
 
 
 METRICS = [dict(metric=name) for name in ("euclidean", "manhattan", "chebyshev", "cosine", "correlation", "hamming")]
+METRICS += [dict(metric="canberra")]
 METRICS += [dict(metric="minkowski", p=p) for p in (1, 2, 3, np.inf)]
 
 

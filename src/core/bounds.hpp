@@ -36,8 +36,15 @@ KITH_HOST_DEVICE inline double raw_of_distance(const Metric& metric, double dist
     // finish() takes the power 1/p, itself rounded: an error of |log raw| ≤ 745 roundings, beside pow's own.
     case MetricKind::minkowski: return std::pow(distance, metric.p) * (1 + 2e-13 + metric.p * 1e-15);
     case MetricKind::hamming: return distance * static_cast<double>(dims) * (1 + 4e-16);
-    default: return distance;
+    case MetricKind::sqeuclidean:
+    case MetricKind::manhattan:
+    case MetricKind::chebyshev:
+    case MetricKind::canberra:
+    case MetricKind::cosine:
+    case MetricKind::correlation:
+    case MetricKind::inner_product: return distance;
   }
+  return distance;
 }
 
 // Raw sums above the result have keys strictly above `key`: they cannot win, whatever their id. For form dot the raw

@@ -23,7 +23,12 @@ KITH_HOST_DEVICE inline double combine_lanes(const double* lane) {
 }
 
 // The sum that a metric needs. Minkowski's with p = 1, 2 or infinity is computed as the metric it equals.
-enum class Form { squared, absolute, maximum, power, mismatch, dot };
+enum class Form { squared, absolute, maximum, power, mismatch, ratio, dot };
+
+// Whether a coordinate takes dozens of instructions, for a power or a division, so that plans must count them.
+constexpr bool is_long(Form form) {
+  return form == Form::power || form == Form::ratio;
+}
 
 KITH_HOST_DEVICE inline MetricKind effective_kind(const Metric& metric) {
   if (metric.kind != MetricKind::minkowski) return metric.kind;
@@ -46,6 +51,7 @@ KITH_HOST_DEVICE inline Form form_of(const Metric& metric) {
     case MetricKind::chebyshev: return Form::maximum;
     case MetricKind::minkowski: return Form::power;
     case MetricKind::hamming: return Form::mismatch;
+    case MetricKind::canberra: return Form::ratio;
     case MetricKind::cosine:
     case MetricKind::correlation:
     case MetricKind::inner_product: return Form::dot;
@@ -88,6 +94,16 @@ RowFacts row_facts(MetricKind kind, const T* row, std::int64_t stride, std::int6
   return {mean, square_norm};
 }
 
+// |x − y| / (|x| + |y|), 0 where both are zero: three roundings at any scale. Where a coordinate is above 1 both are
+// halved, so that their sum cannot overflow; a half that underflows is too small beside the other to change a bit.
+// Nothing else underflows: sums of subnormal numbers are exact, and quotients are zero or near one ulp of 1 at least.
+template <class F>
+KITH_HOST_DEVICE F ratio_term(F x, F y) {
+  const F scale = std::max(std::abs(x), std::abs(y)) > 1 ? F{0.5} : F{1};
+  const F sum = std::abs(x) * scale + std::abs(y) * scale;
+  return sum == 0 ? F{0} : std::abs(x * scale - y * scale) / sum;
+}
+
 // The term of one coordinate in the raw sum.
 KITH_HOST_DEVICE inline double term(Form form, double p, double x, double y) {
   switch (form) {
@@ -96,6 +112,7 @@ KITH_HOST_DEVICE inline double term(Form form, double p, double x, double y) {
     case Form::maximum: return std::abs(x - y);
     case Form::power: return std::pow(std::abs(x - y), p);
     case Form::mismatch: return x != y ? 1.0 : 0.0;
+    case Form::ratio: return ratio_term(x, y);
     case Form::dot: return x * y;
   }
   return 0;
@@ -120,7 +137,8 @@ KITH_HOST_DEVICE inline double finish(const Metric& metric, double raw, const Ro
   switch (effective_kind(metric)) {
     case MetricKind::sqeuclidean:
     case MetricKind::manhattan:
-    case MetricKind::chebyshev: return raw;
+    case MetricKind::chebyshev:
+    case MetricKind::canberra: return raw;
     case MetricKind::euclidean: return std::sqrt(raw);
     case MetricKind::minkowski: return std::pow(raw, 1 / metric.p);
     case MetricKind::hamming: return raw / static_cast<double>(dims);

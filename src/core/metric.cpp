@@ -13,7 +13,7 @@ namespace {
 
 using core::Name;
 
-constexpr std::array<Name<MetricKind>, 17> kMetrics{{
+constexpr std::array<Name<MetricKind>, 18> kMetrics{{
     {"sqeuclidean", MetricKind::sqeuclidean},
     {"l2_squared", MetricKind::sqeuclidean},
     {"euclidean", MetricKind::euclidean},
@@ -31,6 +31,7 @@ constexpr std::array<Name<MetricKind>, 17> kMetrics{{
     {"ip", MetricKind::inner_product},
     {"dot", MetricKind::inner_product},
     {"hamming", MetricKind::hamming},
+    {"canberra", MetricKind::canberra},
 }};
 
 double parse_power(std::string_view text, std::string_view whole) {

@@ -1,7 +1,8 @@
 // score_bounds.hpp: bounds between scores computed in F and keys, so that only points that are provably too far are
 // dropped.
 //
-// A score s̃ stands for a true score s. Direct forms without cancellation (squares, magnitudes) have a relative error:
+// A score s̃ stands for a true score s. Direct forms without cancellation (squares, magnitudes, ratios: a difference, a
+// sum and a quotient are three roundings) have a relative error:
 // s(1−ε)−η ≤ s̃ ≤ s(1+ε)+η. Products have an absolute one: |s̃ − s| ≤ E, where E grows with the norm of the query and
 // the largest norm of a tile's rows. Sums of small integers have none. η covers underflow, flushed to zero or not. Both
 // include the key's own rounding in double. "Expanded" means ‖y‖² − 2⟨x,y⟩ from a matrix product: the true score is

@@ -8,10 +8,10 @@
 //
 //   (1−ε)a − η ≤ ã ≤ (1+ε)a + η,   hence |ã − a| ≤ error(ã) = ε′ã + η′  with ε′ = ε/(1−ε), η′ = η/(1−ε).
 //
-// ε: a coordinate's difference, its square and the sums in any order are fewer than dims + 8 roundings, and the root
-// halves them. η: each of dims terms may vanish below the smallest normal number, and roots are subadditive, so that
-// √(2·dims·min) covers the sum; unit vectors rounded to F are off by u in length, each. Distances that are not finite
-// rule nothing out.
+// ε: a coordinate's difference, its square (or its sum and quotient) and the sums in any order are fewer than dims + 8
+// roundings, and the root halves them. η: each of dims terms may vanish below the smallest normal number, and roots are
+// subadditive, so that √(2·dims·min) covers the sum; unit vectors rounded to F are off by u in length, each. Distances
+// that are not finite rule nothing out.
 //
 // Three deductions follow. d(q,t), d(q,c), d(c,t) are true distances; a, b computed ones.
 //   interval  d(q,t) ≥ |d(q,c) − d(c,t)| ≥ |a − b| − error(a) − error(b), so t is within θ only if b lies in
@@ -37,7 +37,19 @@ namespace kith::core {
 
 // All metrics but the inner product, and Minkowski's with p < 1, obey the triangle inequality.
 KITH_HOST_DEVICE inline bool has_triangle_inequality(const Metric& metric) {
-  return metric.kind != MetricKind::inner_product && (metric.kind != MetricKind::minkowski || metric.p >= 1);
+  switch (metric.kind) {
+    case MetricKind::inner_product: return false;
+    case MetricKind::minkowski: return metric.p >= 1;
+    case MetricKind::sqeuclidean:  // of the root
+    case MetricKind::euclidean:
+    case MetricKind::manhattan:
+    case MetricKind::chebyshev:
+    case MetricKind::cosine:  // of unit vectors
+    case MetricKind::correlation:
+    case MetricKind::hamming:
+    case MetricKind::canberra: return true;
+  }
+  return false;
 }
 
 // The raw sum that a metric distance is made of; cosine and correlation take the distance of unit vectors (of centered

@@ -12,6 +12,7 @@ double step_cost(core::Form form) {
     case core::Form::absolute:
     case core::Form::maximum: return 1.55;
     case core::Form::mismatch: return 1.5;
+    case core::Form::ratio: return 4.5;
     case core::Form::power: return 40;
     case core::Form::squared:
     case core::Form::dot: return 1;
@@ -35,8 +36,8 @@ double all_pairs_seconds(const core::StageCost& cost, const Problem& problem) {
 
 // Coordinates, in units of those that cost a multiplication or so.
 double steps_of(const Problem& problem, const Metric& metric) {
-  const auto dims = static_cast<double>(problem.dims);
-  return core::form_of(metric) == core::Form::power ? step_cost(core::Form::power) * dims : dims;
+  const core::Form form = core::form_of(metric);
+  return static_cast<double>(problem.dims) * (core::is_long(form) ? step_cost(form) : 1);
 }
 
 }  // namespace

@@ -29,15 +29,19 @@ double steps(core::Form form, bool expanded) {
   switch (form) {
     case core::Form::dot: return 1;
     case core::Form::squared: return expanded ? 1 : 1.7;
+    case core::Form::absolute:
+    case core::Form::maximum:
+    case core::Form::mismatch: return 1.7;
+    case core::Form::ratio: return 20;  // counted, not measured
     case core::Form::power: return 40;
-    default: return 1.7;
   }
+  return 1;
 }
 
 // Coordinates, in units of those that cost a multiplication or so.
 double triangle_steps(const Problem& problem, const Metric& metric) {
-  const auto dims = static_cast<double>(problem.dims);
-  return core::form_of(metric) == core::Form::power ? steps(core::Form::power, false) * dims : dims;
+  const core::Form form = core::form_of(metric);
+  return static_cast<double>(problem.dims) * (core::is_long(form) ? steps(form, false) : 1);
 }
 
 class Model {
@@ -90,7 +94,7 @@ class Model {
     if (stage == DistanceStage::tiled)
       return tiled_pairs(kTiledSide) * std::max(d_, kTiledSide) * costs_.tiled + scores;
     const double passes = std::ceil(q_ / kDirectQueries);
-    const double slow = form_ == core::Form::power ? steps(form_, false) : 1;
+    const double slow = core::is_long(form_) ? steps(form_, false) : 1;
     return std::max(passes * reading(), pairs() * (d_ + 4) * slow * costs_.direct) + scores;
   }
 

@@ -66,8 +66,9 @@ void expect_oracle_graph(Kind kind, const Metric& metric, Shape shape, std::int6
 
 TEST(Graph, EqualsTheOracleInEveryForm) {
   for (const Kind kind : {Kind::gaussian, Kind::clustered, Kind::duplicates, Kind::ties, Kind::all_equal}) {
-    for (const MetricKind metric : {MetricKind::euclidean, MetricKind::manhattan, MetricKind::cosine,
-                                    MetricKind::correlation, MetricKind::inner_product, MetricKind::hamming}) {
+    for (const MetricKind metric :
+         {MetricKind::euclidean, MetricKind::manhattan, MetricKind::cosine, MetricKind::correlation,
+          MetricKind::inner_product, MetricKind::hamming, MetricKind::canberra}) {
       for (const std::int64_t k : {1, 7}) expect_oracle_graph<float>(kind, metric, {130, 1, 20}, k);
     }
   }

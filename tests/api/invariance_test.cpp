@@ -135,7 +135,7 @@ TEST(Promise1ThreadCount, DoesNotChangeTheAnswer) {
   // Many queries are split over threads by query, one query by base rows.
   for (const Shape& shape : {Shape{9000, 1, 20}, Shape{1200, 41, 48}, Shape{5000, 3, 3}}) {
     for (const MetricKind metric : {MetricKind::euclidean, MetricKind::manhattan, MetricKind::cosine,
-                                    MetricKind::inner_product, MetricKind::hamming}) {
+                                    MetricKind::inner_product, MetricKind::hamming, MetricKind::canberra}) {
       for (const Kind kind : {Kind::ties, Kind::duplicates}) {
         const Sample<float> sample = generate<float>(kind, shape, metric, 6);
         for (DistanceStage stage : usable_stages(sample, metric, 33)) {

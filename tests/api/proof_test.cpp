@@ -177,9 +177,9 @@ Sample<T> set_trap(Trap trap, Shape shape, const Metric& metric, std::uint64_t s
   return sample;
 }
 
-constexpr MetricKind kMetrics[] = {MetricKind::sqeuclidean,  MetricKind::euclidean, MetricKind::manhattan,
-                                   MetricKind::chebyshev,    MetricKind::cosine,    MetricKind::correlation,
-                                   MetricKind::inner_product};
+constexpr MetricKind kMetrics[] = {MetricKind::sqeuclidean,   MetricKind::euclidean, MetricKind::manhattan,
+                                   MetricKind::chebyshev,     MetricKind::cosine,    MetricKind::correlation,
+                                   MetricKind::inner_product, MetricKind::canberra};
 constexpr Shape kShapes[] = {{2001, 7, 17}, {1100, 9, 128}, {801, 7, 300}};
 
 // The sample's search is the oracle's from every stage that takes it.

@@ -11,6 +11,8 @@ import numpy as np
 
 KITH = os.path.abspath(os.environ["KITH_BIN"])
 
+METRICS = ["sqeuclidean", "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation",
+           "inner_product", "hamming", "canberra"]
 OK, USAGE, BAD_DATA, MEMORY, NO_DEVICE, CANNOT_WRITE, INTERRUPTED = 0, 2, 3, 4, 5, 6, 130
 
 
@@ -83,8 +85,10 @@ def pairwise(base, queries, metric="euclidean", p=3):
         return 1 - (x * y).sum(axis=2) / norms
     if metric == "inner_product":
         return (x * y).sum(axis=2)
-    assert metric == "hamming"
-    return (x != y).mean(axis=2)
+    if metric == "hamming":
+        return (x != y).mean(axis=2)
+    assert metric == "canberra"
+    return np.divide(difference, np.abs(x) + np.abs(y), out=np.zeros_like(difference), where=difference > 0).sum(axis=2)
 
 
 def nearest(distances, k, largest=False):

@@ -18,8 +18,8 @@ constexpr std::int64_t kDims = 100;
 
 const std::vector<Metric>& growing_metrics() {
   static const std::vector<Metric> metrics = {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::manhattan,
-                                              MetricKind::chebyshev,   MetricKind::hamming,   Metric::minkowski(1.5),
-                                              Metric::minkowski(3),    Metric::minkowski(40)};
+                                              MetricKind::chebyshev,   MetricKind::hamming,   MetricKind::canberra,
+                                              Metric::minkowski(1.5),  Metric::minkowski(3),  Metric::minkowski(40)};
   return metrics;
 }
 

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "support/oracle.hpp"
 #include "support/problem.hpp"
+#include "support/random.hpp"
 
 namespace kith::test {
 namespace {
@@ -56,8 +58,9 @@ TEST(Key, MinkowskiWithANamedPIsThatMetric) {
 
 TEST(Key, AppendedZerosChangeNothing) {
   Sample<double> sample = generate<double>(Kind::gaussian, {1, 1, 21}, MetricKind::euclidean, 1);
-  for (const Metric& metric : {Metric(MetricKind::sqeuclidean), Metric(MetricKind::cosine), Metric::minkowski(3),
-                               Metric(MetricKind::inner_product), Metric(MetricKind::chebyshev)}) {
+  for (const Metric& metric :
+       {Metric(MetricKind::sqeuclidean), Metric(MetricKind::cosine), Metric::minkowski(3),
+        Metric(MetricKind::inner_product), Metric(MetricKind::chebyshev), Metric(MetricKind::canberra)}) {
     const double want = library_key(sample.queries.view(), sample.base.view(), 0, metric);
     for (const std::int64_t extra : {1, 2, 3, 40}) {
       Matrix<double> x(1, 21 + extra);
@@ -66,6 +69,48 @@ TEST(Key, AppendedZerosChangeNothing) {
       std::copy_n(sample.base.data(), 21, y.data());
       EXPECT_EQ(library_key(x.view(), y.view(), 0, metric), want) << kith::to_string(metric) << " + " << extra;
     }
+  }
+}
+
+// Integers below 2^11, times a power of two: subnormal at one end, with sums that overflow at the other.
+template <class F>
+void expect_same_ratio_at_every_scale() {
+  constexpr int kBits = 11;
+  Random random(4);
+  const auto integer = [&] { return static_cast<F>(random.below(2 << kBits)) - static_cast<F>(1 << kBits); };
+  for (int i = 0; i < 300; ++i) {
+    const F x = integer();
+    const F y = integer();
+    const F want = x == y ? F{0} : std::abs(x - y) / (std::abs(x) + std::abs(y));
+    using Limits = std::numeric_limits<F>;
+    for (const int exponent : {Limits::min_exponent - Limits::digits, Limits::min_exponent, -kBits, 0, 1,
+                               Limits::max_exponent - kBits - 1}) {
+      EXPECT_EQ(core::ratio_term(std::ldexp(x, exponent), std::ldexp(y, exponent)), want)
+          << x << ' ' << y << " times 2^" << exponent;
+    }
+  }
+}
+
+TEST(Key, RatiosAreTheSameAtEveryScale) {
+  expect_same_ratio_at_every_scale<float>();
+  expect_same_ratio_at_every_scale<double>();
+}
+
+TEST(Key, RatiosAtTheEndsOfTheRange) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(core::ratio_term(kLargest, -kLargest), 1);
+  EXPECT_EQ(core::ratio_term(kLargest, kLargest), 0);
+  EXPECT_EQ(core::ratio_term(kLargest, kLeast), 1);
+  EXPECT_EQ(core::ratio_term(kLeast, 2 * kLeast), 1.0 / 3);
+  EXPECT_EQ(core::ratio_term(1.0, std::nextafter(1.0, 2.0)), 0x1p-53);
+  for (const double x : {0.0, -0.0}) {
+    for (const double y : {0.0, -0.0}) {
+      EXPECT_EQ(core::ratio_term(x, y), 0);
+      EXPECT_FALSE(std::signbit(core::ratio_term(x, y)));
+    }
+    EXPECT_EQ(core::ratio_term(x, kLeast), 1);
+    EXPECT_EQ(core::ratio_term(x, -kLargest), 1);
   }
 }
 

@@ -15,8 +15,9 @@ namespace kith::test {
 namespace {
 
 TEST(Metric, NamesAreThoseOfTheTable) {
-  EXPECT_EQ(metric_names(), (std::vector<std::string>{"sqeuclidean", "euclidean", "manhattan", "chebyshev", "minkowski",
-                                                      "cosine", "correlation", "inner_product", "hamming"}));
+  EXPECT_EQ(metric_names(),
+            (std::vector<std::string>{"sqeuclidean", "euclidean", "manhattan", "chebyshev", "minkowski", "cosine",
+                                      "correlation", "inner_product", "hamming", "canberra"}));
 }
 
 TEST(Metric, EveryNameParsesToItself) {
@@ -93,6 +94,7 @@ TEST(Metric, ReturnsWhatTheTableSays) {
   EXPECT_EQ(distance(Metric::minkowski(std::numeric_limits<double>::infinity()), query, base), 4);
   EXPECT_EQ(distance(MetricKind::inner_product, query, base), 0);
   EXPECT_EQ(distance(MetricKind::hamming, query, base), 1);
+  EXPECT_EQ(distance(MetricKind::canberra, query, base), 2);
   const Matrix<float> x(1, 2, {1, 0});
   EXPECT_FLOAT_EQ(distance(MetricKind::cosine, x, base), 0.4F);
   EXPECT_EQ(distance(MetricKind::cosine, x, Matrix<float>(1, 2, {-2, 0})), 2);

@@ -86,6 +86,7 @@ TEST(Support, OracleAgreesWithHandMadeDistances) {
   EXPECT_EQ(key_distance(x, y, 3, Metric::minkowski(std::numeric_limits<double>::infinity())), 4);
   EXPECT_EQ(key_distance(x, y, 3, MetricKind::inner_product), 25);
   EXPECT_EQ(key_distance(x, y, 3, MetricKind::hamming), 2.0 / 3);
+  EXPECT_EQ(key_distance(x, y, 3, MetricKind::canberra), 3.0 / 5 + 4.0 / 8);
   EXPECT_DOUBLE_EQ(key_distance(x, y, 3, MetricKind::cosine), 1 - 25 / std::sqrt(14.0 * 61.0));
   // (-1, 0, 1) and (-1/3, 5/3, -4/3): product -1, norms 2 and 14/3.
   EXPECT_DOUBLE_EQ(key_distance(x, y, 3, MetricKind::correlation), 1 + 1 / std::sqrt(2 * 14.0 / 3));

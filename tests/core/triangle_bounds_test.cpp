@@ -17,10 +17,10 @@ namespace kith::test {
 namespace {
 
 const std::vector<Metric>& metrics_with_triangle_inequality() {
-  static const std::vector<Metric> metrics = {MetricKind::sqeuclidean, MetricKind::euclidean,  MetricKind::manhattan,
-                                              MetricKind::chebyshev,   MetricKind::hamming,    MetricKind::cosine,
-                                              MetricKind::correlation, Metric::minkowski(1.5), Metric::minkowski(3),
-                                              Metric::minkowski(40)};
+  static const std::vector<Metric> metrics = {MetricKind::sqeuclidean, MetricKind::euclidean,   MetricKind::manhattan,
+                                              MetricKind::chebyshev,   MetricKind::hamming,     MetricKind::canberra,
+                                              MetricKind::cosine,      MetricKind::correlation, Metric::minkowski(1.5),
+                                              Metric::minkowski(3),    Metric::minkowski(40)};
   return metrics;
 }
 
@@ -57,6 +57,7 @@ double computed_distance(const Metric& metric, const PointOfFew& x, const PointO
       case core::Form::maximum: raw = std::max(raw, difference); break;
       case core::Form::power: raw += std::pow(difference, static_cast<F>(metric.p)); break;
       case core::Form::mismatch: raw += difference != 0 ? F{1} : F{0}; break;
+      case core::Form::ratio: raw += core::ratio_term(a[c], b[c]); break;
       default: raw += difference;
     }
   }

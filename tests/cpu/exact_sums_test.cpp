@@ -1,5 +1,6 @@
 // The SIMD sums must equal core::raw_sum bit for bit: ids and returned distances depend on it.
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -11,8 +12,8 @@
 namespace kith::cpu {
 namespace {
 
-constexpr core::Form kForms[] = {core::Form::squared, core::Form::absolute, core::Form::maximum,
-                                 core::Form::power,   core::Form::mismatch, core::Form::dot};
+constexpr core::Form kForms[] = {core::Form::squared,  core::Form::absolute, core::Form::maximum, core::Form::power,
+                                 core::Form::mismatch, core::Form::ratio,    core::Form::dot};
 
 // Values whose sums round differently in every other order of summation.
 template <class T>
@@ -52,6 +53,42 @@ void expect_same_bits(std::int64_t dims, std::int64_t col_stride, bool means) {
           << "form " << static_cast<int>(form) << ", dims " << dims << ": " << raw[i] << " is not " << expected;
     }
   }
+}
+
+// Every pair of values whose sums overflow, whose differences are subnormal, or that are zeros of either sign.
+template <class T>
+void expect_same_ratios_of_extremes() {
+  using Limits = std::numeric_limits<T>;
+  const T values[] = {Limits::max(),
+                      -Limits::max(),
+                      Limits::max() / 3,
+                      Limits::min(),
+                      Limits::denorm_min(),
+                      T{1},
+                      3 * Limits::denorm_min(),
+                      T{-3},
+                      T{0},
+                      -T{0}};
+  std::vector<double> x;
+  std::vector<T> y;
+  for (const T a : values)
+    for (const T b : values) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  const auto dims = static_cast<std::int64_t>(x.size());
+  const ExactBase<T> view{y.data(), dims, 1, dims, nullptr};
+  const std::int64_t id = 0;
+  double raw = 0;
+  exact_sums(core::Form::ratio, 0, x.data(), view, &id, 1, &raw);
+  EXPECT_EQ(raw, core::raw_sum(core::Form::ratio, 0, x.data(), 1, 0.0, y.data(), 1, 0.0, dims));
+}
+
+TEST(ExactSums, RatiosAreThoseOfTheKeyAtTheEndsOfTheRange) {
+  test::on_every_target([] {
+    expect_same_ratios_of_extremes<float>();
+    expect_same_ratios_of_extremes<double>();
+  });
 }
 
 TEST(ExactSums, EqualTheScalarKeyBitForBit) {

@@ -21,9 +21,9 @@ namespace kith::test {
 namespace {
 
 const std::vector<Metric>& forms() {
-  static const std::vector<Metric> metrics = {MetricKind::sqeuclidean,  MetricKind::manhattan,  MetricKind::chebyshev,
-                                              Metric::minkowski(3),     Metric::minkowski(1.5), MetricKind::hamming,
-                                              MetricKind::inner_product};
+  static const std::vector<Metric> metrics = {MetricKind::sqeuclidean, MetricKind::manhattan,    MetricKind::chebyshev,
+                                              Metric::minkowski(3),    Metric::minkowski(1.5),   MetricKind::hamming,
+                                              MetricKind::canberra,    MetricKind::inner_product};
   return metrics;
 }
 

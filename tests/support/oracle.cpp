@@ -37,6 +37,13 @@ double largest_difference(const double* x, const double* y, std::int64_t dims) {
   return largest;
 }
 
+// |x − y| / (|x| + |y|), scaled where the sum would overflow.
+double relative_difference(double x, double y) {
+  if (x == y) return 0;
+  if (!std::isfinite(std::abs(x) + std::abs(y))) return relative_difference(std::ldexp(x, -2), std::ldexp(y, -2));
+  return std::abs(x - y) / (std::abs(x) + std::abs(y));
+}
+
 double key(const double* x, const double* y, std::int64_t dims, const Metric& metric) {
   switch (metric.kind) {
     case MetricKind::sqeuclidean: return lane_sum(dims, [&](std::int64_t c) { return (x[c] - y[c]) * (x[c] - y[c]); });
@@ -57,6 +64,7 @@ double key(const double* x, const double* y, std::int64_t dims, const Metric& me
       for (std::int64_t c = 0; c < dims; ++c) differing += x[c] != y[c] ? 1 : 0;
       return static_cast<double>(differing) / static_cast<double>(dims);
     }
+    case MetricKind::canberra: return lane_sum(dims, [&](std::int64_t c) { return relative_difference(x[c], y[c]); });
   }
   return 0;
 }
@@ -160,6 +168,7 @@ long double precise_distance(const T* x, const T* y, std::int64_t dims, const Me
     const long double difference = std::abs(a[c] - b[c]);
     const bool squared = metric.kind == MetricKind::sqeuclidean || metric.kind == MetricKind::euclidean;
     if (metric.kind == MetricKind::manhattan) sum += difference;
+    if (metric.kind == MetricKind::canberra && difference > 0) sum += difference / (std::abs(a[c]) + std::abs(b[c]));
     if (squared) sum += difference * difference;
     if (metric.kind == MetricKind::minkowski && !std::isinf(metric.p)) {
       sum += std::pow(difference, static_cast<long double>(metric.p));
@@ -170,7 +179,8 @@ long double precise_distance(const T* x, const T* y, std::int64_t dims, const Me
   }
   switch (metric.kind) {
     case MetricKind::sqeuclidean:
-    case MetricKind::manhattan: return sum;
+    case MetricKind::manhattan:
+    case MetricKind::canberra: return sum;
     case MetricKind::euclidean: return std::sqrt(sum);
     case MetricKind::chebyshev: return largest;
     case MetricKind::minkowski:

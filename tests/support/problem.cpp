@@ -159,7 +159,8 @@ const std::vector<Metric>& all_metrics() {
                                               MetricKind::cosine,
                                               MetricKind::correlation,
                                               MetricKind::inner_product,
-                                              MetricKind::hamming};
+                                              MetricKind::hamming,
+                                              MetricKind::canberra};
   return metrics;
 }
 

@@ -24,7 +24,7 @@ except ImportError:  # scikit-learn before 1.6
 
 _METRICS = {
     "euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "chebyshev", "minkowski", "cosine", "correlation",
-    "hamming",
+    "hamming", "canberra",
 }  # fmt: skip
 _FIT_METHOD = "kith"  # scikit-learn's own code looks for "brute", "kd_tree" and "ball_tree"
 

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cpu/simd/forms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,7 +52,10 @@ HWY_INLINE DoubleVec accumulate(DoubleVec sum, DoubleVec x, DoubleVec y) {
     return hn::Max(sum, hn::Abs(hn::Sub(x, y)));
   } else if constexpr (form == core::Form::mismatch) {
     return hn::Add(sum, hn::IfThenElseZero(hn::Ne(x, y), hn::Set(d, 1.0)));
+  } else if constexpr (form == core::Form::ratio) {
+    return hn::Add(sum, ratio_term(d, x, y));
   } else {
+    static_assert(form == core::Form::dot);
     return hn::Add(sum, hn::Mul(x, y));
   }
 }
@@ -127,6 +131,7 @@ void sums(core::Form form, const double* query, const ExactBase<T>& base, const 
     case Form::absolute: return sum_listed<Form::absolute, false>(query, base, ids, count, raw);
     case Form::maximum: return sum_listed<Form::maximum, false>(query, base, ids, count, raw);
     case Form::mismatch: return sum_listed<Form::mismatch, false>(query, base, ids, count, raw);
+    case Form::ratio: return sum_listed<Form::ratio, false>(query, base, ids, count, raw);
     case Form::power: return;  // exact_sums() handles it without vectors
     case Form::dot:
       return base.means != nullptr ? sum_listed<Form::dot, true>(query, base, ids, count, raw)

@@ -52,6 +52,26 @@ struct MismatchForm : SquaredForm {
   }
 };
 
+// |x − y| / (|x| + |y|), as core::ratio_term has it, bit for bit: keys take it too.
+template <class D, class V>
+HWY_INLINE V ratio_term(D d, V x, V y) {
+  using F = hn::TFromD<D>;
+  const V one = hn::Set(d, F{1});
+  const auto large = hn::Gt(hn::Max(hn::Abs(x), hn::Abs(y)), one);
+  const V scale = hn::IfThenElse(large, hn::Set(d, F{0.5}), one);
+  const V a = hn::Mul(x, scale);
+  const V b = hn::Mul(y, scale);
+  const V sum = hn::Add(hn::Abs(a), hn::Abs(b));
+  return hn::IfThenZeroElse(hn::Eq(sum, hn::Zero(d)), hn::Div(hn::Abs(hn::Sub(a, b)), sum));
+}
+
+struct RatioForm : SquaredForm {
+  template <class D, class V>
+  HWY_INLINE V step(D d, V sum, V x, V y) const {
+    return hn::Add(sum, ratio_term(d, x, y));
+  }
+};
+
 // Scores of the dot form are negated: the nearest is the smallest.
 struct DotForm : SquaredForm {
   template <class D, class V>
@@ -84,6 +104,7 @@ HWY_INLINE void with_form(core::Form form, double p, Run run) {
     case core::Form::absolute: return run(AbsoluteForm{});
     case core::Form::maximum: return run(MaximumForm{});
     case core::Form::mismatch: return run(MismatchForm{});
+    case core::Form::ratio: return run(RatioForm{});
     case core::Form::dot: return run(DotForm{});
     case core::Form::power: {
       PowerForm power;

@@ -28,9 +28,9 @@ struct DirectTuning {
   static constexpr std::int64_t kStridesEach = 2;  // loads of each thread at least where a block shares a point
 };
 
-// Points that a group works on at once. Powers are bound by arithmetic, and long to unroll.
+// Points that a group works on at once. Long forms are bound by arithmetic.
 template <class Form>
-constexpr unsigned kDirectRows = kIsPower<Form> ? 1 : 4;
+constexpr unsigned kDirectRows = kIsLong<Form> ? 1 : 4;
 
 template <class F>
 constexpr unsigned kVectorWidth = 16 / sizeof(F);
@@ -256,7 +256,7 @@ template <class F>
 void direct_scores(const ScoreCall<F>& call) {
   if (call.queries.count == 0 || call.base.count == 0) return;
   with_form<F>(call.form, call.expanded(), call.p, [&]<class Form>(const Form& form) {
-    if constexpr (!kIsPower<Form>) {
+    if constexpr (!kIsLong<Form>) {
       if (call.queries.count == 2) return launch_direct<2>(call, form);
       if (call.queries.count > 2) return launch_direct<4>(call, form);
     }

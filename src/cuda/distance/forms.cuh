@@ -57,6 +57,15 @@ struct MismatchForm {
   __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
+// Divides with one rounding, as the compiler does unless told otherwise: ScoreBounds counts on it.
+template <class F>
+struct RatioForm {
+  static constexpr bool kHasBias = false;
+  __device__ __forceinline__ F combine(F sum, F x, F y) const { return sum + core::ratio_term(x, y); }
+  __device__ __forceinline__ F join(F a, F b) const { return a + b; }
+  __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
+};
+
 // Computes exp2(p·log2|x−y|), much shorter than pow(); zero becomes log2(0) = −∞ and zero again. ScoreBounds covers the
 // error: a few roundings for each unit of the exponent.
 template <class F>
@@ -68,11 +77,13 @@ struct PowerForm {
   __device__ __forceinline__ F finish(F sum, F /*bias*/) const { return sum; }
 };
 
-// Loops around a power, which takes dozens of instructions, are not unrolled.
+// Loops around a power or a division, which take dozens of instructions, are not unrolled.
 template <class Form>
-constexpr bool kIsPower = false;
+constexpr bool kIsLong = false;
 template <class F>
-constexpr bool kIsPower<PowerForm<F>> = true;
+constexpr bool kIsLong<PowerForm<F>> = true;
+template <class F>
+constexpr bool kIsLong<RatioForm<F>> = true;
 
 // Calls body(form) with the operators of `form`; `expanded` turns squares into products with bias.
 template <class F, class Body>
@@ -83,6 +94,7 @@ void with_form(core::Form form, bool expanded, double p, Body body) {
     case core::Form::maximum: return body(MaximumForm<F>{});
     case core::Form::power: return body(PowerForm<F>{static_cast<F>(p)});
     case core::Form::mismatch: return body(MismatchForm<F>{});
+    case core::Form::ratio: return body(RatioForm<F>{});
     case core::Form::dot: return body(ProductForm<F>{F{-1}});
   }
 }

@@ -18,6 +18,7 @@ const char* form_name(core::Form form) {
     case core::Form::maximum: return "maximum";
     case core::Form::power: return "power";
     case core::Form::mismatch: return "mismatch";
+    case core::Form::ratio: return "ratio";
     case core::Form::dot: return "dot";
   }
   return "unknown";

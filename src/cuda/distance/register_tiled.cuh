@@ -353,7 +353,7 @@ __device__ __forceinline__ void add_chunk(const Form& form, const ThreadPairs<F>
                                           const F* base, unsigned coordinates, TileScores<F>& sums) {
   using Shape = TileShape<F>;
   unsigned c = 0;
-  if constexpr (!kIsPower<Form>) {
+  if constexpr (!kIsLong<Form>) {
     constexpr unsigned kAtOnce = Form::kHasBias ? 8 : 4;  // more would not fit the instruction cache
 #pragma unroll 1
     for (; c + kAtOnce <= coordinates; c += kAtOnce)

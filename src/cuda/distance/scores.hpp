@@ -7,6 +7,7 @@
 //   absolute, maximum  Σ|x−y|, max|x−y|
 //   power              Σ|x−y|^p
 //   mismatch           the number of coordinates that differ
+//   ratio              Σ|x−y| / (|x|+|y|)
 //   dot                −⟨x,y⟩
 #pragma once
 

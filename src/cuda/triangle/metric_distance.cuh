@@ -51,12 +51,15 @@ struct ScoreTerms {
   __device__ __forceinline__ F add(F sum, F x, F y) const {
     if constexpr (kSquared) return distance::SquaredForm<F>{}.combine(sum, x, y);
     switch (form) {
+      case core::Form::squared: return distance::SquaredForm<F>{}.combine(sum, x, y);
       case core::Form::absolute: return distance::AbsoluteForm<F>{}.combine(sum, x, y);
       case core::Form::maximum: return distance::MaximumForm<F>{}.combine(sum, x, y);
       case core::Form::power: return distance::PowerForm<F>{p}.combine(sum, x, y);
       case core::Form::mismatch: return distance::MismatchForm<F>{}.combine(sum, x, y);
-      default: return distance::SquaredForm<F>{}.combine(sum, x, y);
+      case core::Form::ratio: return distance::RatioForm<F>{}.combine(sum, x, y);
+      case core::Form::dot: break;  // products have no triangle inequality
     }
+    return sum;
   }
   __device__ __forceinline__ F join(F a, F b) const {
     if (!kSquared && form == core::Form::maximum) return fmax(a, b);

@@ -77,6 +77,8 @@ double plain_distance(const Metric& metric, const std::vector<double>& x, const 
       return std::pow(sum([&](double a, double b) { return std::pow(std::abs(a - b), metric.p); }), 1 / metric.p);
     case MetricKind::hamming:
       return sum([](double a, double b) { return a != b ? 1.0 : 0.0; }) / static_cast<double>(x.size());
+    case MetricKind::canberra:
+      return sum([](double a, double b) { return a == b ? 0.0 : std::abs(a - b) / (std::abs(a) + std::abs(b)); });
     case MetricKind::inner_product: return sum(product);
     case MetricKind::cosine:
     case MetricKind::correlation: {
@@ -224,7 +226,8 @@ class Searched {
 
 const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,     MetricKind::manhattan,
                            MetricKind::chebyshev,   Metric::minkowski(3),      MetricKind::cosine,
-                           MetricKind::correlation, MetricKind::inner_product, MetricKind::hamming};
+                           MetricKind::correlation, MetricKind::inner_product, MetricKind::hamming,
+                           MetricKind::canberra};
 constexpr Plan::Pass kGemm{DistanceStage::gemm, true};
 constexpr Plan::Pass kStages[] = {{DistanceStage::direct},
                                   {DistanceStage::tiled},

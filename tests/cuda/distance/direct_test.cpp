@@ -26,7 +26,7 @@ struct FormCase {
 constexpr FormCase kForms[] = {
     {"squared", Form::squared, false}, {"expanded", Form::squared, true}, {"absolute", Form::absolute, false},
     {"maximum", Form::maximum, false}, {"power", Form::power, false},     {"mismatch", Form::mismatch, false},
-    {"dot", Form::dot, false},
+    {"ratio", Form::ratio, false},     {"dot", Form::dot, false},
 };
 
 struct Counts {
@@ -112,6 +112,7 @@ long double term(Form form, long double x, long double y) {
     case Form::maximum: return std::abs(x - y);
     case Form::power: return std::pow(std::abs(x - y), static_cast<long double>(kPower));
     case Form::mismatch: return x != y ? 1 : 0;
+    case Form::ratio: return x == y ? 0 : std::abs(x - y) / (std::abs(x) + std::abs(y));
     case Form::dot: return -x * y;
   }
   return 0;

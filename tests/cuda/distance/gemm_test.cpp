@@ -210,7 +210,8 @@ TEST_F(Gemm, RefusesFormsThatAreNoProduct) {
                                                 {Form::absolute, "absolute"},
                                                 {Form::maximum, "maximum"},
                                                 {Form::power, "power"},
-                                                {Form::mismatch, "mismatch"}};
+                                                {Form::mismatch, "mismatch"},
+                                                {Form::ratio, "ratio"}};
   for (const auto& [form, name] : forms)
     expect_error(ErrorCode::invalid_argument, {name}, [&, form = form] {
       device::distance::gemm_scores(

@@ -24,13 +24,10 @@ struct FormCase {
   Form form;
   bool expanded = false;
 };
-constexpr FormCase kForms[] = {{"squared", Form::squared},
-                               {"expanded", Form::squared, true},
-                               {"absolute", Form::absolute},
-                               {"maximum", Form::maximum},
-                               {"power", Form::power},
-                               {"mismatch", Form::mismatch},
-                               {"dot", Form::dot}};
+constexpr FormCase kForms[] = {{"squared", Form::squared},   {"expanded", Form::squared, true},
+                               {"absolute", Form::absolute}, {"maximum", Form::maximum},
+                               {"power", Form::power},       {"mismatch", Form::mismatch},
+                               {"ratio", Form::ratio},       {"dot", Form::dot}};
 
 struct Size {
   std::int64_t queries;

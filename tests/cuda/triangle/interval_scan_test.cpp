@@ -9,7 +9,7 @@ using TriangleIntervalScan = DeviceTest;
 
 const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::manhattan,
                            MetricKind::chebyshev,   Metric::minkowski(3),  MetricKind::cosine,
-                           MetricKind::correlation, MetricKind::hamming};
+                           MetricKind::correlation, MetricKind::hamming,   MetricKind::canberra};
 
 struct Sizes {
   std::int64_t rows, queries, dims;

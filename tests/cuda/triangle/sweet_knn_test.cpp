@@ -8,8 +8,8 @@ namespace {
 
 using TriangleSweetKnn = DeviceTest;
 
-const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,   MetricKind::manhattan,
-                           MetricKind::chebyshev,   MetricKind::correlation, MetricKind::hamming};
+const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::manhattan, MetricKind::chebyshev,
+                           MetricKind::correlation, MetricKind::hamming,   MetricKind::canberra};
 struct Sizes {
   std::int64_t rows, queries, dims;
 };
