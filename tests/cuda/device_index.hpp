@@ -1,10 +1,12 @@
-// device_index.hpp: an index of the backend as the library makes it, whose searches follow plans of the tests.
+// device_index.hpp: an index of the backend as the library makes it, whose searches follow plans of the tests, and the
+// plan of brute force.
 #pragma once
 
 #include <memory>
 
 #include "cuda/functions.hpp"
 #include "device_test.hpp"
+#include "plan/device_plans.hpp"
 
 namespace kith::test {
 
@@ -41,5 +43,20 @@ class DeviceIndex {
   Options options_;
   std::unique_ptr<backend::BackendIndex<T>> index_;
 };
+
+// All queries and all points in one tile.
+inline Plan brute_plan(const Problem& problem, const Metric& metric, const Plan::Pass& first) {
+  Plan plan;
+  plan.problem = problem;
+  plan.metric = metric;
+  plan.method = first.fused ? Method::fused : Method::two_stage;
+  plan.distance = first.distance;
+  plan.expanded = first.expanded;
+  plan.passes = plan::fallback_chain(plan);
+  plan.candidates = std::min(problem.base_rows, problem.k + 6);
+  plan.query_block = problem.queries;
+  plan.base_tile = problem.base_rows;
+  return plan;
+}
 
 }  // namespace kith::test

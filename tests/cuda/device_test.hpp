@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "cuda/runtime/memory.hpp"
@@ -81,6 +80,7 @@ class DeviceArray {
   }
 
   T* data() { return buffer_.data(); }
+  const T* data() const { return buffer_.data(); }
   // Waits for the stream.
   std::vector<T> values() const {
     std::vector<T> values(buffer_.size());

@@ -79,6 +79,9 @@ template <class T>
 std::string wrong_answer(const RowsProblem<T>& problem, const std::vector<Choice<T>>& sorted, unsigned k,
                          TopkOutput form, RowAnswer<T> answer);
 
+constexpr TopkOutput kOutputs[] = {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::values_only,
+                                   TopkOutput::kth_only};
+
 const char* to_string(Values kind);
 const char* to_string(TopkOutput form);
 

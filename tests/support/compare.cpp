@@ -106,28 +106,6 @@ AssertionResult same_answer(const Neighbors<D>& got, const Neighbors<D>& want) {
   return AssertionSuccess();
 }
 
-AssertionResult fails_with(ErrorCode code, const std::vector<std::string>& mentions,
-                           const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    if (error.code() != code) {
-      return AssertionFailure() << "expected " << to_string(code) << ", got " << to_string(error.code()) << ": "
-                                << message;
-    }
-    for (const std::string& part : mentions) {
-      if (message.find(part) == std::string::npos) {
-        return AssertionFailure() << "the message does not mention \"" << part << "\": " << message;
-      }
-    }
-    return AssertionSuccess();
-  } catch (const std::exception& error) {
-    return AssertionFailure() << "expected kith::Error, got another exception: " << error.what();
-  }
-  return AssertionFailure() << "expected the error " << to_string(code) << ", but nothing was thrown";
-}
-
 void expect_at_once(std::size_t threads, const std::function<AssertionResult(std::size_t)>& work) {
   std::vector<AssertionResult> results(threads, AssertionSuccess());
   std::vector<std::thread> running;

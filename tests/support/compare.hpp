@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kith/error.hpp"
 #include "kith/search.hpp"
+#include "support/fails_with.hpp"
 #include "support/oracle.hpp"
 
 namespace kith::test {
@@ -61,10 +61,6 @@ std::vector<DistanceStage> usable_stages(const Sample<T>& sample, const Metric& 
 
 // |got − want| within the agreement; equal infinities agree, NaN never does.
 bool agrees(double got, double want, Agreement agreement);
-
-// `work` throws kith::Error with this code and a message that contains every one of `mentions`.
-testing::AssertionResult fails_with(ErrorCode code, const std::vector<std::string>& mentions,
-                                    const std::function<void()>& work);
 
 // Calls work(0), work(1), … in as many threads at once; each must succeed.
 void expect_at_once(std::size_t threads, const std::function<testing::AssertionResult(std::size_t)>& work);

@@ -1,16 +1,14 @@
 // Matrix products, the scores made of them, and points rounded to fp16: all errors are within their bounds.
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <string>
 
 #include "core/score_bounds.hpp"
-#include "cuda/distance/scores.hpp"
 #include "cuda/points/fp16_rows.hpp"
-#include "device_test.hpp"
-#include "kith/error.hpp"
+#include "distance/score_problem.hpp"
+#include "support/fails_with.hpp"
 
 namespace kith::test {
 namespace {
@@ -24,16 +22,6 @@ using device::Stream;
 using device::Workspace;
 
 using Gemm = DeviceTest;
-
-// Rows with gaps between them that must not be read, and one value before the first, so that it is aligned to its own
-// size only.
-template <class T>
-struct Matrix {
-  std::int64_t count = 0, dims = 0, stride = 0;
-  std::vector<T> values;
-
-  const T* row(std::int64_t i) const { return values.data() + 1 + i * stride; }
-};
 
 template <class T>
 T converted(double value) {
@@ -52,13 +40,10 @@ double in_double(T value) {
 }
 
 template <class T>
-Matrix<T> matrix(std::int64_t count, std::int64_t dims, std::int64_t gap, const std::function<double()>& draw) {
-  Matrix<T> made{count, dims, dims + gap, {}};
-  const double nothing = std::numeric_limits<double>::quiet_NaN();
-  made.values.assign(static_cast<std::size_t>(1 + count * made.stride), converted<T>(nothing));
+PointSet<T> matrix(std::int64_t count, std::int64_t dims, std::int64_t gap, const std::function<double()>& draw) {
+  PointSet<T> made(count, dims, {1, gap}, converted<T>(std::numeric_limits<double>::quiet_NaN()));
   for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t c = 0; c < dims; ++c)
-      made.values[static_cast<std::size_t>(1 + i * made.stride + c)] = converted<T>(draw());
+    for (std::int64_t c = 0; c < dims; ++c) made.at(i, c) = converted<T>(draw());
   return made;
 }
 
@@ -141,26 +126,15 @@ void expect_product(const Sizes& sizes, bool with_bias, bool tf32, std::size_t b
     }
 }
 
-template <class In>
-void expect_products() {
-  for (const Sizes& sizes : kSizes)
-    for (const bool with_bias : {false, true}) expect_product<In>(sizes, with_bias, false);
-}
-
-TEST_F(Gemm, MultipliesFloats) {
-  expect_products<float>();
-}
-
-TEST_F(Gemm, MultipliesDoubles) {
-  expect_products<double>();
-}
-
-TEST_F(Gemm, MultipliesFp16) {
-  expect_products<Fp16>();
-}
-
-TEST_F(Gemm, MultipliesInTf32) {
-  for (const Sizes& sizes : kSizes) expect_product<float>(sizes, true, true);
+TEST_F(Gemm, MultipliesInEveryPrecision) {
+  for (const Sizes& sizes : kSizes) {
+    for (const bool with_bias : {false, true}) {
+      expect_product<float>(sizes, with_bias, false);
+      expect_product<double>(sizes, with_bias, false);
+      expect_product<Fp16>(sizes, with_bias, false);
+    }
+    expect_product<float>(sizes, true, true);
+  }
 }
 
 TEST_F(Gemm, NeedsNoWorkspace) {
@@ -168,31 +142,18 @@ TEST_F(Gemm, NeedsNoWorkspace) {
   expect_product<Fp16>({8, 24, 304, 0}, true, false, 1);
 }
 
-// Expects `body` to throw an Error of this code and with these words.
-void expect_error(ErrorCode code, const std::vector<std::string>& words, const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    for (const std::string& word : words)
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << "no " << word << " in: " << error.what();
-    return;
-  }
-  ADD_FAILURE() << "no error";
-}
-
 TEST_F(Gemm, RefusesSizesByName) {
   const Stream stream;
   Workspace workspace(stream);
   constexpr std::int64_t kTooMany = std::int64_t{1} << 31;
-  expect_error(ErrorCode::invalid_argument, {"right rows", "2147483648", "2147483647"}, [&] {
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"right rows", "2147483648", "2147483647"}, [&] {
     device::multiply(device::MultiplyCall<float>{
         .left = {nullptr, 1, 4}, .right = {nullptr, kTooMany, 4}, .inner = 4, .workspace = workspace});
-  });
-  expect_error(ErrorCode::invalid_argument, {"the left stride", "3", "from 4"}, [&] {
+  }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"the left stride", "3", "from 4"}, [&] {
     device::multiply(device::MultiplyCall<float>{
         .left = {nullptr, 2, 3}, .right = {nullptr, 1, 4}, .inner = 4, .result_stride = 1, .workspace = workspace});
-  });
+  }));
 }
 
 TEST_F(Gemm, MultipliesNothing) {
@@ -213,58 +174,26 @@ TEST_F(Gemm, RefusesFormsThatAreNoProduct) {
                                                 {Form::mismatch, "mismatch"},
                                                 {Form::ratio, "ratio"}};
   for (const auto& [form, name] : forms)
-    expect_error(ErrorCode::invalid_argument, {name}, [&, form = form] {
+    EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {name}, [&, form = form] {
       device::distance::gemm_scores(
           device::distance::ScoreCall<float>{.queries = {}, .base = {}, .form = form, .workspace = workspace});
-    });
+    }));
 }
 
 template <class F>
-void expect_scores(bool expanded) {
-  constexpr std::int64_t kQueries = 13, kBase = 90, kDims = 37;
-  const auto queries = matrix<F>(kQueries, kDims, 3, gaussian(4));
-  const auto base = matrix<F>(kBase, kDims, 0, gaussian(5));
-  std::vector<F> bias;
-  for (std::int64_t j = 0; j < kBase; ++j)
-    bias.push_back(static_cast<F>(sums(base.row(j), base.row(j), kDims).product));
-
-  const Stream stream;
-  Workspace workspace(stream);
-  DeviceArray<F> queries_there(queries.values, stream);
-  DeviceArray<F> base_there(base.values, stream);
-  DeviceArray<F> addends_there(bias, stream);
-  DeviceArray<F> scores(std::vector<F>(kQueries * kBase), stream);
-  device::distance::gemm_scores(
-      device::distance::ScoreCall<F>{.queries = {queries_there.data() + 1, kQueries, queries.stride},
-                                     .base = {base_there.data() + 1, kBase, base.stride},
-                                     .dims = kDims,
-                                     .form = expanded ? Form::squared : Form::dot,
-                                     .bias = expanded ? addends_there.data() : nullptr,
-                                     .scores = scores.data(),
-                                     .score_stride = kBase,
-                                     .workspace = workspace});
-  const Metric metric(expanded ? MetricKind::sqeuclidean : MetricKind::inner_product);
-  const core::ScoreBounds<F> bounds(metric, kDims, expanded, false);
-  const std::vector<F> found = scores.values();
-  for (std::int64_t i = 0; i < kQueries; ++i)
-    for (std::int64_t j = 0; j < kBase; ++j) {
-      const long double square_x = sums(queries.row(i), queries.row(i), kDims).product;
-      const long double square_y = sums(base.row(j), base.row(j), kDims).product;
-      const long double product = sums(queries.row(i), base.row(j), kDims).product;
-      const long double truth = expanded ? square_y - 2 * product : -product;
-      const double bound = bounds.error(static_cast<double>(square_x), static_cast<double>(square_y));
-      ASSERT_LE(std::abs(static_cast<long double>(found[static_cast<std::size_t>(i * kBase + j)]) - truth), bound);
-    }
+void expect_scores() {
+  Random random(4);
+  auto queries = score_points<F>(13, 37, {1, 3}, random);
+  auto base = score_points<F>(90, 37, {1, 0}, random);
+  ScoreProblem<F> problem(std::move(queries), std::move(base));
+  for (const FormCase& form : kForms)
+    if (form.expanded || form.form == Form::dot)
+      for (const std::int64_t gap : {0, 3}) problem.check(device::distance::gemm_scores<F>, form, {1, gap});
 }
 
-TEST_F(Gemm, ScoresProducts) {
-  expect_scores<float>(false);
-  expect_scores<double>(false);
-}
-
-TEST_F(Gemm, ScoresExpandedSquares) {
-  expect_scores<float>(true);
-  expect_scores<double>(true);
+TEST_F(Gemm, ScoresProductsAndExpandedSquares) {
+  expect_scores<float>();
+  expect_scores<double>();
 }
 
 TEST(Fp16Scale, ScalesTheLargestToTheSameRange) {
@@ -285,15 +214,15 @@ using Fp16Points = DeviceTest;
 // A set of points on the device, rounded to fp16.
 class Rounded {
  public:
-  Rounded(const Matrix<float>& points, const float* center, double scale, cudaStream_t stream)
+  Rounded(const PointSet<float>& points, const float* center, double scale, cudaStream_t stream)
       : points_(points.values, stream),
-        fp16_(std::vector<Fp16>(static_cast<std::size_t>(points.count * device::fp16_stride(points.dims)),
+        fp16_(std::vector<Fp16>(static_cast<std::size_t>(points.rows * device::fp16_stride(points.dims)),
                                 converted<Fp16>(std::numeric_limits<double>::quiet_NaN())),
               stream),
-        norms_(std::vector<Fp16Norms>(static_cast<std::size_t>(points.count)), stream),
-        square_norms_(std::vector<float>(static_cast<std::size_t>(points.count)), stream),
-        rows_{fp16_.data(), norms_.data(), points.count, device::fp16_stride(points.dims), scale} {
-    device::round_rows({points_.data() + 1, points.count, points.stride}, points.dims, center, rows_,
+        norms_(std::vector<Fp16Norms>(static_cast<std::size_t>(points.rows)), stream),
+        square_norms_(std::vector<float>(static_cast<std::size_t>(points.rows)), stream),
+        rows_{fp16_.data(), norms_.data(), points.rows, device::fp16_stride(points.dims), scale} {
+    device::round_rows({points_.data() + 1, points.rows, points.stride}, points.dims, center, rows_,
                        square_norms_.data(), stream);
   }
 
@@ -313,14 +242,14 @@ class Rounded {
 // A base and queries, with the base's center and scale as the device computes them.
 class Problem {
  public:
-  Problem(Matrix<float> queries, Matrix<float> base, bool centered)
+  Problem(PointSet<float> queries, PointSet<float> base, bool centered)
       : queries_(std::move(queries)),
         base_(std::move(base)),
         workspace_(stream_),
         center_there_(std::vector<float>(static_cast<std::size_t>(base_.dims)), stream_),
         centered_(centered) {
     DeviceArray<float> points(base_.values, stream_);
-    const device::PointRows<float> rows{points.data() + 1, base_.count, base_.stride};
+    const device::PointRows<float> rows{points.data() + 1, base_.rows, base_.stride};
     if (centered) device::column_means(rows, base_.dims, center_there_.data(), workspace_);
     DeviceArray<float> largest({-1.0F}, stream_);
     device::largest_magnitude(rows, base_.dims, center(), largest.data(), stream_);
@@ -332,13 +261,13 @@ class Problem {
   std::vector<float> center_values() const { return center_there_.values(); }  // zeros without a center
   float largest() const { return largest_; }
   double scale() const { return scale_; }
-  const Matrix<float>& queries() const { return queries_; }
-  const Matrix<float>& base() const { return base_; }
-  Rounded rounded(const Matrix<float>& points) { return Rounded(points, center(), scale_, stream_); }
+  const PointSet<float>& queries() const { return queries_; }
+  const PointSet<float>& base() const { return base_; }
+  Rounded rounded(const PointSet<float>& points) { return Rounded(points, center(), scale_, stream_); }
   Workspace& workspace() { return workspace_; }
 
  private:
-  Matrix<float> queries_, base_;
+  PointSet<float> queries_, base_;
   Stream stream_;
   Workspace workspace_;
   DeviceArray<float> center_there_;
@@ -347,7 +276,7 @@ class Problem {
   double scale_ = 1;
 };
 
-std::vector<long double> centered_row(const Matrix<float>& points, std::int64_t i, const std::vector<float>& center) {
+std::vector<long double> centered_row(const PointSet<float>& points, std::int64_t i, const std::vector<float>& center) {
   std::vector<long double> row;
   for (std::size_t c = 0; c < center.size(); ++c)
     row.push_back(static_cast<long double>(points.row(i)[c]) - static_cast<long double>(center[c]));
@@ -358,13 +287,13 @@ long double product_of(const std::vector<long double>& x, const std::vector<long
   return std::inner_product(x.begin(), x.end(), y.begin(), 0.0L);
 }
 
-void expect_norms(Problem& problem, const Matrix<float>& points) {
+void expect_norms(Problem& problem, const PointSet<float>& points) {
   const Rounded rounded = problem.rounded(points);
   const std::vector<Fp16> fp16 = rounded.fp16();
   const std::vector<Fp16Norms> norms = rounded.norms();
   const std::vector<float> center = problem.center_values();
   const std::int64_t stride = device::fp16_stride(points.dims);
-  for (std::int64_t i = 0; i < points.count; ++i) {
+  for (std::int64_t i = 0; i < points.rows; ++i) {
     const std::vector<long double> exact = centered_row(points, i, center);
     std::vector<long double> kept, lost;
     for (std::int64_t c = 0; c < stride; ++c) {
@@ -401,12 +330,12 @@ struct Seen {
 
 // Computes the scores of all pairs and expects each error to be within its bound.
 Seen expect_fp16_scores(Problem& problem, bool expanded) {
-  const Matrix<float>& queries = problem.queries();
-  const Matrix<float>& base = problem.base();
+  const PointSet<float>& queries = problem.queries();
+  const PointSet<float>& base = problem.base();
   Rounded x = problem.rounded(queries);
   Rounded y = problem.rounded(base);
-  const std::int64_t stride = base.count + 1;
-  DeviceArray<float> scores(std::vector<float>(static_cast<std::size_t>(queries.count * stride)),
+  const std::int64_t stride = base.rows + 1;
+  DeviceArray<float> scores(std::vector<float>(static_cast<std::size_t>(queries.rows * stride)),
                             problem.workspace().stream());
   device::distance::fp16_gemm_scores({.queries = x.rows(),
                                       .base = y.rows(),
@@ -423,10 +352,10 @@ Seen expect_fp16_scores(Problem& problem, bool expanded) {
   for (const Fp16Norms& norm : y_norms) tile = core::largest(tile, norm);
 
   Seen seen;
-  for (std::int64_t i = 0; i < queries.count; ++i) {
+  for (std::int64_t i = 0; i < queries.rows; ++i) {
     const Fp16Norms& x_norm = x_norms[static_cast<std::size_t>(i)];
     const std::vector<long double> point = centered_row(queries, i, center);
-    for (std::int64_t j = 0; j < base.count; ++j) {
+    for (std::int64_t j = 0; j < base.rows; ++j) {
       const std::vector<long double> other = centered_row(base, j, center);
       const long double product = product_of(point, other);
       const long double truth = expanded ? product_of(other, other) - 2 * product : -product;
@@ -456,7 +385,7 @@ Problem clustered(std::int64_t dims) {
   const auto centers = matrix<double>(5, dims, 0, gaussian(13));
   const auto draw = [&](unsigned seed) {
     return [&centers, dims, normal = gaussian(seed), i = std::int64_t{0}]() mutable {
-      const double center = centers.row(i / dims % centers.count)[i % dims];
+      const double center = centers.row(i / dims % centers.rows)[i % dims];
       ++i;
       return 10 * center + 0.1 * normal();
     };
@@ -477,15 +406,15 @@ TEST_F(Fp16Points, FindsTheCenterAndTheLargest) {
   for_each_schedule([] {
     for (const std::int64_t dims : {1, 40}) {
       const Problem problem = drawn(dims, 3, 100, true);
-      const Matrix<float>& base = problem.base();
+      const PointSet<float>& base = problem.base();
       const std::vector<float> center = problem.center_values();
       double largest = 0;
       for (std::int64_t c = 0; c < dims; ++c) {
         double sum = 0;
-        for (std::int64_t i = 0; i < base.count; ++i) sum += static_cast<double>(base.row(i)[c]);
-        const double mean = sum / static_cast<double>(base.count);
+        for (std::int64_t i = 0; i < base.rows; ++i) sum += static_cast<double>(base.row(i)[c]);
+        const double mean = sum / static_cast<double>(base.rows);
         EXPECT_NEAR(static_cast<double>(center[static_cast<std::size_t>(c)]), mean, 1e-5);
-        for (std::int64_t i = 0; i < base.count; ++i)
+        for (std::int64_t i = 0; i < base.rows; ++i)
           largest = std::max(largest, std::abs(static_cast<double>(base.row(i)[c]) - mean));
       }
       EXPECT_NEAR(static_cast<double>(problem.largest()), largest, 1e-4);
@@ -570,9 +499,9 @@ TEST_F(Fp16Points, CountsErrorsOfCentering) {
 TEST_F(Fp16Points, NamesRowsThatAreTooShort) {
   const Stream stream;
   Workspace workspace(stream);
-  expect_error(ErrorCode::invalid_argument, {"16", "24"}, [&] {
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"16", "24"}, [&] {
     device::distance::fp16_gemm_scores({.queries = {.stride = 24}, .base = {.stride = 16}, .workspace = workspace});
-  });
+  }));
 }
 
 }  // namespace

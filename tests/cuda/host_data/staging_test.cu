@@ -7,7 +7,6 @@
 
 #include "cuda/host_data/staging.hpp"
 #include "device_index.hpp"
-#include "plan/device_plans.hpp"
 
 namespace kith::test {
 namespace {
@@ -145,15 +144,9 @@ struct Streamed {
 
 template <class T>
 Plan plan_of(const Streamed& problem, std::int64_t queries, std::int64_t k) {
-  Plan plan;
-  plan.problem = {problem.rows, queries, problem.dims, k, dtype_of<T>()};
-  plan.metric = MetricKind::sqeuclidean;
-  plan.method = Method::two_stage;
-  plan.distance = problem.stage;
-  plan.expanded = problem.stage == DistanceStage::gemm || problem.stage == DistanceStage::fp16;
-  plan.passes = plan::fallback_chain(plan);
-  plan.candidates = std::min(problem.rows, k + 6);
-  plan.query_block = queries;
+  const bool products = problem.stage == DistanceStage::gemm || problem.stage == DistanceStage::fp16;
+  Plan plan = brute_plan({problem.rows, queries, problem.dims, k, dtype_of<T>()}, MetricKind::sqeuclidean,
+                         {problem.stage, products});
   plan.base_tile = problem.tile;
   plan.workspace_bytes = 64 << 20;
   return plan;

@@ -1,6 +1,5 @@
 // bitonic_test.cu: the bitonic networks, the bound of the k-th key, and the sorts of a block and of segments.
 #include <algorithm>
-#include <tuple>
 
 #include "cuda/primitives/block_merge_sort.cuh"
 #include "cuda/primitives/device_sort.hpp"
@@ -171,11 +170,8 @@ void test_register_networks() {
                 Bitonic<K, 64, 2>, Bitonic<K, 256, 4>>();
 }
 
-TEST_F(Network, OfPackedKeysInRegisters) {
+TEST_F(Network, InRegisters) {
   test_register_networks<PackedKey>();
-}
-
-TEST_F(Network, OfWideKeysInRegisters) {
   test_register_networks<WideKey>();
 }
 
@@ -278,11 +274,8 @@ void test_bounds() {
   });
 }
 
-TEST_F(Sorts, BoundOfPackedKeys) {
+TEST_F(Sorts, BoundOfTheKthKey) {
   test_bounds<PackedKey>();
-}
-
-TEST_F(Sorts, BoundOfWideKeys) {
   test_bounds<WideKey>();
 }
 
@@ -347,11 +340,8 @@ void test_all_segments() {
   for (const auto& [segments, length] : shapes) test_segments<K>(segments, length);
 }
 
-TEST_F(Sorts, OfSegmentsOfPackedKeys) {
+TEST_F(Sorts, OfSegments) {
   test_all_segments<PackedKey>();
-}
-
-TEST_F(Sorts, OfSegmentsOfWideKeys) {
   test_all_segments<WideKey>();
 }
 

@@ -2,12 +2,11 @@
 // tiles and capacities of lists.
 #include <cmath>
 #include <limits>
-#include <random>
-#include <tuple>
 
 #include "core/key.hpp"
 #include "device_index.hpp"
-#include "kith/error.hpp"
+#include "point_set.hpp"
+#include "support/fails_with.hpp"
 #include "support/pairwise.hpp"
 
 namespace kith::test {
@@ -15,58 +14,23 @@ namespace {
 
 using DeviceRadius = DeviceTest;
 
-enum class Kind {
-  gaussian,
-  ties,   // small integers: many distances are shared, and most points have copies
-  tight,  // neighbors closer than products can tell apart, far from the origin
-  huge,   // squares overflow float
-};
-constexpr Kind kKinds[] = {Kind::gaussian, Kind::ties, Kind::tight, Kind::huge};
+constexpr Cloud kKinds[] = {Cloud::gaussian, Cloud::ties, Cloud::tight, Cloud::huge};
 
-template <class T>
-Matrix<T> points_of(Kind kind, std::int64_t rows, std::int64_t dims, unsigned seed) {
-  Matrix<T> made(rows, dims);
-  std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t c = 0; c < dims; ++c) {
-      double value = normal(random);
-      if (kind == Kind::ties) value = std::round(value) + 3;
-      if (kind == Kind::tight) value = 100.0 * static_cast<double>(c % 5 - 1) + 1e-3 * value;
-      if (kind == Kind::huge) value *= 1e25;
-      made(i, c) = static_cast<T>(value);
-    }
-    // No row is zero or constant.
-    if (kind == Kind::ties && dims > 1) made(i, i % dims) = 9;
-  }
-  return made;
+// The right order of all points, for each query.
+template <class F>
+using Truth = std::vector<std::vector<Neighbor<F>>>;
+
+template <class F>
+Truth<F> truth_of(const Metric& metric, const PointSet<F>& base, const PointSet<F>& queries) {
+  Truth<F> truth;
+  for (std::int64_t q = 0; q < queries.rows; ++q) truth.push_back(in_order(metric, base, queries, q));
+  return truth;
 }
 
+// Radii are keys: minus the inner products.
 template <class F>
-struct Neighbor {
-  F key;
-  std::int64_t id;
-  bool operator<(const Neighbor& other) const { return std::tie(key, id) < std::tie(other.key, other.id); }
-};
-
-// All points in the order of the answer to query q.
-template <class F>
-std::vector<Neighbor<F>> in_order(const Metric& metric, const Matrix<F>& base, const Matrix<F>& queries,
-                                  std::int64_t q) {
-  const std::int64_t dims = base.cols();
-  const F* x = queries.view().row(q);
-  const core::RowFacts x_facts = core::row_facts(metric.kind, x, 1, dims);
-  std::vector<Neighbor<F>> all;
-  for (std::int64_t i = 0; i < base.rows(); ++i) {
-    const F* y = base.view().row(i);
-    const core::RowFacts y_facts = core::row_facts(metric.kind, y, 1, dims);
-    const bool means = metric.kind == MetricKind::correlation;
-    const double raw = core::raw_sum(core::form_of(metric), metric.p, x, 1, means ? x_facts.mean : 0, y, 1,
-                                     means ? y_facts.mean : 0, dims);
-    all.push_back({static_cast<F>(core::finish(metric, raw, x_facts, y_facts, dims)), i});
-  }
-  std::sort(all.begin(), all.end());
-  return all;
+F key_of(const Metric& metric, const Neighbor<F>& neighbor) {
+  return metric.kind == MetricKind::inner_product ? -neighbor.distance : neighbor.distance;
 }
 
 enum class Radii { one, each, zero, infinite };
@@ -114,14 +78,15 @@ Plan plan_for(const Wanted& wanted, const Sizes& sizes) {
 // Radii that equal distances of the oracle, so that some points lie on them; between two distances for powers, which
 // the device may round differently.
 template <class F>
-std::vector<F> radii_for(Radii radii, const Metric& metric, const std::vector<std::vector<Neighbor<F>>>& truth) {
+std::vector<F> radii_for(Radii radii, const Metric& metric, const Truth<F>& truth) {
   if (radii == Radii::zero) return {F{0}};
   if (radii == Radii::infinite) return {std::numeric_limits<F>::infinity()};
   std::vector<F> keys;
   for (std::size_t q = 0; q < (radii == Radii::one ? 1 : truth.size()); ++q) {
     const std::size_t rank = q * 7 % truth[q].size();
-    F key = truth[q][rank].key;
-    if (metric.kind == MetricKind::minkowski && rank + 1 < truth[q].size()) key = (key + truth[q][rank + 1].key) / 2;
+    F key = key_of(metric, truth[q][rank]);
+    if (metric.kind == MetricKind::minkowski && rank + 1 < truth[q].size())
+      key = (key + truth[q][rank + 1].distance) / 2;
     if (metric.kind == MetricKind::minkowski && rank + 1 == truth[q].size()) key *= 2;
     keys.push_back(key);
   }
@@ -138,17 +103,15 @@ struct RadiusAnswer {
 
 // The same lists where they stay on the device, of queries that are there too.
 template <class F>
-void expect_same_on_device(const DeviceIndex<F>& index, const Matrix<F>& queries, const Plan& plan,
+void expect_same_on_device(const DeviceIndex<F>& index, const PointSet<F>& queries, const Plan& plan,
                            const core::RadiusQuery<F>& request, const RadiusAnswer<F>& right, bool self) {
   const device::Stream stream;
-  const std::vector<F> values(queries.data(), queries.data() + queries.rows() * queries.cols());
-  DeviceArray<F> points(values, stream);
+  DeviceArray<F> points(queries.values, stream);
   DeviceArray<std::int64_t> offsets(std::vector<std::int64_t>(right.offsets.size()), stream);
   DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(right.ids.size()), stream);
   DeviceArray<F> distances(std::vector<F>(right.ids.size()), stream);
-  const auto view = MatrixView<F>::on_device(points.data(), queries.rows(), queries.cols());
   SearchReport report;
-  index.begin(view, stream, kNoProgress, self)
+  index.begin(queries.on_device(points.data()), stream, kNoProgress, self)
       ->search_radius(plan, request,
                       {offsets.data(),
                        [&](std::int64_t count) {
@@ -162,28 +125,22 @@ void expect_same_on_device(const DeviceIndex<F>& index, const Matrix<F>& queries
   EXPECT_EQ(distances.values(), right.distances);
 }
 
-// Radii are keys: minus the inner products.
 template <class F>
 void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& request, const RadiusAnswer<F>& got,
-                  const std::vector<std::vector<Neighbor<F>>>& truth) {
+                  const Truth<F>& truth) {
   const double relative = wanted.metric.kind == MetricKind::minkowski ? 1e-6 : 0;
-  const bool products = wanted.metric.kind == MetricKind::inner_product;
   ASSERT_EQ(got.offsets.size(), truth.size() + 1);
   ASSERT_EQ(got.offsets[0], 0);
   ASSERT_EQ(static_cast<std::int64_t>(got.ids.size()), wanted.count_only ? 0 : got.offsets.back());
   for (std::size_t q = 0; q < truth.size(); ++q) {
     auto at = static_cast<std::size_t>(got.offsets[q]);
     for (const Neighbor<F>& right : truth[q]) {
-      if (!(right.key <= request.key_of(static_cast<std::int64_t>(q)))) continue;
+      if (!(key_of(wanted.metric, right) <= request.key_of(static_cast<std::int64_t>(q)))) continue;
       if (wanted.self && right.id == static_cast<std::int64_t>(q)) continue;
       ASSERT_LT(static_cast<std::int64_t>(at), got.offsets[q + 1]) << "query " << q << " lacks " << right.id;
       if (!wanted.count_only) {
         ASSERT_EQ(got.ids[at], right.id) << "query " << q;
-        const double distance = products ? -right.key : right.key;
-        // Infinite products are equal, but not near.
-        if (got.distances[at] != distance) {
-          ASSERT_NEAR(got.distances[at], distance, relative * std::abs(distance)) << "query " << q;
-        }
+        ASSERT_NEAR(got.distances[at], right.distance, relative * std::abs(right.distance)) << "query " << q;
       }
       ++at;
     }
@@ -192,12 +149,12 @@ void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& request, con
 }
 
 template <class F>
-RadiusAnswer<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>& queries,
+RadiusAnswer<F> run(const Wanted& wanted, const PointSet<F>& base, const PointSet<F>& queries,
                     const core::RadiusQuery<F>& request, const ProgressCallback& progress = kNoProgress) {
   const DeviceIndex<F> index(base.view(), wanted.metric, nullptr, {.resident = wanted.cuts.resident});
-  const Plan plan = plan_for(wanted, {base.rows(), queries.rows(), base.cols()});
+  const Plan plan = plan_for(wanted, {base.rows, queries.rows, base.dims});
   RadiusAnswer<F> got;
-  got.offsets.resize(static_cast<std::size_t>(queries.rows()) + 1);
+  got.offsets.resize(static_cast<std::size_t>(queries.rows) + 1);
   RadiusLists<F> lists{got.offsets.data(), {}};
   if (!wanted.count_only)
     lists.allocate = [&](std::int64_t count) {
@@ -213,12 +170,11 @@ RadiusAnswer<F> run(const Wanted& wanted, const Matrix<F>& base, const Matrix<F>
 }
 
 template <class F>
-void expect_oracle(const Wanted& wanted, Kind kind, const Sizes& sizes, Radii radii, unsigned seed) {
-  const Matrix<F> base = points_of<F>(kind, sizes.rows, sizes.dims, seed);
-  const Matrix<F> others = points_of<F>(kind, sizes.queries, sizes.dims, seed + 1);
-  const Matrix<F>& queries = wanted.self ? base : others;
-  std::vector<std::vector<Neighbor<F>>> truth;
-  for (std::int64_t q = 0; q < queries.rows(); ++q) truth.push_back(in_order(wanted.metric, base, queries, q));
+void expect_oracle(const Wanted& wanted, Cloud kind, const Sizes& sizes, Radii radii, unsigned seed) {
+  const PointSet<F> base = cloud<F>(kind, sizes.rows, sizes.dims, seed);
+  const PointSet<F> others = cloud<F>(kind, sizes.queries, sizes.dims, seed + 1);
+  const PointSet<F>& queries = wanted.self ? base : others;
+  const Truth<F> truth = truth_of(wanted.metric, base, queries);
   core::RadiusQuery<F> request;
   request.keys = radii_for(radii, wanted.metric, truth);
   request.count_only = wanted.count_only;
@@ -236,7 +192,7 @@ TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
     // Lists of a few pairs take many passes.
     const Sizes& sizes = kSizes[wanted.cuts.candidates < 10 ? std::min<std::size_t>(row[2], 2) : row[2]];
     // Powers that are almost equal may have another order on the device.
-    const Kind kind = wanted.metric.kind == MetricKind::minkowski ? Kind::gaussian : kKinds[row[1]];
+    const Cloud kind = wanted.metric.kind == MetricKind::minkowski ? Cloud::gaussian : kKinds[row[1]];
     SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", kind " << row[1] << ", sizes " << row[2] << ", cuts "
                                     << row[3] << ", radii " << row[4] << (wanted.count_only ? ", counted" : "")
                                     << (wanted.self ? ", self" : "") << (wanted.expanded ? ", expanded" : "")
@@ -255,8 +211,8 @@ TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
   const Sizes sizes = small_problems() ? Sizes{700, 400, 12} : Sizes{20000, 500, 12};
   for (const std::int64_t candidates : {kAll, std::int64_t{2000}}) {
     const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, candidates}};
-    expect_oracle<float>(wanted, Kind::gaussian, sizes, Radii::each, 5);
-    expect_oracle<double>(wanted, Kind::ties, sizes, Radii::each, 5);
+    expect_oracle<float>(wanted, Cloud::gaussian, sizes, Radii::each, 5);
+    expect_oracle<double>(wanted, Cloud::ties, sizes, Radii::each, 5);
   }
 }
 
@@ -264,36 +220,29 @@ TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
 TEST_F(DeviceRadius, ListsGiveWayWhereMemoryIsShort) {
   Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 1000}};
   wanted.workspace_bytes = 200000;
-  expect_oracle<float>(wanted, Kind::gaussian, {300, 150, 8}, Radii::infinite, 3);
+  expect_oracle<float>(wanted, Cloud::gaussian, {300, 150, 8}, Radii::infinite, 3);
   wanted.workspace_bytes = 100;
-  EXPECT_THROW(expect_oracle<float>(wanted, Kind::gaussian, {300, 150, 8}, Radii::infinite, 3), Error);
+  EXPECT_THROW(expect_oracle<float>(wanted, Cloud::gaussian, {300, 150, 8}, Radii::infinite, 3), Error);
 }
 
 // One query has all points, the others one each: only its tile must be split.
 TEST_F(DeviceRadius, NeighborsMayBeOfOneQuery) {
   const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 2}};
-  const Matrix<float> points = points_of<float>(Kind::gaussian, 400, 5, 1);
-  std::vector<std::vector<Neighbor<float>>> truth;
-  for (std::int64_t q = 0; q < 400; ++q) truth.push_back(in_order(wanted.metric, points, points, q));
+  const PointSet<float> points = cloud<float>(Cloud::gaussian, 400, 5, 1);
+  const Truth<float> truth = truth_of(wanted.metric, points, points);
   core::RadiusQuery<float> request;
   request.keys.assign(400, 0);
   request.keys[200] = 100;
   request.max_hits = 799;
   expect_right(wanted, request, run(wanted, points, points, request), truth);
   request.max_hits = 798;
-  try {
-    run(wanted, points, points, request);
-    FAIL() << "memory for 798 held 799 neighbors";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
-    EXPECT_NE(std::string(error.what()).find("798"), std::string::npos) << error.what();
-  }
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"798"}, [&] { run(wanted, points, points, request); }));
 }
 
 // Products that tell no points apart are given up after the first tile, so that few keys are computed.
 TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
   const Wanted wanted{MetricKind::euclidean, {true, 64, kAll, kAll}};
-  const Matrix<float> points = points_of<float>(Kind::tight, 640, 16, 1);
+  const PointSet<float> points = cloud<float>(Cloud::tight, 640, 16, 1);
   core::RadiusQuery<float> request;
   request.keys = {1e-3F};
   request.max_hits = kAll;
@@ -305,7 +254,7 @@ TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
 
 TEST_F(DeviceRadius, ReportsEveryPairAndCanBeGivenUp) {
   const Wanted wanted{MetricKind::manhattan, {false, 16, 60, 40}};
-  const Matrix<double> points = points_of<double>(Kind::gaussian, 130, 6, 1);
+  const PointSet<double> points = cloud<double>(Cloud::gaussian, 130, 6, 1);
   core::RadiusQuery<double> request;
   request.keys = {1.5};
   request.max_hits = kAll;
@@ -322,12 +271,9 @@ TEST_F(DeviceRadius, ReportsEveryPairAndCanBeGivenUp) {
   ASSERT_GT(calls, 3);
   const std::int64_t enough = calls / 2;
   calls = 0;
-  try {
+  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] {
     run(wanted, points, points, request, [&](const Progress&) { return ++calls < enough; });
-    FAIL() << "nobody stopped it";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::cancelled);
-  }
+  }));
   EXPECT_EQ(calls, enough);
 }
 

@@ -6,7 +6,7 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 #include "device_test.hpp"
-#include "kith/error.hpp"
+#include "support/fails_with.hpp"
 
 namespace kith::test {
 namespace {
@@ -41,24 +41,6 @@ std::vector<int> numbers(int count, int first) {
   std::vector<int> values(static_cast<std::size_t>(count));
   std::iota(values.begin(), values.end(), first);
   return values;
-}
-
-// Returns the error that `body` must throw.
-template <class Body>
-Error error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return {ErrorCode::internal, ""};
-}
-
-void expect_words(const Error& error, ErrorCode code, const std::vector<std::string>& words) {
-  EXPECT_EQ(error.code(), code) << error.what();
-  for (const std::string& word : words)
-    EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << "no " << word << " in: " << error.what();
 }
 
 // Runs without a device, too.
@@ -141,8 +123,8 @@ TEST_F(Runtime, NeedsNoMemoryForNothing) {
 TEST_F(Runtime, SaysHowMuchMemoryWasNotThere) {
   const Stream stream;
   const std::size_t bytes = std::size_t{1} << 46U;
-  expect_words(error_of([&] { DeviceBuffer<char>(bytes, stream); }), ErrorCode::out_of_memory,
-               {"cudaMallocAsync", std::to_string(bytes), "device 0"});
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"cudaMallocAsync", std::to_string(bytes), "device 0"},
+                         [&] { DeviceBuffer<char>(bytes, stream); }));
   // Later calls work.
   EXPECT_NE(DeviceBuffer<char>(1, stream).data(), nullptr);
 }
@@ -218,13 +200,13 @@ TEST_F(Runtime, NamesTheKernelThatCannotStart) {
   const auto start = [&](const device::LaunchShape& shape) {
     launch("my fill", fill_kernel, shape, stream, values.data(), 64, 0);
   };
-  expect_words(error_of([&] { start({.blocks = 1, .threads = 4096}); }), ErrorCode::internal, {"my fill"});
-  expect_words(error_of([&] { start({.blocks = 1, .threads = 0}); }), ErrorCode::internal, {"my fill"});
-  expect_words(error_of([&] { start({.blocks = std::int64_t{1} << 31U, .threads = 32}); }), ErrorCode::internal,
-               {"my fill"});
+  EXPECT_TRUE(fails_with(ErrorCode::internal, {"my fill"}, [&] { start({.blocks = 1, .threads = 4096}); }));
+  EXPECT_TRUE(fails_with(ErrorCode::internal, {"my fill"}, [&] { start({.blocks = 1, .threads = 0}); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::internal, {"my fill"}, [&] { start({.blocks = std::int64_t{1} << 31U, .threads = 32}); }));
   const std::size_t bytes = std::size_t{1} << 20U;
-  expect_words(error_of([&] { start({.blocks = 1, .threads = 32, .shared_bytes = bytes}); }), ErrorCode::internal,
-               {"my fill", std::to_string(bytes)});
+  EXPECT_TRUE(fails_with(ErrorCode::internal, {"my fill", std::to_string(bytes)},
+                         [&] { start({.blocks = 1, .threads = 32, .shared_bytes = bytes}); }));
   // None of these is reported again.
   start({.blocks = 1, .threads = 64});
   stream.synchronize();
@@ -232,13 +214,14 @@ TEST_F(Runtime, NamesTheKernelThatCannotStart) {
 }
 
 TEST_F(Runtime, TurnsCodesIntoErrors) {
-  expect_words(error_of([] { device::raise(cudaErrorMemoryAllocation, "call", 12345); }), ErrorCode::out_of_memory,
-               {"cudaErrorMemoryAllocation", "call", "12345 bytes"});
-  expect_words(error_of([] { device::raise(cudaErrorNoDevice, "call", 0); }), ErrorCode::no_device, {"call"});
-  expect_words(error_of([] { device::raise(cudaErrorInsufficientDriver, "call", 0); }), ErrorCode::no_device, {"call"});
-  expect_words(error_of([] { device::raise(cudaErrorInvalidValue, "call", 0); }), ErrorCode::internal,
-               {"cudaErrorInvalidValue", "call"});
-  expect_words(error_of([] { KITH_CUDA(cudaSetDevice(1000)); }), ErrorCode::no_device, {"cudaSetDevice(1000)"});
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"cudaErrorMemoryAllocation", "call", "12345 bytes"},
+                         [] { device::raise(cudaErrorMemoryAllocation, "call", 12345); }));
+  EXPECT_TRUE(fails_with(ErrorCode::no_device, {"call"}, [] { device::raise(cudaErrorNoDevice, "call", 0); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::no_device, {"call"}, [] { device::raise(cudaErrorInsufficientDriver, "call", 0); }));
+  EXPECT_TRUE(fails_with(ErrorCode::internal, {"cudaErrorInvalidValue", "call"},
+                         [] { device::raise(cudaErrorInvalidValue, "call", 0); }));
+  EXPECT_TRUE(fails_with(ErrorCode::no_device, {"cudaSetDevice(1000)"}, [] { KITH_CUDA(cudaSetDevice(1000)); }));
   EXPECT_NO_THROW(device::check(cudaSuccess, "call"));
 }
 
@@ -320,11 +303,11 @@ TEST_F(Runtime, WorkspaceNamesNeedAndBudget) {
   Workspace workspace(stream, 1000);
   EXPECT_EQ(workspace.budget(), 1000U);
   (void)workspace.allocate<char>(600);
-  expect_words(error_of([&] { workspace.allocate<int>(150); }), ErrorCode::out_of_memory, {"1200", "1000"});
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"1200", "1000"}, [&] { workspace.allocate<int>(150); }));
   // A refused allocation is not counted.
   EXPECT_NE(workspace.allocate<char>(400), nullptr);
   EXPECT_EQ(workspace.used(), 1000U);
-  expect_words(error_of([&] { workspace.allocate<char>(1); }), ErrorCode::out_of_memory, {"1001", "1000"});
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"1001", "1000"}, [&] { workspace.allocate<char>(1); }));
   workspace.reset();
   EXPECT_NE(workspace.allocate<char>(1000), nullptr);
 }
@@ -338,7 +321,7 @@ __global__ void divided_kernel() {
 TEST_F(Runtime, NamesTheKernelThatFails) {
   const Stream stream;
   launch("divided", divided_kernel, {.blocks = 1, .threads = 32}, stream);
-  expect_words(error_of([&] { stream.synchronize(); }), ErrorCode::internal, {"divided", "__syncthreads"});
+  EXPECT_TRUE(fails_with(ErrorCode::internal, {"divided", "__syncthreads"}, [&] { stream.synchronize(); }));
 }
 #endif
 

@@ -59,6 +59,9 @@ class DeviceProblem {
     return answer;
   }
 
+  const device::select::Rows<T>& rows() const { return rows_; }
+  cudaStream_t stream() const { return stream_; }
+
   // Compares about kRowsCompared rows with the oracle.
   void check(const SelectFunction<T>& select, const Question& question) {
     const Answer<T> got = answer(select, question);

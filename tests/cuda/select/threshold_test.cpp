@@ -87,9 +87,6 @@ void check_spoilers(const Task& task) {
   }
 }
 
-const std::vector<TopkOutput> kSpoiledForms = {TopkOutput::sorted, TopkOutput::unsorted, TopkOutput::values_only,
-                                               TopkOutput::kth_only};
-
 template <class T>
 void check_all_spoilers(Values kind, std::int64_t rows, unsigned length, unsigned processors = 0) {
   auto turn = static_cast<std::size_t>(kind);
@@ -97,7 +94,7 @@ void check_all_spoilers(Values kind, std::int64_t rows, unsigned length, unsigne
       under_sanitizer() ? std::vector{129U, 3000U} : std::vector{1U, 129U, 2048U, 2049U, 3000U};
   for (const unsigned k : counts) {
     set_schedule(turn % kSchedules);
-    check_spoilers<T>({kind, rows, length, k, kSpoiledForms[turn % kSpoiledForms.size()], turn % 3 == 0, processors});
+    check_spoilers<T>({kind, rows, length, k, kOutputs[turn % std::size(kOutputs)], turn % 3 == 0, processors});
     if (testing::Test::HasFailure()) return;
     ++turn;
   }
@@ -181,16 +178,21 @@ TEST_F(Threshold, AVeryLongRowIsSampledInParts) {
 }
 #endif
 
+void check_as_planned(const RowsProblem<float>& problem, const std::vector<unsigned>& counts) {
+  DeviceProblem<float> on_device(problem);
+  for (const unsigned k : counts) {
+    SCOPED_TRACE(testing::Message() << "k = " << k);
+    check_plan<float>(on_device, {k}, plan_threshold(problem.rows, problem.length, k, 4, device::device_policy()));
+  }
+}
+
 // The smallest values are adjacent in the row, so that most samples miss them.
 TEST_F(Threshold, AdjacentWinnersAreFound) {
   for (const unsigned first : {0U, 777U, 19011U}) {
+    SCOPED_TRACE(testing::Message() << "winners from " << first);
     auto problem = make_problem<float>(Values::random, 2, 20011, false, Ids::column, {}, 4);
     for (unsigned i = 0; i < 1000; ++i) problem.values[first + i] -= 10;
-    for (const unsigned k : {10U, 1000U, 2500U}) {
-      SCOPED_TRACE(testing::Message() << "winners from " << first << ", k = " << k);
-      DeviceProblem<float> on_device(problem);
-      check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::device_policy()));
-    }
+    check_as_planned(problem, {10, 1000, 2500});
   }
 }
 
@@ -199,22 +201,14 @@ TEST_F(Threshold, SmoothRowsAreRight) {
   auto problem = make_problem<float>(Values::random, 6, 20011, false, Ids::column, {}, 9);
   for (std::size_t i = 0; i < problem.values.size(); ++i)
     problem.values[i] = problem.values[i / 64 * 64] + 1e-6F * static_cast<float>(i % 64);
-  DeviceProblem<float> on_device(problem);
-  for (const unsigned k : {1U, 10U, 300U, 2048U, 3000U}) {
-    SCOPED_TRACE(testing::Message() << "k = " << k);
-    check_plan<float>(on_device, {k}, plan_threshold(6, 20011, k, 4, device::device_policy()));
-  }
+  check_as_planned(problem, {1, 10, 300, 2048, 3000});
 }
 
 // A row with so few numbers that a sample gives no threshold.
 TEST_F(Threshold, RowsOfLittleButNanAreRight) {
   auto problem = make_problem<float>(Values::all_nan, 2, 20011, false, Ids::column, {}, 3);
   for (unsigned i = 0; i < 30; ++i) problem.values[i * 1300] = static_cast<float>(i);
-  DeviceProblem<float> on_device(problem);
-  for (const unsigned k : {1U, 10U, 40U, 2048U, 3000U}) {
-    SCOPED_TRACE(testing::Message() << "k = " << k);
-    check_plan<float>(on_device, {k}, plan_threshold(2, 20011, k, 4, device::device_policy()));
-  }
+  check_as_planned(problem, {1, 10, 40, 2048, 3000});
 }
 
 // With dependent launches a kernel may start before the previous one ends: calls must not share workspace.

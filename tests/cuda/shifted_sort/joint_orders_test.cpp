@@ -8,7 +8,7 @@
 #include "cuda/shifted_sort/papers/joint_orders.hpp"
 #include "cuda/shifted_sort/shifted_sort_search.hpp"
 #include "device_test.hpp"
-#include "shifted_sort/curve_set.hpp"
+#include "point_set.hpp"
 
 namespace kith::test {
 namespace {
@@ -21,7 +21,6 @@ using device::shifted_sort::Sorting;
 using JointOrders = DeviceTest;
 
 constexpr core::CurveShifts kThreeShifts{3, 0.05, 0.75};
-
 template <class F>
 std::vector<F> on_host(const F* values, std::int64_t count, cudaStream_t stream) {
   std::vector<F> copied(static_cast<std::size_t>(count));
@@ -31,18 +30,18 @@ std::vector<F> on_host(const F* values, std::int64_t count, cudaStream_t stream)
 }
 
 template <class F>
-void expect_same_places(const CurveSet<F>& base, const CurveSet<F>& queries, Curve curve) {
+void expect_same_places(const PointSet<F>& base, const PointSet<F>& queries, Curve curve) {
   const Stream stream;
   Workspace workspace(stream);
   DeviceArray<F> base_values(base.values, stream);
   const PointRows<F> rows{base_values.data(), base.rows, base.dims};
-  const device::shifted_sort::CurveBase<F> sorted(rows, base.dims, kThreeShifts, curve, Sorting::once, workspace);
-  const device::shifted_sort::CurveBase<F> unsorted(rows, base.dims, kThreeShifts, curve, Sorting::with_queries,
-                                                    workspace);
+  const auto dims = static_cast<int>(base.dims);
+  const device::shifted_sort::CurveBase<F> sorted(rows, dims, kThreeShifts, curve, Sorting::once, workspace);
+  const device::shifted_sort::CurveBase<F> unsorted(rows, dims, kThreeShifts, curve, Sorting::with_queries, workspace);
   ASSERT_EQ(unsorted.orders().points, nullptr);
 
   // Queries as CurvePoints, unsorted.
-  const std::int64_t width = device::shifted_sort::curve_width(base.dims);
+  const std::int64_t width = device::shifted_sort::curve_width(dims);
   std::vector<F> points(static_cast<std::size_t>(queries.rows * width));
   for (std::int64_t q = 0; q < queries.rows; ++q) std::copy_n(queries.row(q), queries.dims, points.begin() + q * width);
   DeviceArray<F> query_points(points, stream);
@@ -64,7 +63,7 @@ void expect_same_places(const CurveSet<F>& base, const CurveSet<F>& queries, Cur
 
 template <class F>
 void expect_same_places_of_clouds(int dims) {
-  for (const Cloud kind : kClouds) {
+  for (const Cloud kind : kCurveClouds) {
     SCOPED_TRACE(testing::Message() << dims << " dimensions, cloud " << static_cast<int>(kind));
     const auto base = cloud<F>(kind, 70, dims, 3);
     expect_same_places(base, cloud<F>(kind, 21, dims, 4), Curve::morton);

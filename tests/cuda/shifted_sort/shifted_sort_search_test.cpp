@@ -3,30 +3,20 @@
 // shifts.
 #include <cmath>
 #include <set>
-#include <string>
 
 #include "core/key.hpp"
 #include "cuda/shifted_sort/shifted_sort_search.hpp"
 #include "device_test.hpp"
-#include "shifted_sort/curve_set.hpp"
+#include "point_set.hpp"
 
 namespace kith::test {
 namespace {
 
-using device::DeviceBuffer;
 using device::PointRows;
 using device::Stream;
 using device::Workspace;
-using device::shifted_sort::ShiftedSortWork;
 
 using ShiftedSortSearch = DeviceTest;
-
-template <class F>
-struct Neighbor {
-  F key;
-  std::int64_t id;
-  friend bool operator<(const Neighbor& a, const Neighbor& b) { return a.key != b.key ? a.key < b.key : a.id < b.id; }
-};
 
 struct Setting {
   Metric metric = MetricKind::euclidean;
@@ -42,9 +32,9 @@ struct Setting {
 };
 
 template <class F>
-F plain_score(core::Form form, const F* x, const F* y, int dims) {
+F plain_score(core::Form form, const F* x, const F* y, std::int64_t dims) {
   F sum = 0;
-  for (int c = 0; c < dims; ++c) {
+  for (std::int64_t c = 0; c < dims; ++c) {
     const F gap = std::abs(x[c] - y[c]);
     sum = form == core::Form::maximum ? std::max(sum, gap) : form == core::Form::squared ? sum + gap * gap : sum + gap;
   }
@@ -52,7 +42,7 @@ F plain_score(core::Form form, const F* x, const F* y, int dims) {
 }
 
 template <class F>
-F plain_key(const Metric& metric, const F* x, const F* y, int dims) {
+F plain_key(const Metric& metric, const F* x, const F* y, std::int64_t dims) {
   const double raw = core::raw_sum(core::form_of(metric), metric.p, x, 1, 0, y, 1, 0, dims);
   return static_cast<F>(core::finish(metric, raw, {}, {}, dims));
 }
@@ -61,17 +51,18 @@ F plain_key(const Metric& metric, const F* x, const F* y, int dims) {
 template <class F, class Code>
 class PlainOrders {
  public:
-  PlainOrders(const CurveSet<F>& base, const Setting& setting) : base_(base), setting_(setting) {
+  PlainOrders(const PointSet<F>& base, const Setting& setting) : base_(base), setting_(setting) {
     std::vector<double> least(base.row(0), base.row(0) + base.dims);
     std::vector<double> greatest = least;
     for (std::int64_t i = 0; i < base.rows; ++i)
-      for (int c = 0; c < base.dims; ++c) {
+      for (std::int64_t c = 0; c < base.dims; ++c) {
         auto& low = least[static_cast<std::size_t>(c)];
         auto& high = greatest[static_cast<std::size_t>(c)];
         low = std::min(low, static_cast<double>(base.row(i)[c]));
         high = std::max(high, static_cast<double>(base.row(i)[c]));
       }
-    frame_ = core::make_frame(least.data(), greatest.data(), base.dims, setting.shifts, setting.curve);
+    frame_ =
+        core::make_frame(least.data(), greatest.data(), static_cast<int>(base.dims), setting.shifts, setting.curve);
     for (int shift = 0; shift < setting.shifts.count; ++shift) {
       std::vector<std::pair<Code, std::int64_t>> order;
       for (std::int64_t i = 0; i < base.rows; ++i) order.emplace_back(code(base.row(i), shift), i);
@@ -98,7 +89,7 @@ class PlainOrders {
       found.push_back({plain_score(core::form_of(setting_.metric), query, base_.row(id), base_.dims), id});
     std::sort(found.begin(), found.end());
     found.resize(static_cast<std::size_t>(setting_.k));
-    for (Neighbor<F>& one : found) one.key = plain_key(setting_.metric, query, base_.row(one.id), base_.dims);
+    for (Neighbor<F>& one : found) one.distance = plain_key(setting_.metric, query, base_.row(one.id), base_.dims);
     std::sort(found.begin(), found.end());
     return found;
   }
@@ -108,20 +99,20 @@ class PlainOrders {
     return core::curve_code<Code, 0>(frame_, shift, [=](int c) { return static_cast<double>(row[c]); });
   }
 
-  const CurveSet<F>& base_;
+  const PointSet<F>& base_;
   Setting setting_;
   core::CurveFrame frame_;
   std::vector<std::vector<std::pair<Code, std::int64_t>>> orders_;
 };
 
 template <class F>
-std::vector<std::vector<Neighbor<F>>> plain_search(const CurveSet<F>& base, const CurveSet<F>& queries,
+std::vector<std::vector<Neighbor<F>>> plain_search(const PointSet<F>& base, const PointSet<F>& queries,
                                                    const Setting& setting) {
   std::vector<std::vector<Neighbor<F>>> rows;
   const auto fill = [&](const auto& orders) {
     for (std::int64_t q = 0; q < queries.rows; ++q) rows.push_back(orders.search(queries.row(q)));
   };
-  if (core::code_shape(base.dims).words == 1)
+  if (core::code_shape(static_cast<int>(base.dims)).words == 1)
     fill(PlainOrders<F, std::uint64_t>(base, setting));
   else
     fill(PlainOrders<F, core::Code128>(base, setting));
@@ -129,7 +120,7 @@ std::vector<std::vector<Neighbor<F>>> plain_search(const CurveSet<F>& base, cons
 }
 
 template <class F>
-std::vector<std::vector<Neighbor<F>>> device_search(const CurveSet<F>& base, const CurveSet<F>& queries,
+std::vector<std::vector<Neighbor<F>>> device_search(const PointSet<F>& base, const PointSet<F>& queries,
                                                     const Setting& setting) {
   const Stream stream;
   DeviceArray<F> base_values(base.values, stream);
@@ -142,8 +133,8 @@ std::vector<std::vector<Neighbor<F>>> device_search(const CurveSet<F>& base, con
   sets.base = {base_values.data(), base.rows, base.dims};
   sets.queries = setting.same ? sets.base : PointRows<F>{query_values.data(), queries.rows, queries.dims};
   sets.same = setting.same;
-  const device::shifted_sort::CurveBase<F> orders(sets.base, base.dims, setting.shifts, setting.curve, setting.sorting,
-                                                  workspace);
+  const device::shifted_sort::CurveBase<F> orders(sets.base, static_cast<int>(base.dims), setting.shifts, setting.curve,
+                                                  setting.sorting, workspace);
   sets.orders = orders.orders();
   Workspace for_queries(stream, setting.budget);
   std::int64_t done = 0;
@@ -163,18 +154,18 @@ std::vector<std::vector<Neighbor<F>>> device_search(const CurveSet<F>& base, con
 }
 
 template <class F>
-void expect_equal(const CurveSet<F>& base, const CurveSet<F>& queries, const Setting& setting) {
+void expect_equal(const PointSet<F>& base, const PointSet<F>& queries, const Setting& setting) {
   const auto right = plain_search(base, queries, setting);
   const auto found = device_search(base, queries, setting);
   for (std::size_t q = 0; q < right.size(); ++q)
     for (std::size_t i = 0; i < right[q].size(); ++i) {
       ASSERT_EQ(found[q][i].id, right[q][i].id) << "query " << q << " rank " << i;
-      ASSERT_EQ(found[q][i].key, right[q][i].key) << "query " << q << " rank " << i;
+      ASSERT_EQ(found[q][i].distance, right[q][i].distance) << "query " << q << " rank " << i;
     }
 }
 
 template <class F>
-void expect_answer(const CurveSet<F>& base, const CurveSet<F>& queries, const Setting& setting,
+void expect_answer(const PointSet<F>& base, const PointSet<F>& queries, const Setting& setting,
                    const std::vector<std::vector<Neighbor<F>>>& found) {
   for (std::size_t q = 0; q < found.size(); ++q) {
     std::set<std::int64_t> seen;
@@ -183,7 +174,7 @@ void expect_answer(const CurveSet<F>& base, const CurveSet<F>& queries, const Se
       ASSERT_TRUE(one.id >= 0 && one.id < base.rows) << one.id;
       ASSERT_TRUE(seen.insert(one.id).second) << "id " << one.id << " comes twice";
       const F* query = queries.row(static_cast<std::int64_t>(q));
-      ASSERT_EQ(one.key, plain_key(setting.metric, query, base.row(one.id), base.dims));
+      ASSERT_EQ(one.distance, plain_key(setting.metric, query, base.row(one.id), base.dims));
       if (i > 0) {
         ASSERT_TRUE(found[q][i - 1] < one);
       }
@@ -194,7 +185,7 @@ void expect_answer(const CurveSet<F>& base, const CurveSet<F>& queries, const Se
 TEST_F(ShiftedSortSearch, EveryCloudAndDimension) {
   unsigned seed = 1;
   for (const int dims : {1, 2, 3, 4, 7, 16})
-    for (const Cloud kind : kClouds) {
+    for (const Cloud kind : kCurveClouds) {
       SCOPED_TRACE(testing::Message() << dims << " dimensions, cloud " << static_cast<int>(kind));
       const auto base = cloud<float>(kind, 150, dims, ++seed);
       expect_equal(base, cloud<float>(kind, 9, dims, ++seed), Setting{});
@@ -298,7 +289,7 @@ TEST_F(ShiftedSortSearch, TheMergeOfLiEtAl) {
     for_each_schedule([&] {
       const auto found = device_search(base, queries, setting);
       expect_answer(base, queries, setting, found);
-      for (std::size_t q = 0; q < found.size(); ++q) EXPECT_LE(found[q].back().key, first[q].back().key);
+      for (std::size_t q = 0; q < found.size(); ++q) EXPECT_LE(found[q].back().distance, first[q].back().distance);
     });
   }
 }

@@ -1,6 +1,5 @@
 // Method triangle, form sweet-knn: the answer of a plain oracle, whatever the filter, the placement, the layout, the
 // order and the number of threads.
-#include "support/pairwise.hpp"
 #include "triangle/triangle_points.hpp"
 
 namespace kith::test::triangle {
@@ -21,7 +20,7 @@ constexpr TrianglePlacement kPlacements[] = {TrianglePlacement::registers, Trian
                                              TrianglePlacement::global};
 constexpr TriangleLayout kLayouts[] = {TriangleLayout::interleaved, TriangleLayout::contiguous};
 constexpr int kThreads[] = {1, 3, 40};
-constexpr Kind kSome[] = {Kind::gaussian, Kind::clustered, Kind::ties, Kind::duplicates, Kind::huge};
+constexpr Cloud kSome[] = {Cloud::gaussian, Cloud::clustered, Cloud::ties, Cloud::duplicates, Cloud::huge};
 
 template <class T>
 void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
@@ -41,28 +40,20 @@ void expect_exact(const std::vector<std::size_t>& row, unsigned seed) {
                                   << to_string(tuning.layout) << ", remapped " << tuning.remapped << ", threads "
                                   << tuning.threads_per_query << ", kind " << row[9]
                                   << (sizeof(T) == 8 ? ", double" : ", float"));
-  Searched<T> searched(make_points<T>(kSome[row[9]], sizes.rows, sizes.dims, seed), wanted.metric);
-  searched.search(make_points<T>(kSome[row[9]], sizes.queries, sizes.dims, seed + 1), wanted);
+  Searched<T> searched(cloud<T>(kSome[row[9]], sizes.rows, sizes.dims, seed), wanted.metric);
+  searched.search(cloud<T>(kSome[row[9]], sizes.queries, sizes.dims, seed + 1), wanted);
 }
 
 TEST_F(TriangleSweetKnn, EveryPairOfParametersMatchesTheOracle) {
-  const auto rows =
-      pairwise({std::size(kMetrics), std::size(kSizes), std::size(kCounts), std::size(kLandmarks), std::size(kFilters),
-                std::size(kPlacements), std::size(kLayouts), 2, std::size(kThreads), std::size(kSome), 2, 2},
-               7);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    set_schedule(i % kSchedules);
-    if (rows[i][11] == 0)
-      expect_exact<float>(rows[i], static_cast<unsigned>(i + 1));
-    else
-      expect_exact<double>(rows[i], static_cast<unsigned>(i + 1));
-  }
+  for_each_pair({std::size(kMetrics), std::size(kSizes), std::size(kCounts), std::size(kLandmarks), std::size(kFilters),
+                 std::size(kPlacements), std::size(kLayouts), 2, std::size(kThreads), std::size(kSome), 2},
+                7, []<class T>(const auto& row, unsigned seed_of_row) { expect_exact<T>(row, seed_of_row); });
 }
 
 TEST_F(TriangleSweetKnn, ABaseSearchesItselfInPartsAndWhole) {
   for (const bool remapped : {true, false}) {
     for (const std::int64_t bytes : {0, 5000}) {
-      Searched<float> searched(make_points<float>(Kind::clustered, 150, 4, 3), MetricKind::euclidean);
+      Searched<float> searched(cloud<float>(Cloud::clustered, 150, 4, 3), MetricKind::euclidean);
       Wanted wanted{MetricKind::euclidean, 6, {}, bytes, true};
       wanted.tuning.form = TriangleForm::sweet_knn;
       wanted.tuning.remapped = remapped;
@@ -73,29 +64,21 @@ TEST_F(TriangleSweetKnn, ABaseSearchesItselfInPartsAndWhole) {
   }
 }
 
-std::string refusal(const Wanted& wanted) {
-  Searched<float> searched(make_points<float>(Kind::gaussian, 900, 2, 1), MetricKind::euclidean);
-  try {
-    searched.search(make_points<float>(Kind::gaussian, 2, 2, 2), wanted);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
 TEST_F(TriangleSweetKnn, NamesItsLimits) {
+  const Searched<float> searched(cloud<float>(Cloud::gaussian, 900, 2, 1), MetricKind::euclidean);
   Wanted wanted{MetricKind::euclidean, 65, {}, 0, false};
   wanted.tuning.form = TriangleForm::sweet_knn;
+  const auto expect_limit = [&](const std::string& words) {
+    const auto search = [&] { searched.search(cloud<float>(Cloud::gaussian, 2, 2, 2), wanted); };
+    EXPECT_EQ(refusal(ErrorCode::invalid_argument, search), "method triangle, form sweet-knn: " + words);
+  };
   wanted.tuning.placement = TrianglePlacement::registers;
-  EXPECT_EQ(refusal(wanted),
-            "method triangle, form sweet-knn: k of neighbors in registers = 65 is outside the limits 1 to 64");
+  expect_limit("k of neighbors in registers = 65 is outside the limits 1 to 64");
   wanted.tuning.placement = TrianglePlacement::shared;
   wanted.k = 700;
-  EXPECT_EQ(refusal(wanted),
-            "method triangle, form sweet-knn: k of neighbors in shared memory = 700 is outside the limits 1 to 640");
+  expect_limit("k of neighbors in shared memory = 700 is outside the limits 1 to 640");
   wanted.tuning.threads_per_query = 2000;
-  EXPECT_EQ(refusal(wanted),
-            "method triangle, form sweet-knn: threads_per_query = 2000 is outside the limits 0 to 1024");
+  expect_limit("threads_per_query = 2000 is outside the limits 0 to 1024");
 }
 
 }  // namespace
