@@ -3,6 +3,7 @@
 #include <array>
 
 #include "api/index_state.hpp"
+#include "core/instantiate.hpp"
 #include "core/names.hpp"
 
 namespace kith {
@@ -62,10 +63,7 @@ Graph<DistanceOf<T>> graph(MatrixView<T> points, std::int64_t k, Symmetrize symm
   template auto Index<T>::graph(std::int64_t, Symmetrize, void*) const->Graph<D>;                          \
   template SearchReport Index<T>::graph_into(std::int64_t, Symmetrize, const GraphLists<D>&, void*) const; \
   template KITH_API Graph<DistanceOf<T>> graph(MatrixView<T>, std::int64_t, Symmetrize, const Options&, void*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith

@@ -4,6 +4,7 @@
 
 #include "api/index_state.hpp"
 #include "backend/machine.hpp"
+#include "core/instantiate.hpp"
 #include "core/order.hpp"
 
 namespace kith {
@@ -109,10 +110,7 @@ RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> base, MatrixView<T> q
   template SearchReport Index<T>::search_radius_self_into(std::span<const D>, const RadiusLists<D>&, void*) const;    \
   template KITH_API RadiusNeighbors<DistanceOf<T>> search_radius(                                                     \
       MatrixView<T>, MatrixView<T>, std::span<const DistanceOf<T>>, RadiusOutput, const Options&, void*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "api/index_state.hpp"
+#include "core/instantiate.hpp"
 #include "core/key.hpp"
 #include "core/names.hpp"
 
@@ -149,10 +150,7 @@ Reduced<DistanceOf<T>> reduce(MatrixView<T> base, MatrixView<T> queries, std::in
                                               void*) const;                                                         \
   template KITH_API Reduced<DistanceOf<T>> reduce(MatrixView<T>, MatrixView<T>, std::int64_t,                       \
                                                   MatrixView<DistanceOf<T>>, ReduceOp, const Options&, void*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith

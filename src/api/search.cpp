@@ -3,6 +3,7 @@
 #include "api/index_state.hpp"
 #include "api/sample_quality.hpp"
 #include "backend/registry.hpp"
+#include "core/instantiate.hpp"
 
 namespace kith {
 namespace {
@@ -118,10 +119,7 @@ Plan explain(const Problem& problem, const Options& options) {
   template KITH_API SearchReport search_into(MatrixView<T>, MatrixView<T>, std::int64_t, NeighborsView<DistanceOf<T>>, \
                                              const Options&, void*);                                                   \
   template KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T>, MatrixView<T>, const Options&, void*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith

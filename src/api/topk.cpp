@@ -5,6 +5,7 @@
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "backend/registry.hpp"
+#include "core/instantiate.hpp"
 #include "core/sizes.hpp"
 
 namespace kith {
@@ -63,10 +64,7 @@ void topk_into(MatrixView<T> matrix, std::int64_t k, TopkView<T> out, const Topk
 #define KITH_INSTANTIATE(T)                                                               \
   template KITH_API Topk<T> topk(MatrixView<T>, std::int64_t, const TopkOptions&, void*); \
   template KITH_API void topk_into(MatrixView<T>, std::int64_t, TopkView<T>, const TopkOptions&, void*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith

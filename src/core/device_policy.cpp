@@ -1,7 +1,5 @@
 #include "core/device_policy.hpp"
 
-#include <algorithm>
-
 namespace kith::core {
 namespace {
 

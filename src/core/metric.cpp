@@ -4,8 +4,6 @@
 #include <fast_float/fast_float.h>
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "core/names.hpp"
 
 namespace kith {

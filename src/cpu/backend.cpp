@@ -2,6 +2,7 @@
 #include "backend/contract.hpp"
 #include "backend/host.hpp"
 #include "backend/machine.hpp"
+#include "core/instantiate.hpp"
 #include "cpu/distance_matrix.hpp"
 #include "cpu/facts.hpp"
 #include "cpu/index.hpp"
@@ -34,10 +35,7 @@ void check_base(const MatrixView<T>& base, const Options& options) {
 }
 
 #define KITH_INSTANTIATE(T) template void check_base(const MatrixView<T>&, const Options&);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 const backend::BackendTable& backend_table() {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/instantiate.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 
@@ -44,10 +45,7 @@ void distance_matrix(const PreparedRows<T>& base, const PreparedRows<T>& queries
 #define KITH_INSTANTIATE(T)                                                                                   \
   template void distance_matrix(const PreparedRows<T>&, const PreparedRows<T>&, int, const ProgressCallback&, \
                                 DistanceOf<T>*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

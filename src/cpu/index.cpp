@@ -1,6 +1,7 @@
 #include "cpu/index.hpp"
 
 #include "backend/machine.hpp"
+#include "core/instantiate.hpp"
 #include "core/key.hpp"
 #include "cpu/search.hpp"
 
@@ -74,10 +75,7 @@ std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest
   template class LazyRows<T>; \
   template class CpuIndex<T>; \
   template std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest<T>&);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "core/instantiate.hpp"
 #include "cpu/parallel.hpp"
 #include "kith/error.hpp"
 
@@ -138,10 +139,7 @@ void exact_query(const PreparedRows<T>& rows, std::int64_t row, double* out) {
   template bool is_working_layout(const PreparedRows<T>&);                                                       \
   template Rows<DistanceOf<T>> working_rows(const PreparedRows<T>&, std::int64_t, std::int64_t, DistanceOf<T>*); \
   template void exact_query(const PreparedRows<T>&, std::int64_t, double*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

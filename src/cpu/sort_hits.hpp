@@ -1,7 +1,6 @@
 // sort_hits.hpp: sorts hits by (key, id). All ids must differ.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "core/order.hpp"

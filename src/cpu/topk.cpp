@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/machine.hpp"
+#include "core/instantiate.hpp"
 #include "core/order.hpp"
 #include "cpu/brute/kth_value.hpp"
 #include "cpu/parallel.hpp"
@@ -224,10 +225,7 @@ void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& option
 
 #define KITH_INSTANTIATE(T) \
   template void topk(const MatrixView<T>&, std::int64_t, const TopkOptions&, const TopkView<T>&, void*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -2,6 +2,7 @@
 // the host one after the other.
 #include <algorithm>
 
+#include "core/instantiate.hpp"
 #include "cuda/brute/candidates.hpp"
 #include "cuda/distance/exact_keys.hpp"
 #include "cuda/functions.hpp"
@@ -52,10 +53,7 @@ void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Op
 
 #define KITH_INSTANTIATE(T) \
   template void distances(const MatrixView<T>&, const MatrixView<T>&, const Options&, void*, DistanceOf<T>*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::KITH_BACKEND

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/instantiate.hpp"
 #include "cuda/host_data/host_link.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/topk_work.hpp"
@@ -198,10 +199,7 @@ void topk_of_host(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions
 
 #define KITH_INSTANTIATE(T) \
   template void topk_of_host(const MatrixView<T>&, std::int64_t, const TopkOptions&, const TopkView<T>&, cudaStream_t);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::KITH_BACKEND

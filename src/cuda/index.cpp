@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/instantiate.hpp"
 #include "cuda/functions.hpp"
 #include "cuda/host_data/host_link.hpp"
 #include "cuda/points/check_points.hpp"
@@ -89,10 +90,7 @@ std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest
 #define KITH_INSTANTIATE(T)      \
   template class DeviceIndex<T>; \
   template std::unique_ptr<backend::BackendIndex<T>> make_index(const backend::IndexRequest<T>&);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::KITH_BACKEND

@@ -1,5 +1,6 @@
 // What is made of neighbors on a device, or of those within a radius: lists of any length, graphs, reductions.
 #include "backend/batches.hpp"
+#include "core/instantiate.hpp"
 #include "core/neighbor_graph.hpp"
 #include "core/reduce_lists.hpp"
 #include "cuda/graph/symmetrize.hpp"
@@ -151,10 +152,7 @@ void DeviceSearch<T>::reduce_streamed(const Plan& plan, const core::Reduction& r
   template void DeviceSearch<T>::graph(const Plan&, Symmetrize, const GraphLists<DistanceOf<T>>&, SearchReport&); \
   template void DeviceSearch<T>::reduce(const Plan&, const core::Reduction&, const MatrixView<DistanceOf<T>>&,    \
                                         const ReducedView<DistanceOf<T>>&, SearchReport&);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::KITH_BACKEND

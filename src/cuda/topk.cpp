@@ -1,6 +1,7 @@
 // The k first values of each row of a matrix: of one on the device where it lies, of one of the host in tiles.
-#include <optional>
+#include <algorithm>
 
+#include "core/instantiate.hpp"
 #include "cuda/functions.hpp"
 #include "cuda/host_data/host_link.hpp"
 #include "cuda/select/select.hpp"
@@ -123,10 +124,7 @@ void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& option
 
 #define KITH_INSTANTIATE(T) \
   template void topk(const MatrixView<T>&, std::int64_t, const TopkOptions&, const TopkView<T>&, void*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::KITH_BACKEND

@@ -3,8 +3,6 @@
 // bits and must match the file exactly.
 #pragma once
 
-#include <utility>
-
 #include "io/source.hpp"
 #include "kith/io.hpp"
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <new>
 #include <optional>
-#include <string_view>
 
 #include "io/hdf5.hpp"
 #include "io/hdf5_handle.hpp"

@@ -1,6 +1,5 @@
 #include "io/npy.hpp"
 
-#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include <zip.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <string_view>
 

@@ -1,10 +1,8 @@
 // Numbers as text, both ways, whatever the locale.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 namespace kith::io {
 

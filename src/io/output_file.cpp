@@ -8,9 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <optional>
 #include <random>
 #include <system_error>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "kith/io.hpp"

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "io/row_blocks.hpp"
 #include "io/scalar_types.hpp"

@@ -10,26 +10,21 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <cblas.h>
 
+#include "core/instantiate.hpp"
 #include "core/order.hpp"
 #include "cpu/brute/candidates.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "cpu/sort_hits.hpp"
-#include "kith/error.hpp"
 
 namespace kith::cpu {
 namespace {
-
-std::int64_t padded(std::int64_t count) {
-  return (count + kSlack - 1) / kSlack * kSlack;
-}
 
 void multiply(Rows<float> queries, Rows<float> base, std::int64_t dims, float factor, float* out, std::int64_t stride) {
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(queries.count),
@@ -307,10 +302,7 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
   template std::int64_t brute_search(const PreparedRows<T>&, const PreparedRows<T>&, const Plan&, \
                                      const ProgressCallback&, std::int64_t*, DistanceOf<T>*);     \
   template bool expansion_is_sharp(const PreparedRows<T>&, const PreparedRows<T>&);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

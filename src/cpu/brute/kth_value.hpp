@@ -2,7 +2,6 @@
 // Idea    bisection over the values' bits with a SIMD count at each step: no element moves, and ties cost nothing.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 

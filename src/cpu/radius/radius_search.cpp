@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/instantiate.hpp"
 #include "core/order.hpp"
 #include "core/score_bounds.hpp"
 #include "cpu/parallel.hpp"
@@ -20,10 +21,6 @@
 
 namespace kith::cpu {
 namespace {
-
-std::int64_t slack_padded(std::int64_t count) {
-  return (count + kSlack - 1) / kSlack * kSlack;
-}
 
 // Buffers that a thread keeps from task to task.
 template <class F>
@@ -132,7 +129,7 @@ class RadiusTask {
   }
 
   void search_rows(Rows<F> query_rows, Rows<F> base_rows, std::int64_t tile) {
-    const std::int64_t stride = slack_padded(base_rows.count);
+    const std::int64_t stride = padded(base_rows.count);
     workspace_.scores.resize(static_cast<std::size_t>(query_rows.count * stride));
     direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), workspace_.scores.data(), stride);
     for (std::int64_t q = 0; q < query_rows.count; ++q)
@@ -142,7 +139,7 @@ class RadiusTask {
   void search_panels(Rows<F> query_rows, Rows<F> base_rows, std::int64_t tile) {
     const std::int64_t block_rows = tiled_block_rows<F>();
     const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
-    const std::int64_t padded_rows = slack_padded(base_rows.count);
+    const std::int64_t padded_rows = padded(base_rows.count);
     workspace_.panels.resize(static_cast<std::size_t>(padded_rows * dims()));
     pack_panels(base_rows, dims(), workspace_.panels.data());
     if (plan_.expanded) {
@@ -306,10 +303,7 @@ std::int64_t radius_search(const PreparedRows<T>& base, const PreparedRows<T>& q
   template std::int64_t radius_search(const PreparedRows<T>&, const PreparedRows<T>&, const Plan&,      \
                                       const core::RadiusQuery<DistanceOf<T>>&, const ProgressCallback&, \
                                       const RadiusLists<DistanceOf<T>>&);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "core/instantiate.hpp"
 #include "cpu/parallel.hpp"
 
 namespace kith::cpu {
@@ -82,10 +83,7 @@ CurveBase<T> make_curve_base(const MatrixView<T>& base, const core::CurveShifts&
 
 #define KITH_INSTANTIATE(T) \
   template CurveBase<T> make_curve_base(const MatrixView<T>&, const core::CurveShifts&, Curve, int);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

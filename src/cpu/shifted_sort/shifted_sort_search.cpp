@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/instantiate.hpp"
 #include "core/key.hpp"
 #include "core/order.hpp"
 #include "cpu/parallel.hpp"
@@ -211,10 +212,7 @@ std::int64_t shifted_sort_search(const PreparedRows<T>& base, const CurveBase<T>
 #define KITH_INSTANTIATE(T)                                                                                      \
   template std::int64_t shifted_sort_search(const PreparedRows<T>&, const CurveBase<T>&, const PreparedRows<T>&, \
                                             const Plan&, const ProgressCallback&, std::int64_t*, DistanceOf<T>*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -26,6 +26,9 @@ template <class F>
 using OffsetOf = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
 
 using core::kSlack;
+constexpr std::int64_t padded(std::int64_t count) {
+  return (count + kSlack - 1) / kSlack * kSlack;
+}
 
 // direct_scores.cpp: writes scores to out[q * out_stride + j]; each row of the base is read once per query.
 void direct_scores(core::Form form, double p, Rows<float> queries, Rows<float> base, std::int64_t dims, float* out,
@@ -36,13 +39,12 @@ void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double>
 // register_tiled_scores.cpp: scores of packed panels, in which a vector holds one coordinate of several base rows, in
 // blocks of tiled_block_rows() rows. A block's scores are appended to `scores`, and the block to `hits`, only if one of
 // them is below the query's limit or that limit is infinite. NaN is below no finite limit, nor may a limit be NaN.
-// Returns the number of appended blocks; those of a query are in ascending order. panels: round_up(count, kSlack) *
-// dims.
+// Returns the number of appended blocks; those of a query are in ascending order. panels: padded(count) * dims.
 using core::BlockHit;
 template <class F>
 struct TiledBase {
   const F* panels;
-  const F* bias;  // null, or round_up(count, kSlack) values that are added to the scores of their rows
+  const F* bias;  // null, or padded(count) values that are added to the scores of their rows
   std::int64_t count;
 };
 template <class F>

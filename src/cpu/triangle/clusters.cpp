@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <numeric>
 #include <utility>
 
+#include "core/instantiate.hpp"
 #include "core/triangle_bounds.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/triangle/block_rows.hpp"
@@ -152,10 +152,7 @@ Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clusteri
 
 #define KITH_INSTANTIATE(T) \
   template Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>&, const Clustering&, ClusterTimes&);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

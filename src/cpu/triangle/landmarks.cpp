@@ -2,11 +2,11 @@
 #include "cpu/triangle/landmarks.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <random>
 #include <utility>
 
+#include "core/instantiate.hpp"
 #include "core/triangle_bounds.hpp"
 #include "cpu/simd/lane_blocks.hpp"
 #include "cpu/triangle/block_rows.hpp"
@@ -70,10 +70,7 @@ std::vector<std::int64_t> choose_landmarks(const PreparedRows<T>& set, std::int6
 
 #define KITH_INSTANTIATE(T) \
   template std::vector<std::int64_t> choose_landmarks(const PreparedRows<T>&, std::int64_t, std::int64_t, std::int64_t);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

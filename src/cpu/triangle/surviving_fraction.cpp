@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/instantiate.hpp"
 #include "core/triangle_sample.hpp"
 #include "cpu/triangle/block_rows.hpp"
 #include "cpu/triangle/landmarks.hpp"
@@ -98,10 +99,7 @@ core::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const 
 #define KITH_INSTANTIATE(T)                                                                                           \
   template core::SurvivingFractions surviving_fractions(const PreparedRows<T>&, const PreparedRows<T>&, std::int64_t, \
                                                         std::int64_t);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/instantiate.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/triangle/block_rows.hpp"
@@ -202,10 +203,7 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
   template std::int64_t triangle_search(const PreparedRows<T>&, const TriangleBase<T>&, const PreparedRows<T>&, \
                                         const Plan&, const ProgressCallback&, std::int64_t*, DistanceOf<T>*,    \
                                         TriangleStatistics*);
-KITH_INSTANTIATE(float)
-KITH_INSTANTIATE(double)
-KITH_INSTANTIATE(std::uint8_t)
-KITH_INSTANTIATE(std::int8_t)
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu
