@@ -60,15 +60,8 @@ void scores(core::Form form, double p, Rows<F> queries, Rows<F> base, std::int64
 
 }  // namespace
 
-void scores_f32(core::Form form, double p, Rows<float> queries, Rows<float> base, std::int64_t dims, float* out,
-                std::int64_t out_stride) {
-  scores(form, p, queries, base, dims, out, out_stride);
-}
-
-void scores_f64(core::Form form, double p, Rows<double> queries, Rows<double> base, std::int64_t dims, double* out,
-                std::int64_t out_stride) {
-  scores(form, p, queries, base, dims, out, out_stride);
-}
+static constexpr auto& scores_f32 = scores<float>;
+static constexpr auto& scores_f64 = scores<double>;
 
 }  // namespace kith::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

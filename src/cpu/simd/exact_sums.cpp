@@ -141,22 +141,10 @@ void sums(core::Form form, const double* query, const ExactBase<T>& base, const 
 
 }  // namespace
 
-void sums_f32(core::Form form, const double* query, const ExactBase<float>& base, const std::int64_t* ids,
-              std::int64_t count, double* raw) {
-  sums(form, query, base, ids, count, raw);
-}
-void sums_f64(core::Form form, const double* query, const ExactBase<double>& base, const std::int64_t* ids,
-              std::int64_t count, double* raw) {
-  sums(form, query, base, ids, count, raw);
-}
-void sums_u8(core::Form form, const double* query, const ExactBase<std::uint8_t>& base, const std::int64_t* ids,
-             std::int64_t count, double* raw) {
-  sums(form, query, base, ids, count, raw);
-}
-void sums_i8(core::Form form, const double* query, const ExactBase<std::int8_t>& base, const std::int64_t* ids,
-             std::int64_t count, double* raw) {
-  sums(form, query, base, ids, count, raw);
-}
+static constexpr auto& sums_f32 = sums<float>;
+static constexpr auto& sums_f64 = sums<double>;
+static constexpr auto& sums_u8 = sums<std::uint8_t>;
+static constexpr auto& sums_i8 = sums<std::int8_t>;
 
 }  // namespace kith::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -170,21 +158,12 @@ HWY_EXPORT(sums_f64);
 HWY_EXPORT(sums_u8);
 HWY_EXPORT(sums_i8);
 
-void dispatch(core::Form form, const double* query, const ExactBase<float>& base, const std::int64_t* ids,
-              std::int64_t count, double* raw) {
-  HWY_DYNAMIC_DISPATCH(sums_f32)(form, query, base, ids, count, raw);
-}
-void dispatch(core::Form form, const double* query, const ExactBase<double>& base, const std::int64_t* ids,
-              std::int64_t count, double* raw) {
-  HWY_DYNAMIC_DISPATCH(sums_f64)(form, query, base, ids, count, raw);
-}
-void dispatch(core::Form form, const double* query, const ExactBase<std::uint8_t>& base, const std::int64_t* ids,
-              std::int64_t count, double* raw) {
-  HWY_DYNAMIC_DISPATCH(sums_u8)(form, query, base, ids, count, raw);
-}
-void dispatch(core::Form form, const double* query, const ExactBase<std::int8_t>& base, const std::int64_t* ids,
-              std::int64_t count, double* raw) {
-  HWY_DYNAMIC_DISPATCH(sums_i8)(form, query, base, ids, count, raw);
+template <class T>
+auto* sums_of() {
+  if constexpr (std::is_same_v<T, float>) return &HWY_DYNAMIC_DISPATCH(sums_f32);
+  if constexpr (std::is_same_v<T, double>) return &HWY_DYNAMIC_DISPATCH(sums_f64);
+  if constexpr (std::is_same_v<T, std::uint8_t>) return &HWY_DYNAMIC_DISPATCH(sums_u8);
+  if constexpr (std::is_same_v<T, std::int8_t>) return &HWY_DYNAMIC_DISPATCH(sums_i8);
 }
 
 }  // namespace
@@ -192,7 +171,7 @@ void dispatch(core::Form form, const double* query, const ExactBase<std::int8_t>
 template <class T>
 void exact_sums(core::Form form, double p, const double* query, const ExactBase<T>& base, const std::int64_t* ids,
                 std::int64_t count, double* raw) {
-  if (base.col_stride == 1 && form != core::Form::power) return dispatch(form, query, base, ids, count, raw);
+  if (base.col_stride == 1 && form != core::Form::power) return sums_of<T>()(form, query, base, ids, count, raw);
   for (std::int64_t i = 0; i < count; ++i) {
     const T* row = base.data + ids[i] * base.row_stride;
     const double mean = base.means != nullptr ? base.means[ids[i]] : 0.0;

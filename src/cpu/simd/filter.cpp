@@ -69,6 +69,14 @@ FilterResult<F> run(const F* scores, const F* bias, std::int64_t count, F thresh
   return {i, sink.kept};
 }
 
+template <class F>
+FilterResult<F> filter_scores(const F* scores, const F* bias, std::int64_t count, F threshold, F raise,
+                              OffsetOf<F> first, F* kept_scores, OffsetOf<F>* kept_offsets, std::int64_t capacity) {
+  const Sink<F> sink{kept_scores, kept_offsets, 0};
+  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, capacity)
+                         : run<false>(scores, bias, count, threshold, raise, first, sink, capacity);
+}
+
 // Vectors are stored at or before the position they were read from, so nothing unread is overwritten.
 template <class F>
 std::int64_t compact_in_place(F* scores, OffsetOf<F>* offsets, std::int64_t count, F threshold) {
@@ -108,37 +116,12 @@ std::int64_t count_up_to(const F* values, std::int64_t count, F limit) {
 
 }  // namespace
 
-FilterResult<float> filter_f32(const float* scores, const float* bias, std::int64_t count, float threshold, float raise,
-                               std::uint32_t first, float* kept_scores, std::uint32_t* kept_offsets,
-                               std::int64_t capacity) {
-  const Sink<float> sink{kept_scores, kept_offsets, 0};
-  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, capacity)
-                         : run<false>(scores, bias, count, threshold, raise, first, sink, capacity);
-}
-
-FilterResult<double> filter_f64(const double* scores, const double* bias, std::int64_t count, double threshold,
-                                double raise, std::uint64_t first, double* kept_scores, std::uint64_t* kept_offsets,
-                                std::int64_t capacity) {
-  const Sink<double> sink{kept_scores, kept_offsets, 0};
-  return bias != nullptr ? run<true>(scores, bias, count, threshold, raise, first, sink, capacity)
-                         : run<false>(scores, bias, count, threshold, raise, first, sink, capacity);
-}
-
-std::int64_t compact_f32(float* scores, std::uint32_t* offsets, std::int64_t count, float threshold) {
-  return compact_in_place(scores, offsets, count, threshold);
-}
-
-std::int64_t compact_f64(double* scores, std::uint64_t* offsets, std::int64_t count, double threshold) {
-  return compact_in_place(scores, offsets, count, threshold);
-}
-
-std::int64_t count_f32(const float* values, std::int64_t count, float limit) {
-  return count_up_to(values, count, limit);
-}
-
-std::int64_t count_f64(const double* values, std::int64_t count, double limit) {
-  return count_up_to(values, count, limit);
-}
+static constexpr auto& filter_f32 = filter_scores<float>;
+static constexpr auto& filter_f64 = filter_scores<double>;
+static constexpr auto& compact_f32 = compact_in_place<float>;
+static constexpr auto& compact_f64 = compact_in_place<double>;
+static constexpr auto& count_f32 = count_up_to<float>;
+static constexpr auto& count_f64 = count_up_to<double>;
 
 }  // namespace kith::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -33,13 +33,8 @@ std::int64_t find(const F* values, std::int64_t count) {
 
 }  // namespace
 
-std::int64_t find_f32(const float* values, std::int64_t count) {
-  return find(values, count);
-}
-
-std::int64_t find_f64(const double* values, std::int64_t count) {
-  return find(values, count);
-}
+static constexpr auto& find_f32 = find<float>;
+static constexpr auto& find_f64 = find<double>;
 
 }  // namespace kith::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

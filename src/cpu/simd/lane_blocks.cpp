@@ -240,51 +240,18 @@ std::int64_t within(const F* lengths, const F* radii, std::int64_t count, F thet
 
 }  // namespace
 
-void all_scores_f32(core::Form form, double p, const float* row, const LaneBlocks<float>& points, float* out) {
-  all_scores(form, p, row, points, out);
-}
-void all_scores_f64(core::Form form, double p, const double* row, const LaneBlocks<double>& points, double* out) {
-  all_scores(form, p, row, points, out);
-}
-std::int64_t all_lengths_f32(core::Form form, double p, const float* row, const LaneBlocks<float>& points, float* out) {
-  return all_lengths(form, p, row, points, out);
-}
-std::int64_t all_lengths_f64(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
-                             double* out) {
-  return all_lengths(form, p, row, points, out);
-}
-void nearest_f32(core::Form form, double p, Rows<float> rows, const LaneBlocks<float>& points, std::uint32_t* out,
-                 float* scores) {
-  nearest(form, p, rows, points, out, scores);
-}
-void nearest_f64(core::Form form, double p, Rows<double> rows, const LaneBlocks<double>& points, std::uint32_t* out,
-                 double* scores) {
-  nearest(form, p, rows, points, out, scores);
-}
-ScanResult scan_f32(core::Form form, double p, const float* row, const LaneBlocks<float>& points, const float* lengths,
-                    const LengthInterval<float>* intervals, std::int64_t count, float limit, float* kept_scores,
-                    std::uint32_t* kept_points) {
-  return scan(form, p, row, points, lengths, intervals, count, limit, kept_scores, kept_points);
-}
-ScanResult scan_f64(core::Form form, double p, const double* row, const LaneBlocks<double>& points,
-                    const double* lengths, const LengthInterval<double>* intervals, std::int64_t count, double limit,
-                    double* kept_scores, std::uint64_t* kept_points) {
-  return scan(form, p, row, points, lengths, intervals, count, limit, kept_scores, kept_points);
-}
-float kth_f32(const float* values, std::int64_t count, std::int64_t k) {
-  return kth_bound(values, count, k);
-}
-double kth_f64(const double* values, std::int64_t count, std::int64_t k) {
-  return kth_bound(values, count, k);
-}
-std::int64_t within_f32(const float* lengths, const float* radii, std::int64_t count, float theta,
-                        std::uint32_t* list) {
-  return within(lengths, radii, count, theta, list);
-}
-std::int64_t within_f64(const double* lengths, const double* radii, std::int64_t count, double theta,
-                        std::uint64_t* list) {
-  return within(lengths, radii, count, theta, list);
-}
+static constexpr auto& all_scores_f32 = all_scores<float>;
+static constexpr auto& all_scores_f64 = all_scores<double>;
+static constexpr auto& all_lengths_f32 = all_lengths<float>;
+static constexpr auto& all_lengths_f64 = all_lengths<double>;
+static constexpr auto& nearest_f32 = nearest<float>;
+static constexpr auto& nearest_f64 = nearest<double>;
+static constexpr auto& scan_f32 = scan<float>;
+static constexpr auto& scan_f64 = scan<double>;
+static constexpr auto& kth_f32 = kth_bound<float>;
+static constexpr auto& kth_f64 = kth_bound<double>;
+static constexpr auto& within_f32 = within<float>;
+static constexpr auto& within_f64 = within<double>;
 
 }  // namespace kith::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

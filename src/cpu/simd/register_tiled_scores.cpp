@@ -153,8 +153,8 @@ HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, co
 }
 
 template <bool HasBias, class F>
-std::int64_t scores(core::Form form, double p, Rows<F> queries, const TiledBase<F>& base, std::int64_t dims,
-                    const TiledOutput<F>& out) {
+std::int64_t all_blocks(core::Form form, double p, Rows<F> queries, const TiledBase<F>& base, std::int64_t dims,
+                        const TiledOutput<F>& out) {
   const std::int64_t rows = block_rows<F>();
   BlockHit* hits = out.hits;
   with_form(form, p, [&](auto op) HWY_ATTR {
@@ -171,35 +171,21 @@ std::int64_t scores(core::Form form, double p, Rows<F> queries, const TiledBase<
   return hits - out.hits;
 }
 
+template <class F>
+std::int64_t tiled_scores(core::Form form, double p, Rows<F> queries, const TiledBase<F>& base, std::int64_t dims,
+                          const TiledOutput<F>& out) {
+  return base.bias != nullptr ? all_blocks<true>(form, p, queries, base, dims, out)
+                              : all_blocks<false>(form, p, queries, base, dims, out);
+}
+
 }  // namespace
 
-void pack_f32(Rows<float> base, std::int64_t dims, float* panels) {
-  pack(base, dims, panels);
-}
-
-void pack_f64(Rows<double> base, std::int64_t dims, double* panels) {
-  pack(base, dims, panels);
-}
-
-std::int64_t scores_f32(core::Form form, double p, Rows<float> queries, const TiledBase<float>& base, std::int64_t dims,
-                        const TiledOutput<float>& out) {
-  return base.bias != nullptr ? scores<true>(form, p, queries, base, dims, out)
-                              : scores<false>(form, p, queries, base, dims, out);
-}
-
-std::int64_t scores_f64(core::Form form, double p, Rows<double> queries, const TiledBase<double>& base,
-                        std::int64_t dims, const TiledOutput<double>& out) {
-  return base.bias != nullptr ? scores<true>(form, p, queries, base, dims, out)
-                              : scores<false>(form, p, queries, base, dims, out);
-}
-
-std::int64_t rows_f32() {
-  return block_rows<float>();
-}
-
-std::int64_t rows_f64() {
-  return block_rows<double>();
-}
+static constexpr auto& pack_f32 = pack<float>;
+static constexpr auto& pack_f64 = pack<double>;
+static constexpr auto& rows_f32 = block_rows<float>;
+static constexpr auto& rows_f64 = block_rows<double>;
+static constexpr auto& scores_f32 = tiled_scores<float>;
+static constexpr auto& scores_f64 = tiled_scores<double>;
 
 }  // namespace kith::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
