@@ -125,7 +125,7 @@ F* find_limits(const Pass& pass, const core::SamplePlan& plan, SelectMethod sele
 }
 
 template <class Pass, class F = typename Pass::Value>
-FusedBest<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left_out) {
+BestRows<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left_out) {
   Workspace& workspace = pass.workspace();
   const std::int64_t queries = pass.queries();
   const core::SamplePlan plan = core::plan_sample(pass.base(), wanted.width);
@@ -147,9 +147,9 @@ FusedBest<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left
   rows.rows = queries;
   rows.length = lists.capacity;
   rows.stride = rows.id_stride = plan.capacity;
-  FusedBest<F> best{workspace.allocate<F>(as_size(queries * wanted.width)),
-                    workspace.allocate<std::int64_t>(as_size(queries * wanted.width))};
-  const select::Output<F> output{best.scores, best.columns, static_cast<unsigned>(wanted.width), TopkOutput::sorted,
+  BestRows<F> best{workspace.allocate<F>(as_size(queries * wanted.width)),
+                   workspace.allocate<std::int64_t>(as_size(queries * wanted.width))};
+  const select::Output<F> output{best.values, best.columns, static_cast<unsigned>(wanted.width), TopkOutput::sorted,
                                  rows};
   const SelectTuning tuning;
   select::select_rows(select::SelectCall<F>{rows, output, tuning, workspace}, wanted.select);
@@ -159,14 +159,14 @@ FusedBest<F> find_candidates(const Pass& pass, const FusedWidth& wanted, F* left
 }  // namespace
 
 template <class F>
-FusedBest<F> fused_candidates(const distance::ScoreCall<F>& call, const FusedWidth& wanted, F* left_out) {
+BestRows<F> fused_candidates(const distance::ScoreCall<F>& call, const FusedWidth& wanted, F* left_out) {
   return find_candidates(PointPass<F>(call), wanted, left_out);
 }
 
-template FusedBest<float> fused_candidates(const distance::ScoreCall<float>&, const FusedWidth&, float*);
-template FusedBest<double> fused_candidates(const distance::ScoreCall<double>&, const FusedWidth&, double*);
+template BestRows<float> fused_candidates(const distance::ScoreCall<float>&, const FusedWidth&, float*);
+template BestRows<double> fused_candidates(const distance::ScoreCall<double>&, const FusedWidth&, double*);
 
-FusedBest<float> fused_candidates(const distance::Fp16ScoreCall& call, const FusedWidth& wanted, float* left_out) {
+BestRows<float> fused_candidates(const distance::Fp16ScoreCall& call, const FusedWidth& wanted, float* left_out) {
   return find_candidates(Fp16Pass(call), wanted, left_out);
 }
 

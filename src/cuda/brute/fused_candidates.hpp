@@ -5,18 +5,16 @@
 // Cost    the pass, the scores of the sample, and candidates written and read once.
 #pragma once
 
-#include <string_view>
-
 #include "cuda/distance/scores.hpp"
 #include "cuda/points/fp16_rows.hpp"
 #include "kith/options.hpp"
 
 namespace kith::KITH_BACKEND::brute {
 
-// Rows of `width` scores and columns of the tile, sorted by (score, column); memory of the workspace.
+// Rows of values and columns of a tile, sorted by (value, column); memory of the workspace.
 template <class F>
-struct FusedBest {
-  F* scores = nullptr;
+struct BestRows {
+  F* values = nullptr;
   std::int64_t* columns = nullptr;
 };
 
@@ -29,7 +27,7 @@ struct FusedWidth {
 // `call` describes the scores; its matrix is not used. A query whose limit let too few or too many points pass gets
 // meaningless candidates and left_out[q] = −infinity, with which no certificate holds.
 template <class F>
-FusedBest<F> fused_candidates(const distance::ScoreCall<F>& call, const FusedWidth& wanted, F* left_out);
-FusedBest<float> fused_candidates(const distance::Fp16ScoreCall& call, const FusedWidth& wanted, float* left_out);
+BestRows<F> fused_candidates(const distance::ScoreCall<F>& call, const FusedWidth& wanted, F* left_out);
+BestRows<float> fused_candidates(const distance::Fp16ScoreCall& call, const FusedWidth& wanted, float* left_out);
 
 }  // namespace kith::KITH_BACKEND::brute

@@ -67,10 +67,7 @@ class PassSearch {
   std::int64_t keys() const { return keys_; }
 
  private:
-  struct Selected {
-    F* values;
-    std::int64_t* columns;
-  };
+  using Selected = BestRows<F>;
 
   void search_on_two_streams(const BaseTile<F>& base, const std::function<void()>& on_tile_done) {
     Workspace& own = *workspace_;
@@ -175,44 +172,39 @@ class PassSearch {
     return ceil_div(base.count, distance::kRowAlignment) * distance::kRowAlignment;
   }
 
-  // The candidates that get keys: from a matrix of scores, or from the scores that pass a limit.
-  Selected best_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
+  // The candidates that get keys: from a matrix of scores, which compute(call) fills, or from those that pass a limit.
+  template <class Call, class Compute>
+  Selected best_of(Call call, const BaseTile<F>& base, std::int64_t first, std::int64_t count, Compute compute) {
     const std::int64_t width = width_of(base);
-    distance::ScoreCall<F> call{state_.queries.working(first, count),
-                                base.store->working(base.first, base.count),
-                                base.store->dims(),
-                                core::form_of(work_.metric),
-                                work_.metric.p,
-                                pass_.expanded ? base.store->bias(base.first) : nullptr,
-                                nullptr,
-                                stride_of(base),
-                                *workspace_};
-    if (pass_.fused) {
-      const FusedBest<F> selected = fused_candidates(call, {width, work_.select}, state_.left_out + first);
-      return {selected.scores, selected.columns};
-    }
+    if (pass_.fused) return fused_candidates(call, {width, work_.select}, state_.left_out + first);
     call.scores = workspace_->allocate<F>(as_size(count * stride_of(base)));
-    compute_scores(pass_.distance, call);
+    compute(call);
     return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
+  }
+
+  Selected best_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
+    const distance::ScoreCall<F> call{state_.queries.working(first, count),
+                                      base.store->working(base.first, base.count),
+                                      base.store->dims(),
+                                      core::form_of(work_.metric),
+                                      work_.metric.p,
+                                      pass_.expanded ? base.store->bias(base.first) : nullptr,
+                                      nullptr,
+                                      stride_of(base),
+                                      *workspace_};
+    return best_of(call, base, first, count, [&](const auto& with_room) { compute_scores(pass_.distance, with_room); });
   }
 
   // best_scores() for points rounded to fp16.
   Selected best_fp16_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
     if constexpr (std::is_same_v<F, float>) {
-      const std::int64_t width = width_of(base);
-      distance::Fp16ScoreCall call{state_.fp16->rows(first, count),
-                                   base.fp16->rows(base.first, base.count),
-                                   base.fp16->bias(base.first),
-                                   nullptr,
-                                   stride_of(base),
-                                   *workspace_};
-      if (pass_.fused) {
-        const FusedBest<F> selected = fused_candidates(call, {width, work_.select}, state_.left_out + first);
-        return {selected.scores, selected.columns};
-      }
-      call.scores = workspace_->allocate<F>(as_size(count * stride_of(base)));
-      distance::fp16_gemm_scores(call);
-      return select(rows_of(call.scores, count, base.count, stride_of(base)), width);
+      const distance::Fp16ScoreCall call{state_.fp16->rows(first, count),
+                                         base.fp16->rows(base.first, base.count),
+                                         base.fp16->bias(base.first),
+                                         nullptr,
+                                         stride_of(base),
+                                         *workspace_};
+      return best_of(call, base, first, count, distance::fp16_gemm_scores);
     } else {
       throw Error(ErrorCode::internal, "doubles are not rounded to fp16");
     }

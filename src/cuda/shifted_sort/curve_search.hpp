@@ -6,8 +6,6 @@
 
 namespace kith::KITH_BACKEND::shifted_sort {
 
-constexpr unsigned kMaxCurveSearchK = 1024;
-
 template <class F>
 struct CurveSearch {
   CurveOrders<F> orders;
