@@ -85,7 +85,7 @@ std::string at_rank(std::size_t rank, const Choice<T>& expected, T value, std::i
 }  // namespace
 
 template <class T>
-RowsProblem<T> make_problem(Values kind, std::int64_t rows, unsigned length, bool largest, Ids ids, Layout layout,
+RowsProblem<T> make_problem(Values kind, std::int64_t rows, unsigned length, bool largest, Ids ids, RowGaps layout,
                             std::uint64_t seed) {
   RowsProblem<T> problem{rows, length, largest, layout, {}, {}};
   const std::int64_t count = layout.offset + (rows - 1) * problem.stride() + length;
@@ -169,7 +169,7 @@ const char* to_string(TopkOutput form) {
 }
 
 #define KITH_INSTANTIATE(T)                                                                                     \
-  template RowsProblem<T> make_problem(Values, std::int64_t, unsigned, bool, Ids, Layout, std::uint64_t);       \
+  template RowsProblem<T> make_problem(Values, std::int64_t, unsigned, bool, Ids, RowGaps, std::uint64_t);      \
   template std::vector<Choice<T>> sorted_row(const RowsProblem<T>&, std::int64_t);                              \
   template std::string wrong_answer(const RowsProblem<T>&, const std::vector<Choice<T>>&, unsigned, TopkOutput, \
                                     RowAnswer<T>);

@@ -28,7 +28,7 @@ constexpr std::size_t kValuesCount = 12;
 enum class Ids { column, reversed, scattered };
 constexpr std::size_t kIdsCount = 3;
 
-struct Layout {
+struct RowGaps {
   unsigned offset = 0;   // values before the first row
   unsigned padding = 0;  // values between rows
 };
@@ -39,7 +39,7 @@ struct RowsProblem {
   std::int64_t rows = 0;
   unsigned length = 0;
   bool largest = false;
-  Layout layout;
+  RowGaps layout;
   std::vector<T> values;
   std::vector<unsigned> ids;  // empty: columns
 
@@ -53,7 +53,7 @@ struct RowsProblem {
 };
 
 template <class T>
-RowsProblem<T> make_problem(Values kind, std::int64_t rows, unsigned length, bool largest, Ids ids, Layout layout,
+RowsProblem<T> make_problem(Values kind, std::int64_t rows, unsigned length, bool largest, Ids ids, RowGaps layout,
                             std::uint64_t seed);
 
 // A value as the matrix has it, and its id.

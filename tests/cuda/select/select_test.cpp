@@ -127,7 +127,7 @@ std::uint64_t rounds() {
 const std::vector<unsigned> kCounts = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 2047, 2048, 2049};
 constexpr std::size_t kFractions = 4;  // a third, a half, all but one, all
 
-const std::vector<Layout> kLayouts = {{0, 0}, {1, 0}, {3, 1}, {0, 4}, {2, 13}};
+const std::vector<RowGaps> kLayouts = {{0, 0}, {1, 0}, {3, 1}, {0, 4}, {2, 13}};
 
 unsigned count_of(std::size_t choice, unsigned length) {
   if (choice < kCounts.size()) return kCounts[choice];
@@ -144,7 +144,7 @@ struct Case {
   bool wide;
   TopkOutput form;
   Ids ids;
-  Layout layout;
+  RowGaps layout;
   std::uint64_t schedule;
   SelectTuning tuning;
   std::uint64_t seed;
