@@ -1,5 +1,6 @@
 #include "array.hpp"
 
+#include <bit>
 #include <string>
 #include <string_view>
 
@@ -8,15 +9,27 @@
 namespace kith::python {
 namespace {
 
+// The letter of a format of Python's module struct, without a prefix that says this machine's byte order: arrays that
+// were read from a file often spell it out. A prefix also fixes the size of 'l', so that the size of integers is asked
+// of the buffer.
+std::string_view without_native_order(std::string_view format) {
+  constexpr std::string_view kNative = std::endian::native == std::endian::little ? "@=<" : "@=>!";
+  if (!format.empty() && kNative.find(format.front()) != std::string_view::npos) format.remove_prefix(1);
+  return format;
+}
+
 io::ElementType type_of(const Py_buffer& buffer) {
-  const std::string_view format = buffer.format != nullptr ? buffer.format : "B";
-  if (format == "f") return io::ElementType::float32;
-  if (format == "d") return io::ElementType::float64;
-  if (format == "B" || format == "?") return io::ElementType::uint8;
-  if (format == "b") return io::ElementType::int8;
-  if (format == "i") return io::ElementType::int32;
-  if (format == "l" || format == "q") return io::ElementType::int64;
-  throw nb::type_error(("elements of format '" + std::string(format) + "' are not supported").c_str());
+  const std::string_view whole = buffer.format != nullptr ? buffer.format : "B";
+  const std::string_view letter = without_native_order(whole);
+  if (letter == "f") return io::ElementType::float32;
+  if (letter == "d") return io::ElementType::float64;
+  if (letter == "B" || letter == "?") return io::ElementType::uint8;
+  if (letter == "b") return io::ElementType::int8;
+  if (letter == "i" || letter == "l" || letter == "q") {
+    if (buffer.itemsize == 4) return io::ElementType::int32;
+    if (buffer.itemsize == 8) return io::ElementType::int64;
+  }
+  throw nb::type_error(("elements of format '" + std::string(whole) + "' are not supported").c_str());
 }
 
 io::ElementType type_of(nb::dlpack::dtype dtype) {

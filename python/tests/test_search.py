@@ -76,6 +76,7 @@ LAYOUTS = {
     "backwards": lambda x: np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1],
     "transposed": lambda x: np.ascontiguousarray(x.T).T,
     "big-endian": lambda x: x.astype(x.dtype.newbyteorder(">")),
+    "little-endian": lambda x: x.astype(x.dtype.newbyteorder("<")),  # spelled out, as zarr, h5py and loadmat do
     "a field of records": lambda x: _record_field(x),
     "unaligned": lambda x: _unaligned(x),
     "list": lambda x: x.tolist(),

@@ -23,14 +23,15 @@ inline std::string normalized(std::string_view name) {
   return text;
 }
 
-// `names` may hold aliases after the canonical name of a value; the error lists them all.
+// `names` may hold aliases after the canonical name of a value; the error lists the first `listed` of them.
 template <class Value, std::size_t count>
-Value parse_name(const std::array<Name<Value>, count>& names, std::string_view what, std::string_view text) {
+Value parse_name(const std::array<Name<Value>, count>& names, std::string_view what, std::string_view text,
+                 std::size_t listed = count) {
   const std::string wanted = normalized(text);
   for (const auto& [name, value] : names)
     if (normalized(name) == wanted) return value;
   std::string known;
-  for (const auto& entry : names) known += (known.empty() ? "" : ", ") + std::string(entry.first);
+  for (std::size_t i = 0; i < listed; ++i) known += (i == 0 ? "" : ", ") + std::string(names[i].first);
   throw Error(ErrorCode::invalid_argument, fmt::format("unknown {} '{}'; known are {}", what, text, known));
 }
 

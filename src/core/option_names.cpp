@@ -13,6 +13,7 @@ constexpr std::array<Name<Backend>, 4> kBackends{{
     {"cuda", Backend::cuda},
     {"emulated", Backend::emulated},
 }};
+constexpr std::size_t kPublicBackends = 3;  // emulated is for tests, and not offered
 
 constexpr std::array<Name<Method>, 6> kMethods{{
     {"auto", Method::automatic},
@@ -103,7 +104,6 @@ constexpr std::array<Name<CurvePositions>, 3> kCurvePositions{{
   Enum parse(std::string_view name) {           \
     return core::parse_name(table, what, name); \
   }
-KITH_NAMES(Backend, kBackends, parse_backend, "backend")
 KITH_NAMES(Method, kMethods, parse_method, "method")
 KITH_NAMES(DistanceStage, kDistanceStages, parse_distance_stage, "distance stage")
 KITH_NAMES(TriangleForm, kTriangleForms, parse_triangle_form, "form of method triangle")
@@ -114,6 +114,14 @@ KITH_NAMES(Curve, kCurves, parse_curve, "curve")
 KITH_NAMES(CurveMerge, kCurveMerges, parse_curve_merge, "merge of method shifted-sort")
 KITH_NAMES(CurvePositions, kCurvePositions, parse_curve_positions, "positions of method shifted-sort")
 #undef KITH_NAMES
+
+const char* to_string(Backend backend) noexcept {
+  return core::name_of(kBackends, backend);
+}
+
+Backend parse_backend(std::string_view name) {
+  return core::parse_name(kBackends, "backend", name, kPublicBackends);
+}
 
 const char* to_string(SelectMethod method) noexcept {
   if (method == SelectMethod::radius) return "radius";
