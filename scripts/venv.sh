@@ -1,13 +1,17 @@
 #!/bin/sh
 # Makes build/venv, the virtual environment in which the Python package is built and tested, or completes it. Sets: test
-# bench. $PYTHON is the interpreter (Debian's own unless it is given). PyPI must be in reach the first time.
+# bench. $PYTHON is the interpreter (Debian's own unless it is given; the versions are those for it). PyPI must be in reach
+# the first time.
 set -eu
 cd "$(dirname "$0")/.."
 
-packages="nanobind numpy scipy scikit-learn hypothesis pytest tqdm"
+packages="nanobind==3.1.0 numpy==2.4.6 scipy==1.17.1 scikit-learn==1.9.1 hypothesis==6.170.15 pytest==9.2.0 tqdm==4.70.1"
 for set in "$@"; do
   case $set in
-    test)  ;;
+    # Type checkers; what points come from; what examples/python runs with.
+    test)  packages="$packages basedpyright==1.40.2 mypy==2.4.1 typing_extensions==4.16.0
+             h5py==3.16.0 pandas==2.3.3 pyarrow==26.0.1
+             igraph==1.0.0 imbalanced-learn==0.14.2 openTSNE==1.0.4 scanpy==1.11.5 umap-learn==0.5.12" ;;
     bench) packages="$packages faiss-cpu" ;;
     *)     echo "venv.sh: unknown set '$set'" >&2; exit 2 ;;
   esac

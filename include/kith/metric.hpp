@@ -9,7 +9,7 @@
 //   cosine                        1 − ⟨x,y⟩ / (‖x‖‖y‖), within [0, 2]
 //   correlation    pearson        the cosine distance of x − mean(x) and y − mean(y)
 //   inner_product  ip, dot        ⟨x,y⟩ as it is; the largest come first
-//   hamming                       the share of coordinates that differ; −0 equals +0
+//   hamming                       the share of coordinates that differ, whole elements and not bits; −0 equals +0
 //   canberra                      Σ|x−y| / (|x|+|y|), where 0/0 counts 0
 //
 // A zero vector is an error under cosine, a constant one under correlation; to the others they are like any vector.

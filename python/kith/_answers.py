@@ -9,7 +9,8 @@ import numpy as np
 from ._arrays import INT64
 from ._libraries import FRESH, Library
 from ._neighbors import Neighbors
-from ._progress import ProgressLike, showing
+from ._progress import showing
+from ._types import ProgressLike
 
 
 def find_neighbors(

@@ -3,13 +3,20 @@
 Nothing is copied when an array of NumPy has one of these types in native byte order and its strides are whole elements
 and not negative; any others are copied. bool becomes uint8; float16 and 16-bit integers become float32; longer integers
 become float64, and a ValueError says so where that would round them. Other types are a TypeError.
+
+The type of the base is the one in which points are compared, and queries are converted to it, never the base: float64
+queries are rounded to a float32 base, and a base of bytes takes whole numbers that fit. Numbers that cannot be
+converted so are a ValueError.
 """
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+import os
+from typing import Any, List, Sequence, Tuple
 
 import numpy as np
+
+from ._checks import as_integer
 
 FLOAT32, FLOAT64, INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 
@@ -32,6 +39,31 @@ def as_points(array: Any, role: str) -> np.ndarray:
     return array if _has_whole_strides(array) else array.copy(order="C")
 
 
+def convert_queries(points: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Queries of the host in the type of the base."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = points.astype(dtype)
+    if dtype.kind == "f":
+        bad = np.isfinite(points) & ~np.isfinite(converted) if dtype.itemsize < points.itemsize else None
+    else:
+        bad = converted != points
+    if bad is not None and bad.any():
+        row, column = np.unravel_index(np.argmax(bad), bad.shape)
+        raise ValueError(f"queries hold {points[row, column]} in row {row}; {accepted_queries(dtype)}")
+    return converted
+
+
+def accepted_queries(dtype: np.dtype) -> str:
+    """Which numbers a base of that type takes, for errors."""
+    if dtype.kind == "f":
+        return f"a base of {dtype} takes numbers up to {np.finfo(dtype).max:.3g}; give the base as float64 to compare others"
+    limits = np.iinfo(dtype)
+    return (
+        f"a base of {dtype} takes whole numbers from {limits.min} to {limits.max}; "
+        "give the base as float32 to compare others"
+    )
+
+
 def as_values(values: Any, dtype: np.dtype, rows: int) -> np.ndarray:
     """Numbers of host memory that come with the points, one or a row for each of them, packed in that type."""
     array = _to_numpy(values, "values")
@@ -43,16 +75,22 @@ def as_values(values: Any, dtype: np.dtype, rows: int) -> np.ndarray:
 
 def as_radii(radius: Any, dtype: np.dtype) -> np.ndarray:
     """One radius or several, of host memory, in the type of the distances."""
-    radii = np.ascontiguousarray(np.atleast_1d(radius), dtype)
+    radii = np.atleast_1d(_to_numpy(radius, "radius"))
+    if radii.dtype.kind not in "biuf":
+        raise TypeError(f"radius has dtype {radii.dtype}; a number or one for each query is needed")
     if radii.ndim != 1:
         raise ValueError(f"radius has shape {radii.shape}; a number or one for each query is needed")
-    return radii
+    return np.ascontiguousarray(radii, dtype)
 
 
 def check_points(dimensions: int, role: str) -> None:
+    if dimensions == 1:
+        raise ValueError(
+            f"{role} has 1 dimension; points are the rows of a two-dimensional array: one point is {role}[None], "
+            f"points of one coordinate are {role}[:, None]"
+        )
     if dimensions != 2:
-        plural = "" if dimensions == 1 else "s"
-        raise ValueError(f"{role} has {dimensions} dimension{plural}; points are the rows of a two-dimensional array")
+        raise ValueError(f"{role} has {dimensions} dimensions; points are the rows of a two-dimensional array")
 
 
 def check_values(shape: Sequence[int], rows: int) -> None:
@@ -60,6 +98,21 @@ def check_values(shape: Sequence[int], rows: int) -> None:
         raise ValueError(f"values has {len(shape)} dimensions; 1, or 2 with a row for each base point, are needed")
     if shape[0] != rows:
         raise ValueError(f"values has {shape[0]} rows; the {rows} base points have one each")
+
+
+def count_of(queries: Any) -> int:
+    """How many there are, of queries or of their number or shape."""
+    return int(queries) if isinstance(queries, (int, np.integer)) else shape_of(queries, "queries")[0]
+
+
+def shape_of(points: Any, role: str) -> Tuple[int, int]:
+    """(rows, dims) of points, or the shape itself."""
+    shape = points if isinstance(points, tuple) else getattr(points, "shape", None)
+    if shape is None:
+        shape = as_points(points, role).shape
+    if len(shape) != 2:
+        raise ValueError(f"{role} has shape {tuple(shape)}; (rows, dims) is needed")
+    return as_integer(shape[0], f"rows of {role}"), as_integer(shape[1], f"dims of {role}")
 
 
 def dtype_of(array: Any) -> np.dtype:
@@ -105,7 +158,47 @@ def _to_numpy(array: Any, role: str) -> np.ndarray:
         raise TypeError(f"{role} is a masked array, whose mask would be lost; fill it first")
     if hasattr(array, "tocsr"):
         raise TypeError(f"{role} is a sparse matrix; only dense points are searched, so try .toarray()")
-    return np.asarray(array)
+    if isinstance(array, (str, os.PathLike)):
+        raise TypeError(f"{role} is a path or other text, {str(array)!r}; arrays are searched: kith.read() reads one")
+    if hasattr(array, "__next__"):
+        raise TypeError(f"{role} is a {type(array).__name__}, which can be read only once; make a list of it first")
+    if hasattr(array, "collect") and not hasattr(array, "__array__"):
+        raise TypeError(f"{role} is a {type(array).__name__}, which holds no rows yet; .collect() makes them")
+    if type(array).__module__.partition(".")[0] == "pandas":
+        return _from_pandas(array, role)
+    try:
+        made = np.asarray(array)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{role} cannot be read as an array: {error}") from None
+    if made.ndim == 0 and made.dtype == object:
+        raise TypeError(f"{role} is of type {type(array).__name__}; an array is needed")
+    return made
+
+
+def _from_pandas(frame: Any, role: str) -> np.ndarray:
+    """A data frame or series. Types of pandas and of Arrow have missing values, which no array of numbers has."""
+    is_frame = hasattr(frame, "columns")
+    columns: List[Tuple[Any, Any]] = list(zip(frame.columns, frame.dtypes)) if is_frame else [(frame.name, frame.dtype)]
+    plain = []
+    for name, dtype in columns:
+        # Of types of pandas, the one of NumPy that holds their numbers.
+        number = next((kind for kind in (dtype, *_numpy_kinds(dtype)) if isinstance(kind, np.dtype)), None)
+        if number is None or number.kind not in "biuf":
+            raise TypeError(f"{role} has dtype {dtype} in column {name!r}; numbers are needed")
+        plain.append(number)
+    if all(number is dtype for number, (_, dtype) in zip(plain, columns)):
+        return np.asarray(frame)
+    missing = frame.isna().to_numpy().reshape(len(frame), -1)
+    if missing.any():
+        row, column = np.unravel_index(np.argmax(missing), missing.shape)
+        raise ValueError(
+            f"{role} has a missing value in row {row}, column {columns[column][0]!r}; fill or drop it first"
+        )
+    return frame.to_numpy(dtype=np.result_type(*plain))
+
+
+def _numpy_kinds(dtype: Any) -> Tuple[Any, Any]:
+    return getattr(dtype, "numpy_dtype", None), getattr(dtype, "subtype", None)
 
 
 def _converted(array: np.ndarray, role: str) -> np.ndarray:

@@ -8,15 +8,17 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _kith
+from ._checks import as_flag, as_name, check_mapping
 from ._libraries import to_host
 from ._neighbors import Neighbors
+from ._types import Numbers, Values
 
 Path = Union[str, "os.PathLike[str]"]
 
 
 def read(
     path: Path, array: Optional[str] = None, *, columns: Sequence[Union[str, int]] = (), format: str = "auto"
-) -> np.ndarray:
+) -> Numbers:
     """One array of a file, read-only; where the layout allows, a view into the mapped file.
 
     ``array`` names one of an npz, HDF5 or ground-truth file; ``columns`` are those of a CSV, by name or number, or
@@ -30,18 +32,22 @@ def read(
     >>> kith.read(path).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    loaded: Any = _kith.read(_existing(path), format, array or "", [str(column) for column in columns])
+    wanted = "" if array is None else as_name(array, "array", "train")
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a list of names or numbers, not str {columns!r}")
+    loaded: Any = _kith.read(_existing(path), _format(format), wanted, [str(column) for column in columns])
     return loaded
 
 
-def read_all(path: Path, *, format: str = "auto") -> Dict[str, np.ndarray]:
+def read_all(path: Path, *, format: str = "auto") -> Dict[str, Numbers]:
     """Every array of a file by its name, as :func:`read` gives it; that of a format without names is called ""."""
-    return _kith.read_all(_existing(path), format)
+    loaded: Any = _kith.read_all(_existing(path), _format(format))
+    return loaded
 
 
 def write(
     path: Path,
-    arrays: Any,
+    arrays: Union[Values, Mapping[str, Values], Neighbors],
     *,
     format: str = "auto",
     attributes: Optional[Mapping[str, str]] = None,
@@ -60,11 +66,21 @@ def write(
     ['distances', 'ids']
     """
     if isinstance(arrays, Neighbors):
-        arrays = {"ids": arrays.indices, "distances": arrays.distances}
-    elif not isinstance(arrays, Mapping):
-        arrays = {"": arrays}
-    ready = {str(name): _writable(to_host(array)) for name, array in arrays.items()}
-    _kith.write(os.fspath(path), ready, format, dict(attributes or {}), compress, text)
+        named: Mapping[str, Any] = {"ids": arrays.indices, "distances": arrays.distances}
+    elif isinstance(arrays, Mapping):
+        named = arrays
+    else:
+        named = {"": arrays}
+    attributes = {} if attributes is None else attributes
+    check_mapping(attributes, "attributes")
+    texts = {name: as_name(value, f"attribute {name!r}", "text") for name, value in attributes.items()}
+    flags = as_flag(compress, "compress"), as_flag(text, "text")
+    ready = {str(name): _writable(to_host(array)) for name, array in named.items()}
+    _kith.write(os.fspath(path), ready, _format(format), texts, *flags)
+
+
+def _format(name: object) -> str:
+    return as_name(name, "format", "npy")
 
 
 def _existing(path: Path) -> str:

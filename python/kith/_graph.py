@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Optional
 
 from ._index import Index
-from ._progress import ProgressLike
+from ._types import (
+    ArrayLike,
+    BackendName,
+    GraphMode,
+    Memory,
+    MethodName,
+    MetricName,
+    ProgressLike,
+    SparseMatrix,
+    Symmetrize,
+)
 
 
 def graph(
-    points: Any,
+    points: ArrayLike,
     k: int,
     *,
-    symmetrize: str = "none",
-    mode: str = "distance",
-    metric: str = "euclidean",
+    symmetrize: Symmetrize = "none",
+    mode: GraphMode = "distance",
+    metric: MetricName = "euclidean",
     p: Optional[float] = None,
-    method: str = "auto",
-    backend: str = "auto",
+    method: MethodName = "auto",
+    backend: BackendName = "auto",
     threads: Optional[int] = None,
-    memory: Optional[int] = None,
+    memory: Memory = None,
     check_finite: bool = True,
-    stream: Any = None,
+    stream: object = None,
     progress: ProgressLike = False,
-) -> Any:
+) -> SparseMatrix:
     """Every point's k nearest others, itself left out, as a sparse matrix.
 
     Parameters
@@ -36,14 +46,15 @@ def graph(
     -------
     scipy.sparse.csr_matrix, or :class:`kith.Graph` where scipy is not installed. Points on a device have theirs there: a
     sparse CSR tensor of PyTorch, cupyx.scipy.sparse.csr_matrix for CuPy, else :class:`kith.Graph`. Directed rows are
-    sorted by distance (PyTorch's by index), symmetrized ones by index. Neighbors at distance 0 are stored like any other.
+    sorted by distance (PyTorch's by index), symmetrized ones by index. Neighbors at distance 0 are stored like any other;
+    scipy's ``nonzero()`` leaves them out, ``indices`` and ``indptr`` have them.
 
     >>> import numpy as np, kith
     >>> edges = kith.graph(np.array([[0.0], [1.0], [3.0]]), k=1)
     >>> edges.toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
     """
-    index = Index(
+    index: Index = Index(
         points, metric=metric, p=p, method=method, backend=backend, threads=threads, memory=memory,
         check_finite=check_finite, stream=stream,
     )  # fmt: skip

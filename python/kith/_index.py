@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
-from operator import index as as_int
-from typing import Any, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Dict, Generic, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _kith
 from ._answers import Lists, find_neighbors
-from ._arrays import INT64, as_radii, distance_dtype, dtype_of
+from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of
+from ._checks import as_flag, as_integer, as_name
 from ._kith import Plan
-from ._libraries import FRESH, Library, library_of, stream_number, to_host
+from ._libraries import FRESH, library_of, ready_queries, stream_number, to_host
 from ._neighbors import Neighbors, RadiusNeighbors
 from ._options import make_options
-from ._progress import ProgressLike, showing
+from ._progress import showing
+from ._types import (
+    Array,
+    ArrayLike,
+    BackendName,
+    CallOptions,
+    DistanceName,
+    Floats,
+    GraphMode,
+    HostArray,
+    Integers,
+    Memory,
+    MethodName,
+    MetricName,
+    ProgressLike,
+    Real,
+    ReduceName,
+    SearchOptions,
+    SelectName,
+    SparseMatrix,
+    Symmetrize,
+    Values,
+    Whole,
+    overload,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-class Index:
+class Index(Generic[Real, Whole]):
     """A base of points, checked once and kept with what its metric needs.
 
     The points are not copied where :func:`kith.search` would not copy them: they must not change while the index is
@@ -25,7 +52,8 @@ class Index:
     at once. Pickling takes the points along. A base on a CUDA device is searched there.
 
     Queries and values may lie in host memory or on the device; answers come in the library, and on the device, of the
-    queries, or of the base where there are none. ``stream`` and ``progress`` are those of :func:`kith.search`.
+    queries, or of the base where there are none. Queries are converted to the type of the base as :func:`kith.search`
+    does it. ``stream`` and ``progress`` are those of :func:`kith.search`.
 
     >>> import numpy as np, kith
     >>> points = np.random.default_rng(0).random((500, 16))
@@ -36,22 +64,26 @@ class Index:
     Index(500 points of 16 dimensions, float64, cosine)
     """
 
+    @overload
+    def __init__(self: Index[Floats, Integers], base: HostArray, **options: Unpack[SearchOptions]) -> None: ...
+    @overload
+    def __init__(self: Index[Array, Array], base: Array, **options: Unpack[SearchOptions]) -> None: ...
     def __init__(
         self,
-        base: Any,
+        base: ArrayLike,
         *,
-        metric: str = "euclidean",
+        metric: MetricName = "euclidean",
         p: Optional[float] = None,
-        method: str = "auto",
-        backend: str = "auto",
-        distance: str = "auto",
-        select: str = "auto",
+        method: MethodName = "auto",
+        backend: BackendName = "auto",
+        distance: DistanceName = "auto",
+        select: SelectName = "auto",
         threads: Optional[int] = None,
-        memory: Optional[int] = None,
+        memory: Memory = None,
         check_finite: bool = True,
         statistics: bool = False,
-        tuning: Optional[Mapping[str, Any]] = None,
-        stream: Any = None,
+        tuning: Optional[Mapping[str, object]] = None,
+        stream: object = None,
         progress: ProgressLike = False,
     ) -> None:
         self._keywords: Dict[str, Any] = dict(
@@ -69,12 +101,18 @@ class Index:
         with showing(progress) as watch:
             self._native = _kith.Index(self._library.take(points, number), self._options, number, watch)
 
-    def search(self, queries: Any, k: int, *, stream: Any = None, progress: ProgressLike = False) -> Neighbors:
-        """The k nearest base points of each query. float64 queries of a float32 base are rounded to float32."""
-        k = as_int(k)
+    @overload
+    def search(self, queries: HostArray, k: int, **options: Unpack[CallOptions]) -> Neighbors[Floats, Integers]: ...
+    @overload
+    def search(self, queries: Array, k: int, **options: Unpack[CallOptions]) -> Neighbors[Array, Array]: ...
+    def search(
+        self, queries: ArrayLike, k: int, *, stream: object = None, progress: ProgressLike = False
+    ) -> Neighbors[Any, Any]:
+        """The k nearest base points of each query."""
+        k = as_integer(k, "k")
         library = library_of(queries)
         number = stream_number(stream, library, self._library)
-        points = self._ready_queries(library, queries)
+        points = ready_queries(library, queries, self._dtype)
         rows = points.shape[0]
         if rows == 0 or not 0 < k <= self._shape[0]:
             self._native.explain(max(rows, 1), k)  # refuses
@@ -84,9 +122,9 @@ class Index:
         library.finish((points,), number)
         return found
 
-    def search_self(self, k: int, *, stream: Any = None, progress: ProgressLike = False) -> Neighbors:
-        """The k nearest others of each base point, itself left out by its index, so right among duplicates."""
-        k = as_int(k)
+    def search_self(self, k: int, *, stream: object = None, progress: ProgressLike = False) -> Neighbors[Real, Whole]:
+        """The k nearest others of each base point. A point is left out by its index; its duplicates are not."""
+        k = as_integer(k, "k")
         library, rows = self._library, self._shape[0]
         if not 0 < k < rows:
             raise ValueError(f"k = {k} but the number of other points is {rows - 1}")
@@ -95,14 +133,38 @@ class Index:
         library.finish((), number)
         return found
 
+    @overload
     def search_radius(
-        self, queries: Any, radius: Any, *, count_only: bool = False, stream: Any = None, progress: ProgressLike = False
-    ) -> RadiusNeighbors:
+        self, queries: None, radius: Union[float, Values], *, count_only: bool = False, **options: Unpack[CallOptions]
+    ) -> RadiusNeighbors[Real, Whole]: ...
+    @overload
+    def search_radius(
+        self,
+        queries: HostArray,
+        radius: Union[float, Values],
+        *,
+        count_only: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> RadiusNeighbors[Floats, Integers]: ...
+    @overload
+    def search_radius(
+        self, queries: Array, radius: Union[float, Values], *, count_only: bool = False, **options: Unpack[CallOptions]
+    ) -> RadiusNeighbors[Array, Array]: ...
+    def search_radius(
+        self,
+        queries: Optional[ArrayLike],
+        radius: Union[float, Values],
+        *,
+        count_only: bool = False,
+        stream: object = None,
+        progress: ProgressLike = False,
+    ) -> RadiusNeighbors[Any, Any]:
         """As :func:`kith.search_radius`. With ``queries=None``, of each base point, itself left out."""
         library = self._library if queries is None else library_of(queries)
         number = stream_number(stream, library, self._library)
-        points = None if queries is None else self._ready_queries(library, queries)
+        points = None if queries is None else ready_queries(library, queries, self._dtype)
         rows = self._shape[0] if points is None else points.shape[0]
+        count_only = as_flag(count_only, "count_only")
         radii = as_radii(to_host(radius), self._distance_dtype)
         if rows == 0:
             parts = np.empty(0, self._distance_dtype), np.empty(0, INT64), np.zeros(1, INT64)
@@ -129,76 +191,85 @@ class Index:
         self,
         k: int,
         *,
-        symmetrize: str = "none",
-        mode: str = "distance",
-        stream: Any = None,
+        symmetrize: Symmetrize = "none",
+        mode: GraphMode = "distance",
+        stream: object = None,
         progress: ProgressLike = False,
-    ) -> Any:
+    ) -> SparseMatrix:
         """The graph of every point's k nearest others, as :func:`kith.graph`."""
-        if mode not in ("distance", "connectivity"):
+        k = as_integer(k, "k")
+        as_name(symmetrize, "symmetrize", "union")
+        if as_name(mode, "mode", "distance") not in ("distance", "connectivity"):
             raise ValueError(f"mode = {mode!r}; it must be 'distance' or 'connectivity'")
         library = self._library
         number = stream_number(stream, library)
         indptr = library.empty((self._shape[0] + 1,), INT64, number)
         lists = Lists(library, self._distance_dtype, number)
         with showing(progress) as watch:
-            self._native.graph(as_int(k), symmetrize, library.take(indptr, FRESH), lists, number, watch)
+            self._native.graph(k, symmetrize, library.take(indptr, FRESH), lists, number, watch)
         library.finish((), number)
         data = lists.distances if mode == "distance" else library.ones_like(lists.distances, number)
         return library.sparse(data, lists.indices, indptr, symmetrize != "none", number)
 
+    @overload
     def reduce(
         self,
-        queries: Any,
+        queries: HostArray,
         k: int,
-        values: Any = None,
-        op: str = "mean",
+        values: Optional[Values] = None,
+        op: ReduceName = "mean",
+        **options: Unpack[CallOptions],
+    ) -> Floats: ...
+    @overload
+    def reduce(
+        self,
+        queries: Array,
+        k: int,
+        values: Optional[Values] = None,
+        op: ReduceName = "mean",
+        **options: Unpack[CallOptions],
+    ) -> Array: ...
+    def reduce(
+        self,
+        queries: ArrayLike,
+        k: int,
+        values: Optional[Values] = None,
+        op: ReduceName = "mean",
         *,
-        stream: Any = None,
+        stream: object = None,
         progress: ProgressLike = False,
     ) -> Any:
         """A row for each query, made of its k nearest base points, as :func:`kith.reduce`."""
-        k = as_int(k)
-        op, needs_values = _kith.reduce_op(op)
+        k = as_integer(k, "k")
+        name, needs_values = _kith.reduce_op(as_name(op, "op", "mean"))
         if needs_values and values is None:
-            raise ValueError(f"op '{op}' needs values, one for each of the base points")
+            raise ValueError(f"op '{name}' needs values, one for each of the base points")
         library = library_of(queries)
         values_library = library_of(values)
         number = stream_number(stream, library, self._library, values_library)
-        points = self._ready_queries(library, queries)
+        points = ready_queries(library, queries, self._dtype)
         rows, dims = self._shape
         if not 0 < k <= rows:
             self._native.explain(1, k)  # refuses
-        inputs, flat, columns, taken = [points], op != "covariance", 0, None
+        inputs, flat, columns, taken = [points], name != "covariance", 0, None
         if needs_values:
             numbers = values_library.values(values, self._distance_dtype, rows)
             flat = len(numbers.shape) == 1
             columns = 1 if flat else numbers.shape[1]
             inputs.append(numbers)
             taken = values_library.take(numbers, number)
-        shape = (points.shape[0], _kith.reduced_columns(op, columns, dims))
+        shape = (points.shape[0], _kith.reduced_columns(name, columns, dims))
         made = library.empty(shape, self._distance_dtype, number)
         if shape[0] > 0:
             with showing(progress) as watch:
                 out = library.take(made, FRESH)
-                self._native.reduce(library.take(points, number), k, taken, op, out, number, watch)
+                self._native.reduce(library.take(points, number), k, taken, name, out, number, watch)
         library.finish(inputs, number)
         return library.answer(made[:, 0] if flat else made)
 
-    def explain(self, queries: Any, k: int) -> Plan:
+    def explain(self, queries: Union[int, ArrayLike], k: int) -> Plan:
         """What a search would do; ``queries`` is an array or their number."""
-        count = queries if isinstance(queries, (int, np.integer)) else len(queries)
-        return self._native.explain(int(count), as_int(k))
-
-    def _ready_queries(self, library: Library, queries: Any) -> Any:
-        """Queries of the base's type. float64 is rounded to a float32 base's type; 8-bit bases take their own type."""
-        points = library.ready(queries, "queries")
-        dtype = dtype_of(points)
-        if dtype == self._dtype:
-            return points
-        if self._dtype.kind != "f":
-            raise TypeError(f"queries are {dtype} but the base is {self._dtype}; make them the same")
-        return library_of(points).astype(points, self._dtype)
+        return self._native.explain(count_of(queries), as_integer(k, "k"))
 
     def _last(self, answer: Any) -> Any:
         """The last answer, for which the index stays as long as it must."""
@@ -206,22 +277,23 @@ class Index:
         return answer
 
     @property
-    def base(self) -> Any:
+    def base(self) -> ArrayLike:
         """The points, as they were given."""
         return self._base
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Tuple[int, int]:
         """(rows, dims) of the base."""
         return self._shape
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         """The type in which points are compared."""
         return self._dtype
 
     @property
     def metric(self) -> str:
+        """Its name; that of minkowski has its p."""
         return self._options.metric
 
     def __len__(self) -> int:

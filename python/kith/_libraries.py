@@ -19,7 +19,17 @@ from typing import Any, Callable, ContextManager, Dict, Iterator, Optional, Sequ
 import numpy as np
 
 from . import _kith
-from ._arrays import as_points, as_values, check_points, check_values, common_dtype, dtype_of, searched_dtype
+from ._arrays import (
+    accepted_queries,
+    as_points,
+    as_values,
+    check_points,
+    check_values,
+    common_dtype,
+    convert_queries,
+    dtype_of,
+    searched_dtype,
+)
 from ._neighbors import Graph
 
 _LEGACY = 1  # the default stream, as DLPack calls it
@@ -44,6 +54,10 @@ class Library:
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
         return array.astype(dtype, copy=False)
+
+    def convert_queries(self, points: Any, dtype: np.dtype) -> Any:
+        """Ready queries in the type of the base; ValueError where they cannot be."""
+        return convert_queries(points, dtype)
 
     def take(self, array: Any, stream: int) -> Any:
         """A ready array as the native functions take it, once the stream may read it."""
@@ -128,6 +142,14 @@ class DeviceLibrary(Library):
         check_values(values.shape, rows)
         searched_dtype(dtype_of(values), "values")  # refuses what is not real
         return self.astype(values, dtype)
+
+    def convert_queries(self, points: Any, dtype: np.dtype) -> Any:
+        """What float32 cannot hold becomes infinite here, and is found by the search."""
+        with self.using():
+            converted = self.astype(points, dtype)
+            if dtype.kind != "f" and bool((converted != points).any()):
+                raise ValueError(f"queries hold other numbers; {accepted_queries(dtype)}")
+        return converted
 
     def take(self, array: Any, stream: int) -> Any:
         with self.using():
@@ -319,14 +341,20 @@ def to_host(array: Any) -> Any:
     return np.from_dlpack(array)
 
 
-def ready_pair(base: Any, queries: Any) -> Tuple[Any, Any]:
-    """Base and queries as the library takes them, of one type: where they differ, the one that holds both."""
-    points, asked = library_of(base).ready(base, "base"), library_of(queries).ready(queries, "queries")
-    dtype, other = dtype_of(points), dtype_of(asked)
+def ready_queries(library: Library, queries: Any, dtype: np.dtype) -> Any:
+    """Queries of that library as it takes them, in the type of the base."""
+    points = library.ready(queries, "queries")
+    return points if dtype_of(points) == dtype else library.convert_queries(points, dtype)
+
+
+def ready_alike(a: Any, b: Any) -> Tuple[Any, Any]:
+    """Two sets of points as the library takes them, of one type: where they differ, the one that holds both."""
+    points, others = library_of(a).ready(a, "a"), library_of(b).ready(b, "b")
+    dtype, other = dtype_of(points), dtype_of(others)
     if dtype != other:
         common = common_dtype(dtype, other)
-        points, asked = library_of(points).astype(points, common), library_of(asked).astype(asked, common)
-    return points, asked
+        points, others = library_of(points).astype(points, common), library_of(others).astype(others, common)
+    return points, others
 
 
 def stream_number(stream: Any, *libraries: Library) -> int:

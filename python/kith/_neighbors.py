@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Generic, List, NamedTuple, Optional, Tuple
 
 from ._kith import Report
+from ._types import Real, Value, Whole
+
+if TYPE_CHECKING:
+
+    class _Pair(NamedTuple, Generic[Real, Whole]):
+        distances: Real
+        indices: Whole
+
+    class _Triple(NamedTuple, Generic[Real, Whole]):
+        distances: Real
+        indices: Whole
+        offsets: Whole
+
+    class _ValuePair(NamedTuple, Generic[Value, Whole]):
+        values: Value
+        indices: Whole
+
+    class _Rows(NamedTuple, Generic[Real, Whole]):
+        data: Real
+        indices: Whole
+        indptr: Whole
+        shape: Tuple[int, int]
+
+else:  # Python before 3.11 has no generic named tuples; as tuples, these take types in brackets all the same
+
+    class _Pair(NamedTuple):
+        distances: Any
+        indices: Any
+
+    class _Triple(NamedTuple):
+        distances: Any
+        indices: Any
+        offsets: Any
+
+    class _ValuePair(NamedTuple):
+        values: Any
+        indices: Any
+
+    class _Rows(NamedTuple):
+        data: Any
+        indices: Any
+        indptr: Any
+        shape: Tuple[int, int]
 
 
-class _Pair(NamedTuple):
-    distances: Any
-    indices: Any
-
-
-class Neighbors(_Pair):
+class Neighbors(_Pair[Real, Whole]):
     """``distances`` and ``indices``, queries × k each, the nearest first; equal distances by the lower index.
 
     Unpacks as a pair. ``report`` tells what was done; it is not pickled.
@@ -32,13 +70,7 @@ class Neighbors(_Pair):
         return Neighbors, tuple(self)
 
 
-class _Triple(NamedTuple):
-    distances: Any
-    indices: Any
-    offsets: Any
-
-
-class RadiusNeighbors(_Triple):
+class RadiusNeighbors(_Triple[Real, Whole]):
     """All neighbors within a radius, as compressed rows.
 
     Query q has ``indices[offsets[q]:offsets[q + 1]]`` with their ``distances``, sorted by distance, then index. With
@@ -48,31 +80,27 @@ class RadiusNeighbors(_Triple):
     report: Optional[Report] = None
 
     @property
-    def counts(self) -> Any:
+    def counts(self) -> Whole:
         """How many neighbors each query has."""
-        return self.offsets[1:] - self.offsets[:-1]
+        offsets: Any = self.offsets
+        return offsets[1:] - offsets[:-1]
 
-    def rows(self) -> Neighbors:
+    def rows(self) -> Neighbors[List[Real], List[Whole]]:
         """Lists of one array of distances, and one of indices, for each query."""
-        bounds = [int(offset) for offset in self.offsets]
+        distances: Any = self.distances
+        indices: Any = self.indices
+        offsets: Any = self.offsets
+        bounds = [int(offset) for offset in offsets]
         pairs = list(zip(bounds[:-1], bounds[1:]))
-        return Neighbors([self.distances[a:b] for a, b in pairs], [self.indices[a:b] for a, b in pairs])
+        return Neighbors([distances[a:b] for a, b in pairs], [indices[a:b] for a, b in pairs])
 
     def __reduce__(self) -> Any:
         return RadiusNeighbors, tuple(self)
 
 
-class TopK(NamedTuple):
+class TopK(_ValuePair[Value, Whole]):
     """``values`` and ``indices``, rows × k each, the best first."""
 
-    values: Any
-    indices: Any
 
-
-class Graph(NamedTuple):
+class Graph(_Rows[Real, Whole]):
     """Compressed sparse rows, where no library has a type for them: row i holds ``indices[indptr[i]:indptr[i + 1]]``."""
-
-    data: Any
-    indices: Any
-    indptr: Any
-    shape: Tuple[int, int]

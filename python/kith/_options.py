@@ -5,23 +5,50 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Mapping, Optional
 
+from ._checks import as_bytes, as_flag, as_name, as_power, as_threads, check_mapping
 from ._kith import Options
+from ._types import Memory
+
+_HAMMING_HINT = "'hamming' compares whole elements; to compare bits, unpack them: np.unpackbits(points, axis=1)"
 
 
-@lru_cache(maxsize=256)
-def _cached(
+def _made(
     metric: str,
     p: Optional[float],
     backend: str,
     method: str,
     distance: str,
     select: str,
-    threads: int,
-    memory: int,
+    threads: Optional[int],
+    memory: Memory,
     check_finite: bool,
     statistics: bool,
+    tuning: Optional[Mapping[str, object]] = None,
 ) -> Options:
-    return Options(metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, None)
+    if tuning is not None:
+        check_mapping(tuning, "tuning")
+    arguments = (
+        as_name(metric, "metric", "euclidean"),
+        as_power(p),
+        as_name(backend, "backend", "cpu"),
+        as_name(method, "method", "brute"),
+        as_name(distance, "distance", "direct"),
+        as_name(select, "select", "heap-queue"),
+        as_threads(threads),
+        as_bytes(memory),
+        as_flag(check_finite, "check_finite"),
+        as_flag(statistics, "statistics"),
+        None if tuning is None else dict(tuning),
+    )
+    try:
+        return Options(*arguments)
+    except ValueError as error:
+        if "hamming" in str(error):
+            raise ValueError(f"{error}; {_HAMMING_HINT}") from None
+        raise
+
+
+_cached = lru_cache(maxsize=256, typed=True)(_made)
 
 
 def make_options(
@@ -32,26 +59,16 @@ def make_options(
     distance: str = "auto",
     select: str = "auto",
     threads: Optional[int] = None,
-    memory: Optional[int] = None,
+    memory: Memory = None,
     check_finite: bool = True,
     statistics: bool = False,
     tuning: Optional[Mapping[str, Any]] = None,
 ) -> Options:
     """The keywords as the library takes them; the same ones are made once."""
-    if not isinstance(metric, str):
-        raise TypeError(f"metric must be a name such as 'euclidean', not {type(metric).__name__}")
-    if tuning is not None:
-        return Options(
-            metric,
-            p,
-            backend,
-            method,
-            distance,
-            select,
-            threads or 0,
-            memory or 0,
-            check_finite,
-            statistics,
-            dict(tuning),
-        )
-    return _cached(metric, p, backend, method, distance, select, threads or 0, memory or 0, check_finite, statistics)
+    keywords = metric, p, backend, method, distance, select, threads, memory, check_finite, statistics
+    if tuning is None:
+        try:
+            return _cached(*keywords)
+        except TypeError:  # also what cannot be hashed, which is then refused by its name
+            pass
+    return _made(*keywords, tuning)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator
 
-Callback = Callable[[int, int], Any]
-ProgressLike = Union[bool, Callback]
+from ._checks import described
+from ._types import ProgressLike
+
+Callback = Callable[[int, int], object]
 
 
 @contextmanager
@@ -59,8 +61,10 @@ def showing(progress: ProgressLike) -> Any:
     """
     if progress is False or progress is None:
         return _QUIET
-    if progress is not True:
+    if callable(progress):
         return _own(progress)
+    if progress is not True:
+        raise TypeError(f"progress must be True, False or a function of (done, total), not {described(progress)}")
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -2,34 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._index import Index
-from ._libraries import ready_pair
 from ._neighbors import RadiusNeighbors
-from ._progress import ProgressLike
+from ._types import (
+    Array,
+    ArrayLike,
+    BackendName,
+    DistanceName,
+    Floats,
+    HostArray,
+    Integers,
+    Memory,
+    MetricName,
+    ProgressLike,
+    RadiusOptions,
+    Values,
+    overload,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
+@overload
 def search_radius(
-    base: Any,
-    queries: Any,
-    radius: Any,
+    base: ArrayLike,
+    queries: HostArray,
+    radius: Union[float, Values],
     *,
-    metric: str = "euclidean",
+    count_only: bool = False,
+    **options: Unpack[RadiusOptions],
+) -> RadiusNeighbors[Floats, Integers]: ...
+@overload
+def search_radius(
+    base: ArrayLike,
+    queries: Array,
+    radius: Union[float, Values],
+    *,
+    count_only: bool = False,
+    **options: Unpack[RadiusOptions],
+) -> RadiusNeighbors[Array, Array]: ...
+def search_radius(
+    base: ArrayLike,
+    queries: ArrayLike,
+    radius: Union[float, Values],
+    *,
+    metric: MetricName = "euclidean",
     p: Optional[float] = None,
     count_only: bool = False,
-    distance: str = "auto",
-    backend: str = "auto",
+    distance: DistanceName = "auto",
+    backend: BackendName = "auto",
     threads: Optional[int] = None,
-    memory: Optional[int] = None,
+    memory: Memory = None,
     check_finite: bool = True,
-    stream: Any = None,
+    stream: object = None,
     progress: ProgressLike = False,
-) -> RadiusNeighbors:
+) -> RadiusNeighbors[Any, Any]:
     """All base points whose distance is at most ``radius``; under inner_product, whose product is at least that.
 
     ``radius`` is a number or one for each query, rounded to the type of the distances. ``count_only`` leaves out
-    everything but the offsets. ``stream`` and ``progress`` are those of :func:`kith.search`.
+    everything but the offsets. The rest, also the type in which points are compared, is as in :func:`kith.search`.
 
     >>> import numpy as np, kith
     >>> base = np.array([[0.0], [1.0], [2.0], [5.0]])
@@ -39,8 +73,9 @@ def search_radius(
     >>> kith.search_radius(base, [[0.0]], 4.0, count_only=True).counts.tolist()
     [3]
     """
-    index = Index(
-        ready_pair(base, queries)[0], metric=metric, p=p, distance=distance, backend=backend, threads=threads,
+    index: Index = Index(
+        base, metric=metric, p=p, distance=distance, backend=backend, threads=threads,
         memory=memory, check_finite=check_finite, stream=stream,
     )  # fmt: skip
-    return index._last(index.search_radius(queries, radius, count_only=count_only, stream=stream, progress=progress))
+    asked: Any = queries
+    return index._last(index.search_radius(asked, radius, count_only=count_only, stream=stream, progress=progress))

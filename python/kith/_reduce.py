@@ -2,36 +2,73 @@
 
 from __future__ import annotations
 
-from operator import index as as_int
-from typing import Any, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 import numpy as np
 
 from . import _kith
 from ._arrays import as_points, distance_dtype
+from ._checks import as_integer
 from ._index import Index
-from ._libraries import library_of, ready_pair, to_host
-from ._progress import ProgressLike
+from ._libraries import library_of, to_host
+from ._types import (
+    Array,
+    ArrayLike,
+    BackendName,
+    DistanceName,
+    Floats,
+    HostArray,
+    Memory,
+    MethodName,
+    MetricName,
+    ProgressLike,
+    ReduceName,
+    ReduceOptions,
+    SelectName,
+    Values,
+    overload,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
+@overload
 def reduce(
-    base: Any,
-    queries: Any,
+    base: ArrayLike,
+    queries: HostArray,
     k: int,
-    values: Any = None,
-    op: str = "mean",
+    values: Optional[Values] = None,
+    op: ReduceName = "mean",
+    **options: Unpack[ReduceOptions],
+) -> Floats: ...
+@overload
+def reduce(
+    base: ArrayLike,
+    queries: Array,
+    k: int,
+    values: Optional[Values] = None,
+    op: ReduceName = "mean",
+    **options: Unpack[ReduceOptions],
+) -> Array: ...
+def reduce(
+    base: ArrayLike,
+    queries: ArrayLike,
+    k: int,
+    values: Optional[Values] = None,
+    op: ReduceName = "mean",
     *,
-    metric: str = "euclidean",
+    metric: MetricName = "euclidean",
     p: Optional[float] = None,
-    method: str = "auto",
-    backend: str = "auto",
-    distance: str = "auto",
-    select: str = "auto",
+    method: MethodName = "auto",
+    backend: BackendName = "auto",
+    distance: DistanceName = "auto",
+    select: SelectName = "auto",
     threads: Optional[int] = None,
-    memory: Optional[int] = None,
+    memory: Memory = None,
     check_finite: bool = True,
-    tuning: Optional[Mapping[str, Any]] = None,
-    stream: Any = None,
+    tuning: Optional[Mapping[str, object]] = None,
+    stream: object = None,
     progress: ProgressLike = False,
 ) -> Any:
     """A row for each query, made of its k nearest base points.
@@ -60,7 +97,7 @@ def reduce(
     -------
     array
         queries × columns, in the library and on the device of the queries; one dimension where values have one, and of
-        "kth-distance" and "density". Sums are accumulated in float64 and rounded once, to float32 unless the points are
+        "kth-distance" and "density". Sums are accumulated in float64 and rounded once, to float32 unless the base is
         float64.
 
     Examples
@@ -78,14 +115,19 @@ def reduce(
         ...
     ValueError: values has 3 rows; the 4 base points have one each
     """
-    index = Index(
-        ready_pair(base, queries)[0], metric=metric, p=p, method=method, backend=backend, distance=distance,
+    index: Index = Index(
+        base, metric=metric, p=p, method=method, backend=backend, distance=distance,
         select=select, threads=threads, memory=memory, check_finite=check_finite, tuning=tuning, stream=stream,
     )  # fmt: skip
-    return index._last(index.reduce(queries, k, values, op, stream=stream, progress=progress))
+    asked: Any = queries
+    return index._last(index.reduce(asked, k, values, op, stream=stream, progress=progress))
 
 
-def normals(covariances: Any, dims: int) -> Any:
+@overload
+def normals(covariances: HostArray, dims: int) -> Floats: ...
+@overload
+def normals(covariances: Array, dims: int) -> Array: ...
+def normals(covariances: ArrayLike, dims: int) -> Any:
     """The unit vectors along which neighborhoods extend least: normals of a surface of points.
 
     ``covariances`` are those of :func:`reduce`, rows of dims · (dims + 1) / 2. The first coordinate that is not 0 is
@@ -99,7 +141,7 @@ def normals(covariances: Any, dims: int) -> Any:
     library = library_of(covariances)
     ready = as_points(to_host(covariances), "covariances")
     ready = ready.astype(distance_dtype(ready.dtype), copy=False)
-    dims = as_int(dims)
+    dims = as_integer(dims, "dims")
     if dims < 1:
         raise ValueError(f"dims = {dims}; it must be at least 1")
     if ready.shape[1] != dims * (dims + 1) // 2:

@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
-from operator import index as as_int
-from typing import Any, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Tuple, Union
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _kith
 from ._answers import find_neighbors
-from ._arrays import as_points, distance_dtype, dtype_of, searched_dtype
+from ._arrays import count_of, distance_dtype, dtype_of, searched_dtype, shape_of
+from ._checks import as_integer
 from ._kith import Plan
-from ._libraries import library_of, ready_pair, stream_number
+from ._libraries import library_of, ready_alike, ready_queries, stream_number
 from ._neighbors import Neighbors
 from ._options import make_options
-from ._progress import ProgressLike, showing
+from ._progress import showing
+from ._types import (
+    Array,
+    ArrayLike,
+    BackendName,
+    CommonOptions,
+    DistanceName,
+    Floats,
+    HostArray,
+    Integers,
+    Memory,
+    MethodName,
+    MetricName,
+    ProgressLike,
+    SearchOptions,
+    SelectName,
+    overload,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Shape = Union[ArrayLike, Tuple[int, int]]
 
 
+@overload
 def search(
-    base: Any,
-    queries: Any,
+    base: ArrayLike, queries: HostArray, k: int, **options: Unpack[SearchOptions]
+) -> Neighbors[Floats, Integers]: ...
+@overload
+def search(base: ArrayLike, queries: Array, k: int, **options: Unpack[SearchOptions]) -> Neighbors[Array, Array]: ...
+def search(
+    base: ArrayLike,
+    queries: ArrayLike,
     k: int,
     *,
-    metric: str = "euclidean",
+    metric: MetricName = "euclidean",
     p: Optional[float] = None,
-    method: str = "auto",
-    backend: str = "auto",
-    distance: str = "auto",
-    select: str = "auto",
+    method: MethodName = "auto",
+    backend: BackendName = "auto",
+    distance: DistanceName = "auto",
+    select: SelectName = "auto",
     threads: Optional[int] = None,
-    memory: Optional[int] = None,
+    memory: Memory = None,
     check_finite: bool = True,
     statistics: bool = False,
-    tuning: Optional[Mapping[str, Any]] = None,
-    stream: Any = None,
+    tuning: Optional[Mapping[str, object]] = None,
+    stream: object = None,
     progress: ProgressLike = False,
-) -> Neighbors:
+) -> Neighbors[Any, Any]:
     """The k nearest base points of each query: exactly, unless ``method`` is "shifted-sort".
 
     Parameters
@@ -43,16 +72,22 @@ def search(
     base, queries : arrays of points as rows, with equal numbers of columns
         Host arrays are searched by ``backend``; when either lies on a CUDA device, that device searches, and the other
         is brought there. The answer is in the library, and on the device, of the queries.
+        Points are compared in the type of the base: float32, float64, uint8 or int8. Queries are converted to it, and
+        the base never is: float64 queries, and lists, are rounded to float32 for a float32 base (a ValueError beyond
+        3.4e38), and a base of bytes takes whole numbers that fit (else a ValueError). bool counts as uint8, float16
+        and 16-bit integers as float32, longer integers as float64; bases of those types are copied.
     k : 1 ≤ k ≤ number of base points
     metric : name, as scipy and scikit-learn have it
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
-        correlation, inner_product (the largest come first), hamming, canberra.
+        correlation, canberra, inner_product (the largest come first), hamming (the share of elements that differ: of
+        bytes, whole bytes are compared, not bits; ``np.unpackbits(points, axis=1)`` makes an element of each bit).
     method, distance, select : names that force a way of searching; see :func:`explain`
         Methods are brute, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by shifted-sort
         are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev distances.
     backend : "auto", "cpu" or "cuda"
     threads : CPU threads; None for all that this process may use
-    memory : bytes of workspace beyond inputs and outputs; None for a quarter of what is free
+    memory : bytes of workspace beyond inputs and outputs, as a number or as "512MiB", "1GB"; None for a quarter of
+        what is free
     check_finite : False skips the look for NaN and infinity, which are otherwise a ValueError
     statistics : the report has what method triangle counts, or how good the neighbors by shifted-sort are
     tuning : settings by name
@@ -67,7 +102,7 @@ def search(
     -------
     Neighbors
         (distances, indices), queries × k each. Distances are accumulated in float64 and rounded once, to float32
-        unless the points are float64; indices are int64.
+        unless the base is float64; indices are int64.
 
     Examples
     --------
@@ -85,11 +120,12 @@ def search(
     options = make_options(
         metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, tuning
     )
-    k = as_int(k)
-    library = library_of(queries)
-    number = stream_number(stream, library, library_of(base))
-    points, asked = ready_pair(base, queries)
+    k = as_integer(k, "k")
+    library, base_library = library_of(queries), library_of(base)
+    number = stream_number(stream, library, base_library)
+    points = base_library.ready(base, "base")
     dtype = dtype_of(points)
+    asked = ready_queries(library, queries, dtype)
     rows = asked.shape[0]
     if rows == 0 or not 0 < k <= points.shape[0]:
         _kith.explain(points.shape[0], max(rows, 1), points.shape[1], k, dtype.name, options)  # refuses
@@ -101,56 +137,62 @@ def search(
         number,
         progress,
         _kith.search,
-        library_of(points).take(points, number),
+        base_library.take(points, number),
         library.take(asked, number),
         options,
     )
 
 
+@overload
+def distances(a: HostArray, b: ArrayLike, **options: Unpack[CommonOptions]) -> Floats: ...
+@overload
+def distances(a: Array, b: ArrayLike, **options: Unpack[CommonOptions]) -> Array: ...
 def distances(
-    base: Any,
-    queries: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
-    metric: str = "euclidean",
+    metric: MetricName = "euclidean",
     p: Optional[float] = None,
-    backend: str = "auto",
+    backend: BackendName = "auto",
     threads: Optional[int] = None,
     check_finite: bool = True,
-    stream: Any = None,
+    stream: object = None,
     progress: ProgressLike = False,
 ) -> Any:
-    """The whole queries × base matrix of distances, each as :func:`search` would return it.
+    """All distances between two sets of points, as a matrix of len(a) × len(b), like scipy's cdist.
 
-    That of points on a device goes through host memory.
+    Each is as :func:`search` would return it. Points of two types are compared in the one that holds both: float64 if
+    either is, else float32. The matrix is in the library, and on the device, of ``a``; that of points on a device goes
+    through host memory.
 
     >>> import kith
-    >>> kith.distances([[0.0], [2.0]], [[1.0], [5.0]], metric="manhattan").tolist()
-    [[1.0, 1.0], [5.0, 3.0]]
+    >>> kith.distances([[0.0], [2.0]], [[1.0], [5.0], [9.0]], metric="manhattan").tolist()
+    [[1.0, 5.0, 9.0], [1.0, 3.0, 7.0]]
     """
     options = make_options(metric, p, backend, threads=threads, check_finite=check_finite)
-    library = library_of(queries)
-    number = stream_number(stream, library, library_of(base))
-    points, asked = ready_pair(base, queries)
-    taken = library_of(points).take(points, number), library.take(asked, number)
+    library, other = library_of(a), library_of(b)
+    number = stream_number(stream, library, other)
+    rows, columns = ready_alike(a, b)
+    taken = other.take(columns, number), library.take(rows, number)
     with showing(progress) as watch:
         return library.from_host(_kith.distances(*taken, options, number, watch))
 
 
 def explain(
-    base: Any,
-    queries: Any,
+    base: Shape,
+    queries: Union[int, Shape],
     k: int,
     *,
-    dtype: Any = None,
-    metric: str = "euclidean",
+    dtype: Optional[npt.DTypeLike] = None,
+    metric: MetricName = "euclidean",
     p: Optional[float] = None,
-    method: str = "auto",
-    backend: str = "auto",
-    distance: str = "auto",
-    select: str = "auto",
+    method: MethodName = "auto",
+    backend: BackendName = "auto",
+    distance: DistanceName = "auto",
+    select: SelectName = "auto",
     threads: Optional[int] = None,
-    memory: Optional[int] = None,
-    tuning: Optional[Mapping[str, Any]] = None,
+    memory: Memory = None,
+    tuning: Optional[Mapping[str, object]] = None,
 ) -> Plan:
     """What :func:`search` would do, why, and what it should cost, without doing it.
 
@@ -163,17 +205,9 @@ def explain(
     ('brute', True)
     """
     options = make_options(metric, p, backend, method, distance, select, threads, memory, tuning=tuning)
-    rows, dims = _shape(base, "base")
-    count = queries if isinstance(queries, (int, np.integer)) else _shape(queries, "queries")[0]
+    rows, dims = shape_of(base, "base")
+    count = count_of(queries)
     if dtype is None:
         dtype = dtype_of(base) if hasattr(base, "dtype") else np.float32
-    return _kith.explain(rows, int(count), dims, as_int(k), searched_dtype(np.dtype(dtype), "base").name, options)
-
-
-def _shape(points: Any, role: str) -> Any:
-    shape = points if isinstance(points, tuple) else getattr(points, "shape", None)
-    if shape is None:
-        shape = as_points(points, role).shape
-    if len(shape) != 2:
-        raise ValueError(f"{role} has shape {tuple(shape)}; (rows, dims) is needed")
-    return int(shape[0]), int(shape[1])
+    name = searched_dtype(np.dtype(dtype), "base").name
+    return _kith.explain(rows, count, dims, as_integer(k, "k"), name, options)

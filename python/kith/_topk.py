@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
-from operator import index as as_int
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Literal, Optional
 
 from . import _kith
 from ._arrays import INT64, dtype_of
+from ._checks import as_bytes, as_flag, as_integer, as_name, as_threads
 from ._libraries import FRESH, library_of, stream_number
 from ._neighbors import TopK
-from ._progress import ProgressLike, showing
+from ._progress import showing
+from ._types import (
+    Array,
+    ArrayLike,
+    BackendName,
+    HostArray,
+    Integers,
+    Memory,
+    Numbers,
+    ProgressLike,
+    SelectName,
+    TopKOptions,
+    overload,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Pairs = Literal["sorted", "unsorted"]
+ValuesAlone = Literal["values_only", "kth_only"]
 
 
+@overload
 def topk(
-    matrix: Any,
+    matrix: HostArray, k: int, *, output: Pairs = "sorted", **options: Unpack[TopKOptions]
+) -> TopK[Numbers, Integers]: ...
+@overload
+def topk(matrix: HostArray, k: int, *, output: ValuesAlone, **options: Unpack[TopKOptions]) -> Numbers: ...
+@overload
+def topk(matrix: Array, k: int, *, output: Pairs = "sorted", **options: Unpack[TopKOptions]) -> TopK[Array, Array]: ...
+@overload
+def topk(matrix: Array, k: int, *, output: ValuesAlone, **options: Unpack[TopKOptions]) -> Array: ...
+def topk(
+    matrix: ArrayLike,
     k: int,
     *,
     largest: bool = False,
-    output: str = "sorted",
-    method: str = "auto",
-    backend: str = "auto",
+    output: Literal["sorted", "unsorted", "values_only", "kth_only"] = "sorted",
+    method: SelectName = "auto",
+    backend: BackendName = "auto",
     threads: Optional[int] = None,
-    memory: Optional[int] = None,
-    stream: Any = None,
+    memory: Memory = None,
+    stream: object = None,
     progress: ProgressLike = False,
 ) -> Any:
     """The k smallest values of each row, or the largest.
@@ -38,7 +67,13 @@ def topk(
     >>> kith.topk(np.array([[3.0, 1.0, 2.0]]), k=1, largest=True, output="kth_only").tolist()
     [[3.0]]
     """
-    k = as_int(k)
+    k = as_integer(k, "k")
+    largest = as_flag(largest, "largest")
+    names = (
+        as_name(output, "output", "sorted"),
+        as_name(backend, "backend", "cpu"),
+        as_name(method, "method", "heap-queue"),
+    )
     library = library_of(matrix)
     number = stream_number(stream, library)
     ready = library.ready(matrix, "matrix")
@@ -50,7 +85,7 @@ def topk(
     indices = library.empty(shape, INT64, number) if output in ("sorted", "unsorted") else None
     with showing(progress) as watch:
         _kith.topk(
-            library.take(ready, number), k, largest, output, backend, method, threads or 0, memory or 0,
+            library.take(ready, number), k, largest, *names, as_threads(threads), as_bytes(memory),
             library.take(values, FRESH), None if indices is None else library.take(indices, FRESH), number, watch,
         )  # fmt: skip
     library.finish((ready,), number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import sys
-from typing import Any, Dict
+from typing import Dict, List, Union
 
 from . import _kith
 
@@ -14,9 +14,9 @@ __version__: str = _kith.version()
 _COMPANIONS = ("numpy", "scipy", "sklearn", "torch", "cupy", "jax", "tqdm")
 
 
-def versions() -> Dict[str, Any]:
+def versions() -> Dict[str, Union[str, List[str]]]:
     """Versions, backends, instruction sets and devices, as a dictionary."""
-    found: Dict[str, Any] = {
+    found: Dict[str, Union[str, List[str]]] = {
         "kith": __version__,
         "python": sys.version.split()[0],
         "system": platform.platform(),

@@ -114,7 +114,9 @@ void bind_report(nb::module_& module) {
       .def_ro("budget", &Plan::budget_bytes, "Bytes that were allowed.")
       .def_ro("seconds", &Plan::seconds, "Predicted.")
       .def_ro("reason", &Plan::reason)
-      .def_prop_ro("alternatives", &alternatives_of, "(distance stage, predicted seconds) of what else was considered.")
+      .def_prop_ro("alternatives", &alternatives_of,
+                   nb::for_getter(nb::sig("def alternatives(self, /) -> list[tuple[str, float]]")),
+                   "(distance stage, predicted seconds) of what else was considered.")
       .def("__repr__", &text_of)
       .def("__str__", &text_of)
       .def("_repr_html_", [](const Plan& plan) { return html_table(text_of(plan)); });
@@ -123,9 +125,12 @@ void bind_report(nb::module_& module) {
       .def_ro("plan", &SearchReport::plan)
       .def_ro("seconds", &SearchReport::seconds)
       .def_ro("finalists", &SearchReport::finalists, "Candidates whose distance was computed in double.")
-      .def_prop_ro("steps", &steps_of, "On a device: (distance stage, queries) of each pass that was tried.")
-      .def_prop_ro("triangle", &triangle_of, "What method triangle counted, where statistics were asked for.")
-      .def_prop_ro("quality", &quality_of,
+      .def_prop_ro("steps", &steps_of, nb::for_getter(nb::sig("def steps(self, /) -> list[tuple[str, int]]")),
+                   "On a device: (distance stage, queries) of each pass that was tried.")
+      .def_prop_ro("triangle", &triangle_of,
+                   nb::for_getter(nb::sig("def triangle(self, /) -> dict[str, typing.Any] | None")),
+                   "What method triangle counted, where statistics were asked for.")
+      .def_prop_ro("quality", &quality_of, nb::for_getter(nb::sig("def quality(self, /) -> dict[str, float] | None")),
                    "How near method shifted-sort came, where statistics were asked for: of a sample of queries, the "
                    "recall, and the k-th distance over the true one.")
       .def("__repr__", [](const SearchReport& report) {

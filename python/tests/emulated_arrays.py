@@ -28,8 +28,12 @@ class Array:
     def __getitem__(self, at):
         return Array(self.values[at])
 
+    def __ne__(self, other):
+        return self.values != other.values
+
     def astype(self, dtype, copy=True):
-        return Array(self.values.astype(dtype, copy=copy))
+        with np.errstate(all="ignore"):
+            return Array(self.values.astype(dtype, copy=copy))
 
     def __dlpack_device__(self):
         return (KIND, 0)

@@ -159,8 +159,8 @@ def test_topk(where, points, output):
 
 def test_distances(where, points):
     base, queries = points
-    found = kith.distances(where.put(base), where.put(queries), backend=where.backend)
-    assert_same(where, found, kith.distances(base, queries, backend="cpu"))
+    found = kith.distances(where.put(queries), where.put(base), backend=where.backend)
+    assert_same(where, found, kith.distances(queries, base, backend="cpu"))
 
 
 def test_explain(where, floats):
@@ -224,16 +224,29 @@ def test_layouts(where, points):
 
 
 def test_types_meet(where, floats):
+    """Queries are converted to the type of the base, by search() as by an index."""
     base, queries = floats
-    half, byte = base.astype(np.float16), base.astype(np.int8)
-    for a, b in ((base, queries.astype(np.float64)), (half, half[:9]), (byte, queries.astype(np.uint8))):
-        found = kith.search(where.put(a), where.put(b), 3, backend=where.backend)
-        assert_same(where, found, kith.search(a, b, 3, backend="cpu"))
-    index = kith.Index(where.put(base), backend=where.backend)
-    found = index.search(where.put(queries.astype(np.float64)), 3)
-    assert_same(where, found, kith.search(base, queries, 3, backend="cpu"))
-    with pytest.raises(TypeError, match="queries are float32 but the base is int8"):
-        kith.Index(where.put(byte), backend=where.backend).search(where.put(queries), 1)
+    half, byte, whole = base.astype(np.float16), base.astype(np.int8), np.abs(queries).astype(np.uint8)
+    double = base.astype(np.float64)
+    for a, b, same_b in (
+        (base, queries.astype(np.float64), queries),
+        (double, queries, queries.astype(np.float64)),
+        (half, half[:9], half[:9]),
+        (byte, whole, whole.astype(np.int8)),
+        (byte, whole.astype(np.float32), whole.astype(np.int8)),
+    ):
+        want = kith.search(a, same_b, 3, backend="cpu")
+        assert_same(where, kith.search(where.put(a), where.put(b), 3, backend=where.backend), want)
+        assert_same(where, kith.Index(where.put(a), backend=where.backend).search(where.put(b), 3), want)
+    huge = queries.astype(np.float64)
+    huge[2, 1] = 1e300
+    for a, b, message in ((byte, queries, "whole numbers from -128 to 127"), (base, huge, "row 2")):
+        for call in (
+            lambda: kith.search(where.put(a), where.put(b), 3, backend=where.backend),
+            lambda: kith.Index(where.put(a), backend=where.backend).search(where.put(b), 3),
+        ):
+            with pytest.raises(ValueError, match=message):
+                call()
 
 
 def test_host_and_device_together(where, floats, rng):

@@ -41,7 +41,7 @@ def test_library_of_the_queries(rng, name):
     assert type(index.search(base[:3], 2).indices) is np.ndarray
     assert type(kith.search_radius(mine, mine[:3], 1.0).offsets) is type(mine)
     assert type(kith.topk(mine, 2).values) is type(mine)
-    assert type(kith.distances(mine, mine)) is type(mine)
+    assert type(kith.distances(mine, base)) is type(mine) and type(kith.distances(base, mine)) is np.ndarray
     assert type(kith.normals(kith.reduce(mine, mine, 4, op="covariance"), 4)) is type(mine)
     for values in (base, mine, mine[:, 0]):
         got = kith.reduce(base, mine, 4, values)

@@ -106,6 +106,13 @@ def test_a_forked_child_searches_by_one_thread(rng):
     assert not hung and answers.get() == (True, True, True, 1)
 
 
+def test_nothing_is_left_when_the_interpreter_ends():
+    """nanobind says so on standard error where the module outlives it."""
+    source = "import numpy as np, kith; x = np.eye(9); kith.Index(x).search(x, 2); kith.graph(x, 2); kith.topk(x, 1)"
+    done = subprocess.run([sys.executable, "-c", source], text=True, stderr=subprocess.PIPE, check=True)
+    assert done.stderr == ""
+
+
 def test_no_references_leak(rng):
     base = rng.standard_normal((200, 4)).astype(np.float32)
     queries = base[:3].copy()

@@ -154,27 +154,16 @@ def test_integers_that_float64_would_round():
         kith.search(np.array([[2**53 + 1]]), np.array([[0]]), 1)
 
 
-def test_k_may_be_any_integer_and_no_float(rng):
-    base = make(rng, (10, 3), np.float32)
-    assert kith.search(base, base, np.int64(2)).indices.shape == (10, 2)
-    with pytest.raises(TypeError):
-        kith.search(base, base, 2.0)
-
-
 def test_errors_name_the_value(rng):
     base = make(rng, (10, 3), np.float32)
     with pytest.raises(ValueError, match="3 dimensions but the queries have 2"):
         kith.search(base, base[:, :2], 1)
-    with pytest.raises(ValueError, match="queries has 1 dimension"):
-        kith.search(base, base[0], 1)
     with pytest.raises(ValueError, match="nonsense"):
         kith.search(base, base, 1, metric="nonsense")
     with pytest.raises(ValueError, match="p"):
         kith.search(base, base, 1, metric="minkowski", p=0.5)
     with pytest.raises(ValueError, match="minkowski"):
         kith.search(base, base, 1, metric="cosine", p=3)
-    with pytest.raises(TypeError, match="metric"):
-        kith.search(base, base, 1, metric=max)
     with pytest.raises(MemoryError, match="budget of 1 bytes"):
         kith.search(base, base, 1, memory=1, backend="cpu")
     with pytest.raises(ValueError, match="0 points"):
@@ -226,7 +215,11 @@ def test_shifted_sort(rng):
         recalls.append(quality["recall"])
     assert recalls[1] > recalls[0]
     assert kith.Index(base, method="shifted-sort").search(queries, 5).report.quality is None
-    for tuning, message in (({"shifts": 33}, "33"), ({"curve": "peano"}, "peano"), ({"positions": "guess"}, "known are")):
+    for tuning, message in (
+        ({"shifts": 33}, "33"),
+        ({"curve": "peano"}, "peano"),
+        ({"positions": "guess"}, "known are"),
+    ):
         with pytest.raises(ValueError, match=message):
             kith.search(base, queries, 5, method="shifted-sort", tuning=tuning)
     with pytest.raises(ValueError, match="cosine"):
@@ -248,8 +241,12 @@ def test_report_and_plan(rng):
 
 
 def test_distances(rng):
-    base, queries = make(rng, (30, 4), np.float32), make(rng, (5, 4), np.float32)
+    """Rows are the first argument's, as in scipy's cdist."""
+    a, b = make(rng, (5, 4), np.float32), make(rng, (30, 4), np.float32)
     for metric in METRICS:
-        np.testing.assert_allclose(
-            kith.distances(base, queries, metric=metric), distances(base, queries, metric), rtol=2e-6, atol=2e-6
-        )
+        found = kith.distances(a, b, metric=metric)
+        assert found.shape == (5, 30) and found.dtype == np.float32
+        np.testing.assert_allclose(found, distances(b, a, metric), rtol=2e-6, atol=2e-6)
+        assert (kith.distances(b, a, metric=metric).T == found).all()
+    assert kith.distances(a, b.astype(np.float64)).dtype == kith.distances(a.tolist(), b).dtype == np.float64
+    assert kith.distances(a.astype(np.int8), b).dtype == np.float32

@@ -1,0 +1,118 @@
+"""Types of the public functions: what they take and return, and the names they know.
+
+Answers are NumPy's arrays for points of NumPy, of lists and of data frames, else arrays of the library of the queries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Optional, Protocol, Sequence, TypedDict, Union
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from typing import overload
+
+    from typing_extensions import TypeVar
+else:
+    from typing import TypeVar as _TypeVar
+
+    def overload(function):  # that of typing keeps the module alive when the interpreter ends
+        return function
+
+    def TypeVar(name, *, default=None, **keywords):  # Python before 3.13 knows no defaults
+        return _TypeVar(name, **keywords)
+
+
+MetricName = Literal[
+    "sqeuclidean", "l2_squared", "euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "linf", "minkowski",
+    "cosine", "correlation", "pearson", "inner_product", "ip", "dot", "hamming", "canberra",
+]  # fmt: skip
+BackendName = Literal["auto", "cpu", "cuda"]
+MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort"]
+DistanceName = Literal["auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16"]
+SelectName = Literal[
+    "auto", "insertion-queue", "heap-queue", "merge-queue", "warp-select", "partial-bitonic", "block-select",
+    "merge-path", "bits", "bits-global", "bits-single-row", "quick-multi-select", "sample-select", "radix-select",
+    "sort", "threshold-filter",
+]  # fmt: skip
+ReduceName = Literal[
+    "mean", "weighted-mean", "weighted_mean", "sum", "min", "max", "kth-distance", "kth_distance", "density",
+    "covariance",
+]  # fmt: skip
+Symmetrize = Literal["none", "union", "mutual"]
+GraphMode = Literal["distance", "connectivity"]
+
+
+class DLPackArray(Protocol):
+    """An array of PyTorch, CuPy, JAX or another library that exchanges arrays by DLPack."""
+
+    @property
+    def shape(self) -> Any: ...
+
+    def __dlpack__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class Frame(Protocol):
+    """A data frame of pandas or polars, or an array of xarray."""
+
+    def to_numpy(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+Floats = npt.NDArray[np.floating[Any]]
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.number[Any]]
+HostArray = Union[npt.NDArray[np.generic], Sequence[Sequence[float]], Sequence[npt.NDArray[np.generic]], Frame]
+ArrayLike = Union[HostArray, DLPackArray]
+Values = Union[ArrayLike, Sequence[float]]
+SparseMatrix = Any  # of scipy, PyTorch or CuPy; not all of them have types
+
+Array = TypeVar("Array", bound=DLPackArray)
+Real = TypeVar("Real", default=Floats)  # an array of distances
+Whole = TypeVar("Whole", default=Integers)  # an array of indices
+Value = TypeVar("Value", default=Numbers)
+
+Memory = Union[None, int, float, str]
+ProgressLike = Union[bool, Callable[[int, int], object]]
+
+
+class CommonOptions(TypedDict, total=False):
+    metric: MetricName
+    p: Optional[float]
+    backend: BackendName
+    threads: Optional[int]
+    check_finite: bool
+    stream: object
+    progress: ProgressLike
+
+
+class RadiusOptions(CommonOptions, total=False):
+    distance: DistanceName
+    memory: Memory
+
+
+class ReduceOptions(RadiusOptions, total=False):
+    method: MethodName
+    select: SelectName
+    tuning: Optional[Mapping[str, object]]
+
+
+class SearchOptions(ReduceOptions, total=False):
+    statistics: bool
+
+
+class TopKOptions(TypedDict, total=False):
+    largest: bool
+    method: SelectName
+    backend: BackendName
+    threads: Optional[int]
+    memory: Memory
+    stream: object
+    progress: ProgressLike
+
+
+class CallOptions(TypedDict, total=False):
+    """Of one call of an index."""
+
+    stream: object
+    progress: ProgressLike

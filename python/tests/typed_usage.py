@@ -1,0 +1,73 @@
+"""What type checkers make of the public functions. Lines that end in "wrong" must be refused, all others accepted.
+
+Never run, only checked: by run_type_checkers.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Tuple
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import assert_type
+
+import kith
+from kith.sklearn import NearestNeighbors
+
+Floats = npt.NDArray[np.floating[Any]]
+Integers = npt.NDArray[np.int64]
+
+
+class Tensor:
+    """An array of another library."""
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        raise NotImplementedError
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        raise NotImplementedError
+
+
+points = np.zeros((3, 2), np.float32)
+tensor = Tensor()
+
+distances, indices = kith.search(points, points, 2, metric="cosine", memory="1GB", tuning={"shifts": 3})
+assert_type(distances, Floats)
+assert_type(indices, Integers)
+assert_type(kith.search(points, [[1.0, 2.0]], k=2).indices, Integers)
+assert_type(kith.search(points, tensor, 2).indices, Tensor)
+assert_type(kith.distances(points, points), Floats)
+assert_type(kith.distances(tensor, points), Tensor)
+assert_type(kith.search_radius(points, points, 0.5).offsets, Integers)
+assert_type(kith.search_radius(points, points, [0.5, 1, 2]).rows().distances, List[Floats])
+assert_type(kith.reduce(points, points, 2, [1.0, 2.0, 3.0]), Floats)
+assert_type(kith.normals(points, 3), Floats)
+assert_type(kith.topk(points, 1).indices, Integers)
+assert_type(kith.topk(points, 1, output="kth_only"), npt.NDArray[np.number[Any]])
+assert_type(kith.explain((10, 2), 3, k=1).method, str)
+
+index = kith.Index(points, metric="minkowski", p=3, progress=lambda done, total: None)
+assert_type(index.search_self(1).distances, Floats)
+assert_type(index.search(tensor, 1).distances, Tensor)
+assert_type(index.search_radius(None, 1.0).counts, Integers)
+assert_type(kith.Index(tensor).search_self(1).indices, Tensor)
+
+neighbors = NearestNeighbors(n_neighbors=2).fit(points)
+assert_type(neighbors.kneighbors(points)[1], Integers)
+assert_type(neighbors.kneighbors(return_distance=False), Integers)
+
+
+def nearest(which: kith.Index, found: kith.Neighbors) -> Floats:
+    """Without brackets they are NumPy's."""
+    return found.distances + which.search_self(1).distances
+
+
+kith.search(points, points, 2, metric="euclid")  # wrong
+kith.search(points, points, "2")  # wrong
+kith.search(points, points, 2, backend="gpu")  # wrong
+kith.search(points, points, 2, foo=1)  # wrong
+kith.search("points.npy", points, 2)  # wrong
+kith.Index(points, method="hnsw")  # wrong
+kith.graph(points, 2, symmetrize=True)  # wrong
+kith.topk(points, 1, output="all")  # wrong
