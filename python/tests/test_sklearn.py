@@ -69,16 +69,94 @@ def test_what_is_left_to_scikit_learn(rng):
         (X, dict(metric="cosine")),
         (scipy.sparse.csr_matrix(X), {}),
         (X, dict(metric=lambda a, b: abs(a - b).sum())),
-        (X, dict(metric="canberra")),
+        (X, dict(metric="braycurtis")),
         (X, dict(metric="minkowski", p=3, metric_params={"w": np.ones(4)})),
     ]
     for points, keywords in cases:
-        a = ours.NearestNeighbors(n_neighbors=3, **keywords).fit(points).kneighbors(points)
-        b = theirs.NearestNeighbors(n_neighbors=3, algorithm="brute", **keywords).fit(points).kneighbors(points)
-        np.testing.assert_allclose(a[0], b[0], atol=1e-7)
+        a = ours.NearestNeighbors(n_neighbors=3, **keywords).fit(points)
+        b = theirs.NearestNeighbors(n_neighbors=3, **keywords).fit(points)
+        assert not a._kith_indices
+        np.testing.assert_allclose(a.kneighbors(points)[0], b.kneighbors(points)[0], atol=1e-7)
     fitted = ours.NearestNeighbors(metric="cosine").fit(X[:5])
     assert fitted.kneighbors(X[7:8])[0].shape == (1, 5)
-    assert len(ours.NearestNeighbors().fit(X).kneighbors(scipy.sparse.csr_matrix(X))) == 2
+    brute = ours.NearestNeighbors(algorithm="brute").fit(X)
+    assert len(brute.kneighbors(scipy.sparse.csr_matrix(X))) == 2
+    with pytest.raises(ValueError, match="kd_tree does not work with sparse matrices"):
+        ours.NearestNeighbors().fit(X).kneighbors(scipy.sparse.csr_matrix(X))
+
+
+FIT_METHODS = [
+    dict(),
+    dict(metric="haversine"),
+    dict(metric="haversine", algorithm="ball_tree"),
+    dict(metric="canberra"),
+    dict(metric="braycurtis"),
+    dict(metric="mahalanobis", metric_params={"VI": np.eye(2)}),
+    dict(metric="seuclidean", metric_params={"V": np.ones(2)}),
+    dict(metric=lambda a, b: float(np.abs(a - b).sum())),
+    dict(metric="minkowski", p=3, metric_params={"w": np.ones(2)}),
+    dict(metric="minkowski", p=0.5),
+    dict(metric="cosine"),
+    dict(metric="correlation", algorithm="brute"),
+    dict(metric="hamming"),
+    dict(n_neighbors=30),
+    dict(algorithm="kd_tree"),
+    dict(algorithm="ball_tree", leaf_size=7),
+    dict(algorithm="brute"),
+]
+
+
+@pytest.mark.parametrize("keywords", FIT_METHODS, ids=str)
+def test_the_method_is_the_one_that_scikit_learn_takes(rng, keywords):
+    """What kith leaves to scikit-learn is then no slower; and trees can be looked at."""
+    X = rng.random((50, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mine, other = (module.NearestNeighbors(**keywords).fit(X) for module in (ours, theirs))
+    assert mine._fit_method == other._fit_method
+    assert mine.effective_metric_ == other.effective_metric_
+    assert repr(mine.effective_metric_params_) == repr(other.effective_metric_params_)
+    assert type(mine._tree) is type(other._tree)
+    if other._tree is not None:
+        assert mine._tree.get_tree_stats() == other._tree.get_tree_stats()
+        assert (np.asarray(mine._tree.query(X, 2)[1]) == np.asarray(other._tree.query(X, 2)[1])).all()
+    np.testing.assert_allclose(mine.kneighbors(X, 3)[0], other.kneighbors(X, 3)[0], atol=1e-7)
+
+
+def test_no_tree_is_built_unless_it_is_looked_at(rng):
+    fitted = ours.NearestNeighbors(algorithm="kd_tree").fit(rng.random((50, 2)))
+    fitted.kneighbors(rng.random((3, 2)))
+    assert fitted._kith_tree is None and fitted._tree is fitted._tree is not None
+
+
+@pytest.mark.parametrize(
+    "keywords", [dict(metric="p"), dict(metric="p", metric_params={"p": 3}), dict(metric="infinity")]
+)
+def test_names_that_only_trees_know(rng, keywords):
+    X = rng.random((60, 3))
+    mine, other = (module.NearestNeighbors(**keywords).fit(X) for module in (ours, theirs))
+    a, b = mine.kneighbors(X), other.kneighbors(X)
+    assert (a[1] == b[1]).all() and mine._kith_indices
+    np.testing.assert_allclose(a[0], b[0], rtol=1e-12)
+    for module in (ours, theirs):
+        with pytest.raises(ValueError, match="not valid"):
+            module.NearestNeighbors(algorithm="brute", **keywords).fit(X)
+
+
+def test_fitted_from_trees_and_estimators(rng):
+    X = rng.random((60, 3))
+    for given in (theirs.KDTree(X), theirs.NearestNeighbors().fit(X), ours.NearestNeighbors().fit(X)):
+        found = ours.NearestNeighbors(n_neighbors=4).fit(given).kneighbors(X)
+        assert (found[1] == theirs.NearestNeighbors(n_neighbors=4).fit(X).kneighbors(X)[1]).all()
+
+
+def test_votes_are_of_kiths_neighbors():
+    """Of brute force, scikit-learn counts votes without kneighbors, and not by the lowest index of equal distances."""
+    X, y = np.array([[1.0], [-1.0], [1.0], [-1.0]]), np.array([0, 0, 1, 1])
+    for keywords in (dict(), dict(algorithm="brute"), dict(algorithm="kd_tree")):
+        fitted = ours.KNeighborsClassifier(2, **keywords).fit(X, y)
+        assert fitted.predict([[0.0]]).tolist() == [0] and fitted.predict_proba([[0.0]]).tolist() == [[1, 0]]
+        assert fitted._kith_indices
 
 
 def test_ties_go_to_the_lowest_index():

@@ -1,9 +1,14 @@
 """scikit-learn's nearest neighbors, searched by kith.
 
-The estimators are scikit-learn's own, with the same parameters; only the search is another. It is exact whatever
-``algorithm`` and ``leaf_size`` say, equal distances go to the lower index, and ``n_jobs`` is the number of CPU threads,
-all of them unless it is given. Dense points are searched by kith under the metrics it has; sparse and precomputed
-input, callables and other metrics are left to scikit-learn, and so are zero vectors under cosine.
+The estimators are scikit-learn's own, with the same parameters; only the search is another. Where kith searches, it is
+exact whatever ``algorithm`` and ``leaf_size`` say, equal distances go to the lower index, and ``n_jobs`` is the number
+of CPU threads, all of them unless it is given. Distances are float32 where fitted points and queries both are, else
+float64, as in scikit-learn.
+
+Kith searches dense points under euclidean, sqeuclidean, manhattan, chebyshev, minkowski with p ≥ 1 and no weights,
+cosine, correlation, hamming and canberra, by any of scikit-learn's names of them. All else is left to scikit-learn,
+with the algorithm that was asked for or that its "auto" chooses: sparse and precomputed input, callables, other
+metrics, and zero vectors under cosine. Fitted attributes are the same either way.
 
 >>> from sklearn.datasets import load_iris
 >>> from kith.sklearn import KNeighborsClassifier

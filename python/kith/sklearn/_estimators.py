@@ -2,7 +2,7 @@
 
 from sklearn import neighbors
 
-from ._search import KithSearch
+from ._search import KithSearch, KithVotes
 
 
 class NearestNeighbors(KithSearch, neighbors.NearestNeighbors):
@@ -18,7 +18,7 @@ class NearestNeighbors(KithSearch, neighbors.NearestNeighbors):
     """
 
 
-class KNeighborsClassifier(KithSearch, neighbors.KNeighborsClassifier):
+class KNeighborsClassifier(KithVotes, neighbors.KNeighborsClassifier):
     """As :class:`sklearn.neighbors.KNeighborsClassifier`.
 
     >>> from kith.sklearn import KNeighborsClassifier

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from numbers import Integral
 from typing import Any, Dict, Optional
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import issparse
+from sklearn.neighbors import VALID_METRICS, BallTree, KDTree
+from sklearn.neighbors._base import NeighborsBase
 from sklearn.utils.validation import check_is_fitted
 
 from .._index import Index
@@ -22,38 +23,68 @@ except ImportError:  # scikit-learn before 1.6
         return estimator._validate_data(*arguments, **keywords)
 
 
+# scikit-learn's names of the metrics that kith has too; kith calls two of them by other names.
 _METRICS = {
-    "euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "chebyshev", "minkowski", "cosine", "correlation",
-    "hamming", "canberra",
+    "euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "chebyshev", "infinity", "minkowski", "p",
+    "cosine", "correlation", "hamming", "canberra",
 }  # fmt: skip
-_FIT_METHOD = "kith"  # scikit-learn's own code looks for "brute", "kd_tree" and "ball_tree"
-
+_KITH_NAMES = {"p": "minkowski", "infinity": "chebyshev"}
+# Names that only scikit-learn's trees know, and what its brute force calls the like.
+_TREE_NAMES = {"p": "euclidean", "infinity": "chebyshev"}
+_TREES = {"kd_tree": KDTree, "ball_tree": BallTree}
+_MOST_TREE_FEATURES = 15  # scikit-learn's auto takes brute force beyond
 
 _Estimator: Any = object  # what scikit-learn's classes have is not known to type checkers
 
 
 class KithSearch(_Estimator):
-    """To be put before an estimator of ``sklearn.neighbors``."""
+    """To be put before an estimator of ``sklearn.neighbors``.
+
+    ``_fit_method`` is what scikit-learn's would be. It says what is done with queries that are left to scikit-learn;
+    where ``_kith_searches``, kith does the others, and a tree is built when something asks for it.
+    """
 
     algorithm: str
+    metric: Any
 
     def _fit(self, X: Any, y: Any = None) -> Any:
-        asked = self.algorithm
-        self.algorithm = "brute"  # no tree is to be built
+        self._kith_indices: Dict[np.dtype, Index] = {}
+        self._kith_searches = False
+        if isinstance(X, (KDTree, BallTree, NeighborsBase)) or issparse(X) or not self._has_metric():
+            fitted = super()._fit(X, y)
+        else:
+            fitted = self._fit_without_tree(X, y)
+        self._kith_searches = self._can_search()
+        return fitted
+
+    def _fit_without_tree(self, X: Any, y: Any) -> Any:
+        """As scikit-learn does it with brute force, and what it would have chosen."""
+        algorithm, metric = self.algorithm, self.metric
+        if metric not in VALID_METRICS.get(algorithm, _METRICS):
+            self._check_algorithm_metric()  # refuses
+        self.algorithm, self.metric = "brute", _TREE_NAMES.get(metric, metric)
         try:
             fitted = super()._fit(X, y)
         finally:
-            self.algorithm = asked
-        self._kith_indices: Dict[np.dtype, Index] = {}
-        if self._can_search():
-            self._fit_method = _FIT_METHOD
+            self.algorithm, self.metric = algorithm, metric
+        if metric in _TREE_NAMES:
+            self.effective_metric_ = metric
+        if isinstance(self._fit_X, np.ndarray):  # no sparse matrix of a data frame of sparse columns
+            self._fit_method = self._chosen_by_sklearn() if algorithm == "auto" else algorithm
         return fitted
+
+    def _chosen_by_sklearn(self) -> str:
+        rows, features = self._fit_X.shape
+        many = self.n_neighbors is not None and self.n_neighbors >= rows // 2
+        if features > _MOST_TREE_FEATURES or many:
+            return "brute"
+        return next((name for name in _TREES if self.effective_metric_ in VALID_METRICS[name]), "brute")
 
     def kneighbors(self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True) -> Any:
         """The k nearest of each row of X; of each fitted point, itself left out, where X is None."""
         check_is_fitted(self)
-        if self._fit_method != _FIT_METHOD or issparse(X):
-            return self._left_to_sklearn().kneighbors(X, n_neighbors, return_distance)
+        if not self._kith_searches or issparse(X):
+            return super().kneighbors(X, n_neighbors, return_distance)
         if n_neighbors is None:
             n_neighbors = self.n_neighbors
         elif not isinstance(n_neighbors, Integral):
@@ -71,7 +102,7 @@ class KithSearch(_Estimator):
         if queries is None:
             found = self._index(self._fit_X.dtype).search_self(n_neighbors)
         elif self._has_zero_vectors(queries):
-            return self._left_to_sklearn().kneighbors(X, n_neighbors, return_distance)
+            return super().kneighbors(X, n_neighbors, return_distance)
         else:
             found = self._index(queries.dtype).search(queries, n_neighbors)
         return (found.distances, found.indices) if return_distance else found.indices
@@ -83,16 +114,28 @@ class KithSearch(_Estimator):
         check_is_fitted(self)
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
-        if self._fit_method != _FIT_METHOD or issparse(X):
-            return self._left_to_sklearn().radius_neighbors(X, radius, return_distance, sort_results)
+        if not self._kith_searches or issparse(X):
+            return super().radius_neighbors(X, radius, return_distance, sort_results)
         queries = None if X is None else self._queries(X)
         if queries is not None and self._has_zero_vectors(queries):
-            return self._left_to_sklearn().radius_neighbors(X, radius, return_distance, sort_results)
+            return super().radius_neighbors(X, radius, return_distance, sort_results)
         index = self._index(self._fit_X.dtype if queries is None else queries.dtype)
         found = index.search_radius(queries, self.radius if radius is None else radius)
         rows = (found if sort_results else _by_index(found)).rows()
         indices = _object_array(rows.indices)
         return (_object_array(rows.distances), indices) if return_distance else indices
+
+    @property
+    def _tree(self) -> Any:
+        """scikit-learn's tree of the points; where kith searches, one is only built to be looked at."""
+        if self._kith_tree is None and self._kith_searches and self._fit_method in _TREES:
+            tree, parameters = _TREES[self._fit_method], self.effective_metric_params_
+            self._kith_tree = tree(self._fit_X, self.leaf_size, metric=self.effective_metric_, **parameters)
+        return self._kith_tree
+
+    @_tree.setter
+    def _tree(self, tree: Any) -> None:
+        self._kith_tree = tree
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
@@ -100,15 +143,16 @@ class KithSearch(_Estimator):
             state = {**state, "_kith_indices": {}}
         return state
 
+    def _has_metric(self) -> bool:
+        """Kith has the metric with its parameters: no weights, and a p of minkowski that makes it a metric."""
+        if not isinstance(self.metric, str) or self.metric not in _METRICS:
+            return False
+        parameters = {name: value for name, value in (self.metric_params or {}).items() if value is not None}
+        p = parameters.pop("p", self.p if self.metric == "minkowski" else 2)
+        return not parameters and p is not None and p >= 1
+
     def _can_search(self) -> bool:
-        metric, parameters = self.effective_metric_, self.effective_metric_params_
-        if not isinstance(metric, str) or metric not in _METRICS or not isinstance(self._fit_X, np.ndarray):
-            return False
-        if any(value is not None for name, value in parameters.items() if name != "p"):
-            return False
-        if metric == "minkowski" and not parameters.get("p", 2) >= 1:
-            return False
-        return not self._has_zero_vectors(self._fit_X)
+        return self._has_metric() and isinstance(self._fit_X, np.ndarray) and not self._has_zero_vectors(self._fit_X)
 
     def _has_zero_vectors(self, points: np.ndarray) -> bool:
         return self.effective_metric_ == "cosine" and not points.any(axis=1).all()
@@ -121,7 +165,7 @@ class KithSearch(_Estimator):
         single = dtype == np.float32 and self._fit_X.dtype == np.float32
         common = np.dtype(np.float32 if single else np.float64)
         if common not in self._kith_indices:
-            metric = self.effective_metric_
+            metric: Any = _KITH_NAMES.get(self.effective_metric_, self.effective_metric_)
             self._kith_indices[common] = Index(
                 self._fit_X.astype(common, copy=False),
                 metric=metric,
@@ -131,11 +175,27 @@ class KithSearch(_Estimator):
             )
         return self._kith_indices[common]
 
-    def _left_to_sklearn(self) -> Any:
-        """The estimator below, by brute force, over the same points."""
-        below = copy.copy(self)
-        below._fit_method = "brute" if self._fit_method == _FIT_METHOD else self._fit_method
-        return super(KithSearch, below)
+
+class KithVotes(KithSearch):
+    """Classifiers: scikit-learn's have a way of their own where they search by brute force, without ``kneighbors``."""
+
+    def predict(self, X: Any) -> Any:
+        """The class of each row of X; of each fitted point, itself left out, where X is None."""
+        return super(KithVotes, self._for_votes(X)).predict(X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The share of each class among the neighbors of each row of X."""
+        return super(KithVotes, self._for_votes(X)).predict_proba(X)
+
+    def _for_votes(self, X: Any) -> KithVotes:
+        """The same estimator; where kith searches instead of brute force, with another name for that."""
+        if not getattr(self, "_kith_searches", False) or self._fit_method != "brute" or issparse(X):
+            return self
+        if self.effective_metric_ == "cosine":  # which that way has not, and whose zero vectors are left to brute force
+            return self
+        same = object.__new__(type(self))
+        same.__dict__.update(self.__dict__, _fit_method="kith")
+        return same
 
 
 def _by_index(found: RadiusNeighbors) -> RadiusNeighbors:
