@@ -62,6 +62,7 @@ for stage in ${*:-release python asan tsan fuzz lint}; do
     failed="$failed $stage"
   fi
   echo "$result, $(($(date +%s) - stage_begin)) s"
+  sed -n 's/.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*/         skipped: \1/p' build/logs/$stage.log
   [ $result = ok ] || tail -n 60 build/logs/$stage.log
 done
 total=$(($(date +%s) - begin))
