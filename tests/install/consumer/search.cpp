@@ -21,6 +21,14 @@ int main() {
     return 1;
   }
 
+  std::vector<float> smallest(2);
+  std::vector<std::int64_t> ids(2);
+  kith::topk_into<float>({base.data() + 1, 1, 5}, 2, {smallest.data(), ids.data()});
+  if (ids != std::vector<std::int64_t>{0, 1}) {
+    std::printf("wrong smallest values\n");
+    return 1;
+  }
+
   try {
     kith::search<float>({base.data(), 3, 2}, {query.data(), 1, 2}, 4);
   } catch (const kith::Error& error) {
