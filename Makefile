@@ -12,7 +12,7 @@ configure = cmake --preset release -DKITH_CUDA=$(1) -DKITH_EMULATED=OFF -DKITH_B
               -DKITH_BUILD_PYTHON=OFF >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
-.PHONY: help demo test bench bench-device bench-python lint format fuzz install clean
+.PHONY: help demo test bench bench-device bench-python lint format fuzz install wheels clean
 
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
@@ -28,6 +28,8 @@ help:
 	@echo "make format    format the sources"
 	@echo "make fuzz      fuzz every reader for FUZZ_SECONDS (default 60)"
 	@echo "make install   into PREFIX (default /usr/local)"
+	@echo "make wheels    Python wheels into dist/; KITH_CUDA=ON adds the kernels,"
+	@echo "               PYTHONS=\"python3.10 python3.12\" selects interpreters"
 	@echo "make clean     remove build/"
 
 demo:
@@ -76,6 +78,10 @@ install:
 	@$(call configure,$(KITH_CUDA),OFF)
 	@$(build) all
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+wheels:
+	@scripts/setup.sh build python wheel
+	@scripts/python_wheels.sh $(if $(filter ON,$(KITH_CUDA)),--cuda) $(PYTHONS)
 
 clean:
 	@rm -rf build

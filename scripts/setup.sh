@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the Debian packages the named sets need are there: installs what is missing when it may, else prints
-# the line that would and fails. Sets: build test fuzz lint bench python.
+# the line that would and fails. Sets: build test fuzz lint bench python wheel.
 set -eu
 
 packages=""
@@ -14,6 +14,7 @@ for set in "$@"; do
     lint)  packages="$packages libboost-context-dev clang-14 libomp-14-dev clang-tidy-14 clang-format-14" ;;
     bench) packages="$packages libfaiss-dev libnanoflann-dev" ;;
     python) packages="$packages python3-dev python3-venv" ;;
+    wheel) packages="$packages dpkg-dev zlib1g-dev" ;;
     *)     echo "setup.sh: unknown set '$set'" >&2; exit 2 ;;
   esac
 done
