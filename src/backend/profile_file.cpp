@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "kith-device-profile";
 constexpr int kSchemaVersion = 1;
+constexpr int kDeepest = 2;  // the object, and in it the object of costs
+constexpr std::streamsize kLongest = 1 << 20;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& reason) {
   throw Error(ErrorCode::bad_data, fmt::format("{}: {}", file, reason));
@@ -30,11 +32,16 @@ const Json& field_of(const Json& object, const char* name, const std::string& fi
   return *found;
 }
 
+// A value as an error may show it: in ASCII, and whatever a string holds escaped.
+std::string shown(const Json& value) {
+  return value.dump(-1, ' ', true);
+}
+
 double cost_of(const Json& costs, const char* name, const std::string& file) {
   const Json& value = field_of(costs, name, file);
   const double seconds = value.is_number() ? value.get<double>() : 0;
   if (!(seconds > 0) || !std::isfinite(seconds))
-    refuse(file, fmt::format("field '{}' is {}; it must be a positive number of seconds", name, value.dump()));
+    refuse(file, fmt::format("field '{}' is {}; it must be a positive number of seconds", name, shown(value)));
   return seconds;
 }
 
@@ -42,7 +49,7 @@ void check_names(const Json& costs, const std::string& file) {
   for (const auto& [name, value] : costs.items()) {
     const auto is_it = [&known = name](const core::CostField& field) { return field.name == known; };
     if (std::none_of(std::begin(core::kCostFields), std::end(core::kCostFields), is_it))
-      refuse(file, fmt::format("there is no field '{}'", name));
+      refuse(file, fmt::format("there is no field {}", shown(name)));
   }
 }
 
@@ -52,12 +59,30 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// False where there is no such file.
+// False where there is no such file. Error(bad_data) for a folder and for what cannot be a profile.
 bool read_text(const std::string& file, std::string& text) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return false;
-  text.assign(std::istreambuf_iterator<char>(stream), {});
+  text.resize(static_cast<std::size_t>(kLongest) + 1);
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad()) refuse(file, "it cannot be read; is it a folder?");
+  if (stream.gcount() > kLongest) refuse(file, fmt::format("it has more than {} bytes", kLongest));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
   return true;
+}
+
+// Nothing nested deeper than a profile is kept: what prints or compares JSON calls itself for every level.
+Json parse_json(std::string_view text, const std::string& file) {
+  bool too_deep = false;
+  const auto keep = [&](int depth, Json::parse_event_t event, const Json&) {
+    const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    too_deep = too_deep || (begins && depth >= kDeepest);
+    return !too_deep;
+  };
+  Json json = Json::parse(text, keep, false);
+  if (too_deep) refuse(file, fmt::format("it is nested more than {} levels deep", kDeepest));
+  if (!json.is_object()) refuse(file, "it is no JSON object");
+  return json;
 }
 
 }  // namespace
@@ -69,16 +94,15 @@ std::string to_text(const core::DeviceProfile& profile, const std::string& devic
 }
 
 core::DeviceProfile parse_profile(std::string_view text, const std::string& file, const std::string& device) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) refuse(file, "it is no JSON object");
+  const Json json = parse_json(text, file);
   const Json& schema = field_of(json, "schema", file);
-  if (schema != kSchema) refuse(file, fmt::format("field 'schema' is {}, not \"{}\"", schema.dump(), kSchema));
+  if (schema != kSchema) refuse(file, fmt::format("field 'schema' is {}, not \"{}\"", shown(schema), kSchema));
   const Json& schema_version = field_of(json, "schema_version", file);
   if (schema_version != kSchemaVersion)
-    refuse(file, fmt::format("field 'schema_version' is {}, not {}", schema_version.dump(), kSchemaVersion));
+    refuse(file, fmt::format("field 'schema_version' is {}, not {}", shown(schema_version), kSchemaVersion));
   const Json& measured = field_of(json, "device", file);
   if (measured != device)
-    refuse(file, fmt::format("field 'device' is {}, but this device is \"{}\"", measured.dump(), device));
+    refuse(file, fmt::format("field 'device' is {}, but this device is \"{}\"", shown(measured), device));
   const Json& costs = field_of(json, "seconds", file);
   if (!costs.is_object()) refuse(file, "field 'seconds' is no object of costs");
   check_names(costs, file);
@@ -107,8 +131,9 @@ FoundProfile find_profile(const std::string& device) {
     return {parse_profile(text, named, device), named};
   }
   const std::string file = profile_path(device);
-  if (file.empty() || !read_text(file, text)) return {};
+  if (file.empty()) return {};
   try {
+    if (!read_text(file, text)) return {};
     return {parse_profile(text, file, device), file};
   } catch (const Error& error) {
     return {{}, fmt::format("{}; passed over: {}", core::kDefaultProfile, error.what())};

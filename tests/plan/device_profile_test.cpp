@@ -81,10 +81,38 @@ TEST_F(DeviceProfileTest, SaysWhatIsWrongWithAFile) {
   expect_refused(replaced(text, "\"schema_version\": 1", "\"schema_version\": 2"), "field 'schema_version' is 2");
   expect_refused(replaced(text, kDevice, "Another"), "field 'device' is \"Another\"");
   expect_refused(replaced(text, "\"seconds\": {", "\"seconds\": 3, \"others\": {"), "field 'seconds'");
-  expect_refused(replaced(text, "\"tiled\"", "\"tilde\""), "there is no field 'tilde'");
+  expect_refused(replaced(text, "\"tiled\"", "\"tilde\""), "there is no field \"tilde\"");
+  expect_refused(replaced(text, "\"tiled\"", "\"\\u001b[31m\""), "there is no field \"\\u001b[31m\"");
   expect_refused(replaced(text, "\"read\": ", "\"read\": -"), "field 'read' is -");
   expect_refused(replaced(text, "\"read\": ", "\"read\": \"x\", \"start\": "), "field 'read' is \"x\"");
   expect_refused(replaced(text, "\"multiply\": ", "\"multiply\": 0, \"multiply_fp16\": "), "field 'multiply' is 0");
+}
+
+// What prints JSON calls itself for every level, and the stack has an end.
+TEST_F(DeviceProfileTest, RefusesWhatIsNestedDeeply) {
+  constexpr std::size_t kLevels = 200000;
+  const std::string deep = std::string(kLevels, '[') + std::string(kLevels, ']');
+  const std::string why = "nested more than 2 levels deep";
+  expect_refused(deep, why);
+  expect_refused(replaced(to_text({}, kDevice), "\"kith-device-profile\"", deep), why);
+  expect_refused(replaced(to_text({}, kDevice), "\"read\": ", "\"read\": " + deep + ", \"start\": "), why);
+  expect_refused(std::string(kLevels, '['), why);
+}
+
+TEST_F(DeviceProfileTest, RefusesFoldersAndEndlessFiles) {
+  for (const char* file : {"/tmp", "/dev/zero"}) {
+    setenv("KITH_PROFILE", file, 1);
+    try {
+      find_profile(kDevice);
+      ADD_FAILURE() << "taken: " << file;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::bad_data);
+      EXPECT_EQ(std::string(error.what()).rfind(std::string(file) + ": it ", 0), 0U) << error.what();
+    }
+  }
+  unsetenv("KITH_PROFILE");
+  std::filesystem::create_directories(profile_path(kDevice));
+  EXPECT_NE(find_profile(kDevice).source.find("passed over"), std::string::npos);
 }
 
 TEST_F(DeviceProfileTest, NamesTheFieldThatIsMissing) {
