@@ -46,6 +46,9 @@ kith_dependency(hdf5 PkgConfig::Hdf5)
 pkg_check_modules(Zip REQUIRED IMPORTED_TARGET libzip)
 kith_dependency(zip PkgConfig::Zip)
 
+find_package(ZLIB REQUIRED)
+kith_dependency(zlib ZLIB::ZLIB)
+
 find_package(nlohmann_json REQUIRED)
 kith_dependency(json nlohmann_json::nlohmann_json)
 

@@ -46,7 +46,7 @@ template <class F>
 int fuzz_source(const std::uint8_t* data, std::size_t size, F&& f) {
   const std::shared_ptr<std::byte> copy = allocate(static_cast<std::int64_t>(size));
   if (size > 0) std::memcpy(copy.get(), data, size);
-  const Source source = {"input", {copy.get(), size}, nullptr, ""};
+  const Source source = {"input", {copy.get(), size}, nullptr};
   expect_array_or_error([&] { f(source); });
   return 0;
 }

@@ -7,7 +7,7 @@ packages=""
 for set in "$@"; do
   case $set in
     build) packages="$packages cmake ninja-build g++ pkg-config libopenblas-openmp-dev libhwy-dev libfmt-dev libhdf5-dev
-             libzip-dev libfast-float-dev libcli11-dev nlohmann-json3-dev" ;;
+             libzip-dev zlib1g-dev libfast-float-dev libcli11-dev nlohmann-json3-dev" ;;
     test)  packages="$packages libgtest-dev librapidcheck-dev libboost-context-dev python3 python3-numpy ccache
              clang-14 libclang-rt-14-dev libomp-14-dev clang-tidy-14 clang-format-14" ;;
     fuzz)  packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev" ;;

@@ -1,9 +1,9 @@
 // HDF5 files: datasets of one or two dimensions, and the root group's attributes. ann-benchmarks files hold the
 // datasets train, test, neighbors, distances and the attributes distance, type.
 //
-// What is asked of libhdf5 is bounded: a dataset is refused before any memory is taken when its dimensions exceed what
-// its stored bytes could unpack to, when it lives in other files (external, virtual), or when its type is not a plain
-// number. A damaged file can still upset libhdf5's own parser: read files of unknown origin in a process of their own.
+// Of libhdf5 only its parser is used, over the bytes of the source: what it says of a dataset is checked before memory
+// is taken (hdf5_layout), values, filters and attributes are read here (hdf5_chunks, hdf5_filters, hdf5_attributes). A
+// damaged file can still upset that parser: read files of unknown origin in a process of their own.
 //
 // libhdf5 keeps global state; calls from several threads take turns.
 #pragma once

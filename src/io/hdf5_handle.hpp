@@ -39,10 +39,11 @@ class Hdf5Handle {
   Close close_;
 };
 
-// A name for a file in memory. No two alike: libhdf5 takes files of one name for one file.
+// A name for a file in memory. No two alike: libhdf5 takes files of one name for one file. No file on a disk can have
+// it: libhdf5 would refuse to open its own.
 inline std::string hdf5_memory_name() {
   static std::atomic<std::uint64_t> count = 0;
-  return "memory " + std::to_string(++count);
+  return "/dev/null/memory " + std::to_string(++count);
 }
 
 // Held around every use of libhdf5: one thread at a time, and no error text on stderr.

@@ -1,5 +1,6 @@
 #include "io/scalar_types.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -16,13 +17,30 @@ T load_number(const std::byte* in, bool big_endian) {
   return value;
 }
 
+// IEEE 754 binary16: every value is a float.
+struct Half {
+  std::uint16_t bits;
+
+  explicit operator float() const {
+    const int exponent = (bits >> 10) & 31;
+    const int fraction = bits & 1023;
+    const float size = exponent == 0   ? std::ldexp(static_cast<float>(fraction), -24)
+                       : exponent < 31 ? std::ldexp(static_cast<float>(1024 + fraction), exponent - 25)
+                       : fraction == 0 ? std::numeric_limits<float>::infinity()
+                                       : std::numeric_limits<float>::quiet_NaN();
+    return (bits & 0x8000) != 0 ? -size : size;
+  }
+};
+
+constexpr std::int64_t kLargestInt64 = std::numeric_limits<std::int64_t>::max();
+
 template <class In, class Out>
 std::int64_t decode_as(bool big_endian, const std::byte* in, std::int64_t stride, std::int64_t count, void* out) {
   auto* values = static_cast<Out*>(out);
   for (std::int64_t i = 0; i < count; ++i, in += stride) {
     const In value = load_number<In>(in, big_endian);
     if constexpr (std::is_same_v<In, std::uint64_t>) {
-      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return i;
+      if (value > static_cast<std::uint64_t>(kLargestInt64)) return i;
     }
     values[i] = static_cast<Out>(value);
   }
@@ -49,10 +67,17 @@ bool is_native(StoredType stored) {
 
 std::int64_t decode(StoredType stored, const std::byte* in, std::int64_t stride, std::int64_t count, void* out) {
   const bool big = stored.big_endian;
+  if (is_native(stored) && stride == stored.bytes) {
+    if (count > 0) std::memcpy(out, in, static_cast<std::size_t>(count * stride));
+    return kAllDecoded;
+  }
   switch (stored.kind) {
     case StoredType::Kind::floating:
-      return stored.bytes == 8 ? decode_as<double, double>(big, in, stride, count, out)
-                               : decode_as<float, float>(big, in, stride, count, out);
+      switch (stored.bytes) {
+        case 2: return decode_as<Half, float>(big, in, stride, count, out);
+        case 4: return decode_as<float, float>(big, in, stride, count, out);
+        default: return decode_as<double, double>(big, in, stride, count, out);
+      }
     case StoredType::Kind::signed_integer:
       switch (stored.bytes) {
         case 1: return decode_as<std::int8_t, std::int8_t>(big, in, stride, count, out);
@@ -68,6 +93,11 @@ std::int64_t decode(StoredType stored, const std::byte* in, std::int64_t stride,
     case 4: return decode_as<std::uint32_t, std::int64_t>(big, in, stride, count, out);
     default: return decode_as<std::uint64_t, std::int64_t>(big, in, stride, count, out);
   }
+}
+
+std::string refused_number(StoredType stored, const std::byte* in) {
+  return std::to_string(load_number<std::uint64_t>(in, stored.big_endian)) + " exceeds the largest int64, " +
+         std::to_string(kLargestInt64);
 }
 
 std::int64_t byte_count(std::int64_t rows, std::int64_t cols, std::int64_t bytes) {

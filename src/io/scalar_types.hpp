@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "kith/io.hpp"
@@ -36,7 +37,7 @@ decltype(auto) with_type(ElementType type, F&& f) {
 struct StoredType {
   enum class Kind { floating, signed_integer, unsigned_integer };
   Kind kind = Kind::floating;
-  int bytes = 4;  // floating: 4, 8; integers: 1, 2, 4, 8
+  int bytes = 4;  // floating: 2, 4, 8; integers: 1, 2, 4, 8
   bool big_endian = false;
 };
 
@@ -51,6 +52,9 @@ constexpr std::int64_t kAllDecoded = -1;
 // Decodes `count` stored numbers, `stride` bytes apart, into elements of loaded_type, packed. Returns the index of the
 // first that does not fit, else kAllDecoded.
 std::int64_t decode(StoredType stored, const std::byte* in, std::int64_t stride, std::int64_t count, void* out);
+
+// Why decode() refused the number at `in`, in words that name it and the limit.
+std::string refused_number(StoredType stored, const std::byte* in);
 
 // rows × cols × bytes, or −1 when that does not fit 63 bits.
 std::int64_t byte_count(std::int64_t rows, std::int64_t cols, std::int64_t bytes);

@@ -60,7 +60,7 @@ Source open_source(const std::string& path) {
     void* map = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (map != MAP_FAILED) {
       std::shared_ptr<const void> owner(map, [size](void* address) { ::munmap(address, size); });
-      return {path, {static_cast<const std::byte*>(map), size}, std::move(owner), path};
+      return {path, {static_cast<const std::byte*>(map), size}, std::move(owner)};
     }
   }
   return read_to_end(file.get(), path);
@@ -82,10 +82,13 @@ std::span<std::byte> Spool::room() {
 }
 
 Source Spool::finish(std::string name) {
+  // What was kept free for more is given back; where that fails the memory stays as it is.
+  void* trimmed = std::realloc(data_, std::max<std::size_t>(size_, 1));
+  if (trimmed != nullptr) data_ = static_cast<std::byte*>(trimmed);
   std::shared_ptr<const void> owner(std::exchange(data_, nullptr), [](void* address) { std::free(address); });
   capacity_ = 0;
   const auto* data = static_cast<const std::byte*>(owner.get());
-  return {std::move(name), {data, std::exchange(size_, 0)}, std::move(owner), ""};
+  return {std::move(name), {data, std::exchange(size_, 0)}, std::move(owner)};
 }
 
 std::shared_ptr<std::byte> allocate(std::int64_t bytes) {
@@ -110,11 +113,15 @@ void fail_line(const Source& source, std::int64_t line, const std::string& reaso
   fail(source, "line " + std::to_string(line) + ": " + reason);
 }
 
+std::string printable(std::string_view text) {
+  std::string shown(text);
+  for (char& c : shown) c = c >= ' ' && c <= '~' ? c : '?';
+  return shown;
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 40;
-  std::string shown = "'";
-  for (const char c : text.substr(0, kShown)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + (text.size() > kShown ? "...'" : "'");
+  return "'" + printable(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
 }
 
 std::string counted(std::int64_t count, const char* noun) {

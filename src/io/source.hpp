@@ -15,7 +15,6 @@ struct Source {
   std::string name;                   // as errors call it
   std::span<const std::byte> bytes;   // beginning at a multiple of 8
   std::shared_ptr<const void> owner;  // keeps the bytes; null when the caller does
-  std::string path;                   // of the mapped file; empty when the bytes are not a file's
 
   std::size_t size() const { return bytes.size(); }
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -35,6 +34,7 @@ class Spool {
   std::span<std::byte> room();  // free space to write into, never empty
   void arrived(std::size_t count) { size_ += count; }
   std::size_t size() const { return size_; }
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
   Source finish(std::string name);  // gives the memory away
 
  private:
@@ -55,7 +55,8 @@ std::shared_ptr<std::byte> allocate(std::int64_t bytes);
 [[noreturn]] void fail_at(const Source& source, std::size_t offset, const std::string& reason);
 [[noreturn]] void fail_line(const Source& source, std::int64_t line, const std::string& reason);
 
-// Text of a file as an error may show it: quoted, shortened, unprintable bytes as '?'.
+// Text of a file as an error may show it: unprintable bytes as '?'; in_quotes() also shortens it.
+std::string printable(std::string_view text);
 std::string in_quotes(std::string_view text);
 
 // "3 rows", "1 row".

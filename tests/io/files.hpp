@@ -78,7 +78,7 @@ std::string raw(T value) {
 
 // A source over text that the caller keeps.
 inline Source source_of(const std::string& text) {
-  return {"test", {reinterpret_cast<const std::byte*>(text.data()), text.size()}, nullptr, ""};
+  return {"test", {reinterpret_cast<const std::byte*>(text.data()), text.size()}, nullptr};
 }
 
 inline LoadOptions array_named(const std::string& name) {
