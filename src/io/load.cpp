@@ -155,8 +155,12 @@ NamedArrays load_all(const std::string& path, const LoadOptions& options) {
       arrays.emplace_back("", parse_single(source, format, options));
       return arrays;
     }
-    for (const std::string& name : array_names(source, format)) {
-      arrays.emplace_back(name, parse_named(source, format, name));
+    if (format == Format::npz) {
+      arrays = parse_npz(source);
+    } else {
+      for (const std::string& name : array_names(source, format)) {
+        arrays.emplace_back(name, parse_named(source, format, name));
+      }
     }
     if (arrays.empty()) fail(source, "it holds no arrays");
     return arrays;

@@ -99,19 +99,18 @@ class DictionaryReader {
     const std::string_view size = descr.substr(2);
     if (kind == 'O') fail_at(source_, at, shown + " holds Python objects, which are not read");
     if (kind == 'V') fail_at(source_, at, shown + " is structured, which is not read");
-    if (kind == 'f' && size == "2") fail_at(source_, at, shown + ": float16 is not read; convert to float32");
     StoredType stored;
     stored.big_endian = order == '>';
     stored.bytes = size.size() == 1 ? size[0] - '0' : 0;
     const bool integer = stored.bytes == 1 || stored.bytes == 2 || stored.bytes == 4 || stored.bytes == 8;
-    if (kind == 'f' && (stored.bytes == 4 || stored.bytes == 8)) {
+    if (kind == 'f' && (stored.bytes == 2 || stored.bytes == 4 || stored.bytes == 8)) {
       stored.kind = StoredType::Kind::floating;
     } else if (kind == 'i' && integer) {
       stored.kind = StoredType::Kind::signed_integer;
     } else if ((kind == 'u' && integer) || (kind == 'b' && stored.bytes == 1)) {
       stored.kind = StoredType::Kind::unsigned_integer;
     } else {
-      fail_at(source_, at, shown + " is not read; floats of 4 or 8 bytes, integers and bool are");
+      fail_at(source_, at, shown + " is not read; floats of 2, 4 or 8 bytes, integers and bool are");
     }
     if (order == '|' && stored.bytes > 1) fail_at(source_, at, shown + " has no byte order");
     return stored;
@@ -177,6 +176,11 @@ NpyHeader parse_npy_header(const Source& source) {
   const std::size_t begin = length_at + width;
   if (source.size() < begin) fail_at(source, source.size(), "truncated before the header");
   const std::size_t length = unsigned_at(source, length_at, width);
+  if (length > kLongestNpyDictionary) {
+    fail_at(source, length_at,
+            "the header is said to have " + std::to_string(length) + " bytes; at most " +
+                std::to_string(kLongestNpyDictionary) + " are read");
+  }
   if (length > source.size() - begin) {
     fail_at(source, length_at,
             "the header is said to have " + std::to_string(length) + " bytes but only " +
@@ -217,8 +221,8 @@ Array parse_npy(const Source& source) {
   const auto copy = allocate(count * size_of(type));
   const std::int64_t refused = decode(header.stored, data, header.stored.bytes, count, copy.get());
   if (refused != kAllDecoded) {
-    fail_at(source, header.data_offset + static_cast<std::size_t>(refused * header.stored.bytes),
-            "an unsigned value exceeds the largest int64");
+    const auto offset = static_cast<std::size_t>(refused * header.stored.bytes);
+    fail_at(source, header.data_offset + offset, refused_number(header.stored, data + offset));
   }
   return {type, header.rank, header.rows, header.cols, copy.get(), row_stride, col_stride, copy};
 }

@@ -19,6 +19,10 @@ struct NpyHeader {
   std::size_t data_offset = 0;
 };
 
+// Longer ones are refused, so that a packed header cannot ask for memory; the prefix has 12 bytes in versions 2 and 3.
+constexpr std::size_t kLongestNpyDictionary = 65535;
+constexpr std::size_t kLongestNpyHeader = 12 + kLongestNpyDictionary;
+
 // Strict: the three keys and nothing else. The bytes may end after the header.
 NpyHeader parse_npy_header(const Source& source);
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <utility>
 
+#include "io/deflate.hpp"
 #include "io/npy.hpp"
 #include "io/npz.hpp"
 
@@ -17,6 +19,32 @@ struct Entry {
   std::string file;  // inside the archive
   std::string name;  // without the suffix
   zip_stat_t status;
+};
+
+// An entry, unpacked as far as somebody asks.
+class Unpacking {
+ public:
+  Unpacking(std::string name, zip_file_t* file) : name_(std::move(name)), file_(file, zip_fclose) {}
+
+  // Until there are `most` bytes or the entry ends.
+  void advance(std::size_t most) {
+    while (spool_.size() < most) {
+      const auto room = spool_.room();
+      const zip_int64_t count = zip_fread(file_.get(), room.data(), std::min(room.size(), most - spool_.size()));
+      if (count < 0) fail_at(so_far(), spool_.size(), zip_file_strerror(file_.get()));
+      if (count == 0) break;
+      spool_.arrived(static_cast<std::size_t>(count));
+    }
+  }
+
+  std::size_t size() const { return spool_.size(); }
+  Source so_far() const { return {name_, spool_.bytes(), nullptr}; }  // until it advances
+  Source finish() { return spool_.finish(name_); }
+
+ private:
+  std::string name_;
+  std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file_;
+  Spool spool_;
 };
 
 class Archive {
@@ -46,28 +74,38 @@ class Archive {
     return *found;
   }
 
-  // Unpacks the entry, or its first `most` bytes.
-  Source read(const Entry& entry, std::size_t most) const {
-    const std::string name = source_.name + "(" + entry.file + ")";
-    check_readable(entry, name);
-    const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(zip_.get(), entry.index, 0),
-                                                                 zip_fclose);
-    if (file == nullptr) fail(source_, in_quotes(entry.file) + ": " + zip_strerror(zip_.get()));
-    Spool spool;
-    while (spool.size() < most) {
-      const auto room = spool.room();
-      const zip_int64_t count = zip_fread(file.get(), room.data(), std::min(room.size(), most - spool.size()));
-      if (count < 0) {
-        fail(source_,
-             in_quotes(entry.file) + ": byte " + std::to_string(spool.size()) + ": " + zip_file_strerror(file.get()));
-      }
-      if (count == 0) break;
-      spool.arrived(static_cast<std::size_t>(count));
+  NpyHeader read_header(const Entry& entry) const {
+    Unpacking unpacking = unpack(entry);
+    unpacking.advance(kLongestNpyHeader);
+    return parse_npy_header(unpacking.so_far());
+  }
+
+  Array read_array(const Entry& entry) const {
+    Unpacking unpacking = unpack(entry);
+    unpacking.advance(kLongestNpyHeader);
+    const NpyHeader header = parse_npy_header(unpacking.so_far());
+    const std::int64_t needed = byte_count(header.rows, header.cols, header.stored.bytes);
+    const zip_uint64_t packed = entry.status.comp_size;
+    if (needed < 0 || static_cast<zip_uint64_t>(needed / kMostUnpacked) > packed) {
+      fail(unpacking.so_far(), counted(header.rows, "row") + " of " + counted(header.cols, "column") +
+                                   " are more than " + std::to_string(packed) + " packed bytes can hold");
     }
-    return spool.finish(name);
+    const std::size_t end = header.data_offset + static_cast<std::size_t>(needed);
+    // One byte more shows that the entry is too long, and makes libzip compare the checksum of one that is not.
+    unpacking.advance(end + 1);
+    if (unpacking.size() > end) fail_at(unpacking.so_far(), end, "more bytes after the array");
+    return parse_npy(unpacking.finish());
   }
 
  private:
+  Unpacking unpack(const Entry& entry) const {
+    std::string name = source_.name + "(" + printable(entry.file) + ")";
+    check_readable(entry, name);
+    zip_file_t* file = zip_fopen_index(zip_.get(), entry.index, 0);
+    if (file == nullptr) throw Error(ErrorCode::bad_data, name + ": " + zip_strerror(zip_.get()));
+    return {std::move(name), file};
+  }
+
   void read_entries() {
     const zip_int64_t count = zip_get_num_entries(zip_.get(), 0);
     for (zip_int64_t i = 0; i < count; ++i) {
@@ -108,8 +146,7 @@ class Archive {
 ArrayInfo describe_entry(const Archive& archive, const Entry& entry) {
   ArrayInfo info;
   try {
-    constexpr std::size_t kHeaderBytes = 64 * 1024 + 12;  // all of a version 1 header
-    info = describe_npy(parse_npy_header(archive.read(entry, kHeaderBytes)));
+    info = describe_npy(archive.read_header(entry));
   } catch (const Error& error) {
     info.problem = error.what();
   }
@@ -128,7 +165,14 @@ std::vector<std::string> npz_names(const Source& source) {
 
 Array parse_npz(const Source& source, const std::string& name) {
   const Archive archive(source);
-  return parse_npy(archive.read(archive.find(name), SIZE_MAX));
+  return archive.read_array(archive.find(name));
+}
+
+NamedArrays parse_npz(const Source& source) {
+  const Archive archive(source);
+  NamedArrays arrays;
+  for (const Entry& entry : archive.entries()) arrays.emplace_back(entry.name, archive.read_array(entry));
+  return arrays;
 }
 
 std::vector<ArrayInfo> describe_npz(const Source& source) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "files.hpp"
 
 namespace kith::io {
@@ -58,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         NumpyFile{"le_u8.npy", ElementType::int64, 0}, NumpyFile{"be_u8.npy", ElementType::int64, 0},
         NumpyFile{"fortran.npy", ElementType::float32, -20}, NumpyFile{"fortran_be.npy", ElementType::float64, -20},
         NumpyFile{"version1.npy", ElementType::float32, -20}, NumpyFile{"version2.npy", ElementType::float32, -20},
-        NumpyFile{"version3.npy", ElementType::float32, -20}),
+        NumpyFile{"version3.npy", ElementType::float32, -20}, NumpyFile{"float16.npy", ElementType::float32, -20}),
     [](const auto& test) {
       std::string name = test.param.name;
       return name.substr(0, name.size() - 4);
@@ -73,6 +76,28 @@ TEST(Npy, ReadsBoolVectorAndEmpty) {
   const Array empty = load(fixture("empty.npy"));
   EXPECT_EQ(empty.rows(), 0);
   EXPECT_EQ(empty.cols(), 7);
+}
+
+TEST(Npy, ReadsEveryKindOfHalf) {
+  const std::vector<std::pair<std::uint16_t, float>> halves = {{0x3c00, 1.0F},
+                                                               {0xc000, -2.0F},
+                                                               {0x7bff, 65504.0F},
+                                                               {0x3555, 0.333251953125F},
+                                                               {0x0400, 0x1p-14F},
+                                                               {0x03ff, 0x3ffp-24F},
+                                                               {0x0001, 0x1p-24F},
+                                                               {0x8000, -0.0F},
+                                                               {0xfc00, -std::numeric_limits<float>::infinity()}};
+  std::string data;
+  for (const auto& [bits, value] : halves) data += raw(bits);
+  data += raw(std::uint16_t{0x7e00});
+  const std::string text = npy("{'descr': '<f2', 'fortran_order': False, 'shape': (10,)}", data);
+  const std::vector<float> values = parse_npy(source_of(text)).values<float>();
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    EXPECT_EQ(values[i], halves[i].second);
+    EXPECT_EQ(std::signbit(values[i]), std::signbit(halves[i].second));
+  }
+  EXPECT_TRUE(std::isnan(values[9]));
 }
 
 TEST(Npy, IsAViewWhereTheLayoutAllows) {
@@ -104,11 +129,10 @@ TEST(Npy, RefusesWhatItCannotHold) {
   };
   EXPECT_EQ(fail("object.npy"), "byte 20: dtype '|O' holds Python objects, which are not read");
   EXPECT_EQ(fail("structured.npy"), "byte 20: structured dtypes are not read; save each field as an array of its own");
-  EXPECT_EQ(fail("float16.npy"), "byte 20: dtype '<f2': float16 is not read; convert to float32");
-  EXPECT_EQ(fail("complex.npy"), "byte 20: dtype '<c8' is not read; floats of 4 or 8 bytes, integers and bool are");
+  EXPECT_EQ(fail("complex.npy"), "byte 20: dtype '<c8' is not read; floats of 2, 4 or 8 bytes, integers and bool are");
   EXPECT_EQ(fail("scalar.npy"), "byte 60: the array has 0 dimensions; one or two are read");
   EXPECT_EQ(fail("cube.npy"), "byte 60: the array has 3 dimensions; one or two are read");
-  EXPECT_EQ(fail("uint64_large.npy"), "byte 144: an unsigned value exceeds the largest int64");
+  EXPECT_EQ(fail("uint64_large.npy"), "byte 144: 9223372036854775814 exceeds the largest int64, 9223372036854775807");
 }
 
 TEST(Npy, NamesTheByteThatIsWrong) {
@@ -119,7 +143,11 @@ TEST(Npy, NamesTheByteThatIsWrong) {
   EXPECT_EQ(fail_npy(std::string("\x93NUMPY\x02\x00\x01\x00", 10)),
             bad_data("test: byte 10: truncated before the header"));
   EXPECT_EQ(fail_npy(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff{}", 14)),
-            bad_data("test: byte 8: the header is said to have 4294967295 bytes but only 2 follow"));
+            bad_data("test: byte 8: the header is said to have 4294967295 bytes; at most 65535 are read"));
+  EXPECT_EQ(fail_npy(std::string("\x93NUMPY\x01\x00\xff\xff{}", 12)),
+            bad_data("test: byte 8: the header is said to have 65535 bytes but only 2 follow"));
+  EXPECT_EQ(fail_npy(std::string("\x93NUMPY\x02\x00\x00\x00\x01\x00", 12) + std::string(65536, ' ')),
+            bad_data("test: byte 8: the header is said to have 65536 bytes; at most 65535 are read"));
   EXPECT_EQ(fail_npy(npy("[]", "")), bad_data("test: byte 10: expected '{' in the header"));
   EXPECT_EQ(fail_npy(npy("{}", "")), bad_data("test: byte 12: the header has no key 'descr'"));
   EXPECT_EQ(fail_npy(npy("{'descr' '<f4'}", "")), bad_data("test: byte 19: expected ':' in the header"));
@@ -144,7 +172,7 @@ TEST(Npy, ReadsTypesStrictly) {
   EXPECT_EQ(fail_npy(with_type("|V8")), bad_data("test: byte 20: dtype '|V8' is structured, which is not read"));
   for (const char* descr : {"<f1", "<f16", "<i3", "<u16", "|b2", "|S8", "<U2", "<M8[s]", "<i"}) {
     EXPECT_EQ(fail_npy(with_type(descr)), bad_data("test: byte 20: dtype '" + std::string(descr) +
-                                                   "' is not read; floats of 4 or 8 bytes, integers and bool are"));
+                                                   "' is not read; floats of 2, 4 or 8 bytes, integers and bool are"));
   }
 }
 

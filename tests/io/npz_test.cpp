@@ -1,6 +1,9 @@
 #include "io/npz.hpp"
 
 #include <gtest/gtest.h>
+#include <zip.h>
+
+#include <chrono>
 
 #include "files.hpp"
 
@@ -42,7 +45,8 @@ TEST(Npz, RefusesOneArrayAndReadsTheOther) {
   const std::string path = fixture("mixed.npz");
   EXPECT_EQ(
       failure_of([&] { load(path, array_named("words")); }),
-      bad_data(path + "(words.npy): byte 20: dtype '<U2' is not read; floats of 4 or 8 bytes, integers and bool are"));
+      bad_data(path +
+               "(words.npy): byte 20: dtype '<U2' is not read; floats of 2, 4 or 8 bytes, integers and bool are"));
   EXPECT_EQ(load(path, array_named("values")).values<double>(), (std::vector<double>{0, 1, 2}));
   const FileInfo info = describe(path);
   ASSERT_EQ(info.arrays.size(), 2U);
@@ -66,10 +70,58 @@ TEST(Npz, NoticesDamage) {
   bytes[data] = static_cast<char>(bytes[data] ^ 0x55);
   const Failure failure = failure_of([&] { parse_npz(source_of(bytes), "ids"); });
   EXPECT_EQ(failure.code, ErrorCode::bad_data);
-  EXPECT_EQ(failure.message.rfind("test: 'ids.npy': byte ", 0), 0U) << failure.message;
+  EXPECT_EQ(failure.message.rfind("test(ids.npy): byte ", 0), 0U) << failure.message;
   bytes = bytes_of(fixture("stored.npz"));
   bytes[bytes.find("NUMPY") + 122] = '\x7f';
-  EXPECT_EQ(failure_of([&] { parse_npz(source_of(bytes), "ids"); }), bad_data("test: 'ids.npy': byte 224: CRC error"));
+  EXPECT_EQ(failure_of([&] { parse_npz(source_of(bytes), "ids"); }), bad_data("test(ids.npy): byte 224: CRC error"));
+}
+
+// An archive with one deflated entry.
+std::string archive_of(const Folder& folder, const std::string& entry, const std::string& bytes) {
+  const std::string path = folder.file("made.npz");
+  zip_t* zip = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+  zip_file_add(zip, entry.c_str(), zip_source_buffer(zip, bytes.data(), bytes.size(), 0), ZIP_FL_ENC_UTF_8);
+  zip_close(zip);
+  return path;
+}
+
+std::string npy_of_shape(const std::string& shape, std::size_t data) {
+  const std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}";
+  return std::string("\x93NUMPY\x01\x00", 8) + raw(static_cast<std::uint16_t>(dictionary.size())) + dictionary +
+         std::string(data, '\0');
+}
+
+TEST(Npz, UnpacksNoMoreThanTheHeaderNeeds) {
+  const Folder folder;
+  const std::string path = archive_of(folder, "a.npy", npy_of_shape("(1, 4)", 10 << 20));
+  EXPECT_EQ(failure_of([&] { load(path); }), bad_data(path + "(a.npy): byte 83: more bytes after the array"));
+  archive_of(folder, "a.npy", npy_of_shape("(1000000000, 4)", 10 << 20));
+  const Failure failure = failure_of([&] { load(path); });
+  EXPECT_EQ(failure.message.rfind(path + "(a.npy): 1000000000 rows of 4 columns are more than ", 0), 0U) << failure;
+}
+
+TEST(Npz, ShowsNoControlCharactersInErrors) {
+  const Folder folder;
+  // libzip lets those of U+0080 to U+009F through.
+  const std::string path = archive_of(folder,
+                                      "a\xc2\x9b"
+                                      "1m.npy",
+                                      npy_of_shape("(1, 4)", 3));
+  const Failure failure = failure_of([&] { load(path); });
+  EXPECT_EQ(failure.message.rfind(path + "(a??1m.npy): ", 0), 0U) << failure;
+}
+
+// 5,000 arrays took 20 seconds while each of them was looked for in an archive opened anew.
+TEST(Npz, ManyArraysTakeTheTimeOfManyArrays) {
+  const Folder folder;
+  NamedArrays arrays;
+  for (int i = 0; i < 5000; ++i) arrays.emplace_back("a" + std::to_string(i), Array::from(std::vector<int>{i}));
+  save(folder.file("a.npz"), arrays);
+  const auto begin = std::chrono::steady_clock::now();
+  const NamedArrays read = load_all(folder.file("a.npz"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  ASSERT_EQ(read.size(), 5000U);
+  EXPECT_EQ(read[4999].second.at<std::int32_t>(0), 4999);
 }
 
 TEST(Npz, RefusesEntriesThatShareAName) {
