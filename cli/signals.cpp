@@ -24,17 +24,34 @@ extern "C" void on_interrupt(int) {
   _exit(kInterrupted);
 }
 
+extern "C" void on_quit(int signal) {
+  io::remove_temporaries();
+  raise(signal);  // its default action, which is in force again, follows when this function returns
+}
+
+void handle(int signal, void (*handler)(int), int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = flags;
+  sigaction(signal, &action, nullptr);
+}
+
+// nohup, and shells that start a job in the background.
+bool is_ignored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 void install_signal_handlers() {
-  struct sigaction action = {};
-  action.sa_handler = on_interrupt;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  action.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &action, nullptr);
+  handle(SIGINT, on_interrupt, SA_RESTART);
+  handle(SIGTERM, on_interrupt, SA_RESTART);
+  if (!is_ignored(SIGHUP)) handle(SIGHUP, on_interrupt, SA_RESTART);
+  if (!is_ignored(SIGQUIT)) handle(SIGQUIT, on_quit, static_cast<int>(SA_RESETHAND));
+  handle(SIGPIPE, SIG_IGN, 0);
+  handle(SIGXFSZ, SIG_IGN, 0);
 }
 
 bool interrupted() {

@@ -1,8 +1,9 @@
-// SIGINT and SIGTERM end the program with exit code 130 and leave no output file behind.
+// SIGINT, SIGTERM and SIGHUP end the program with exit code 130 and leave no output file behind.
 // While work that can be cancelled runs (an InterruptScope), the first signal only raises a flag, which progress
 // callbacks turn into a cancellation, and a second one ends the program at once. Outside such a scope the first one
 // does, after removing the temporary files of a save that is under way.
-// SIGPIPE is ignored: a closed pipe shows as a failed write.
+// SIGQUIT removes temporary files, then does what it always does. A SIGHUP or SIGQUIT that is ignored stays so.
+// SIGPIPE and SIGXFSZ are ignored: a closed pipe and a file that grows too large show as failed writes.
 #pragma once
 
 namespace kith::cli {

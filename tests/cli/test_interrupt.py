@@ -1,6 +1,7 @@
-"""SIGINT and SIGTERM: exit code 130, and no output file."""
+"""SIGINT, SIGTERM, SIGHUP: exit code 130, and no output file. SIGQUIT: no output file."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -34,7 +35,7 @@ class Interrupt(KithTest):
         return process
 
     def test_search(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number):
                 process = self.start_long_search(["search", "--queries", "base.npy"], "-o", "out.npz")
                 process.send_signal(number)
@@ -61,16 +62,38 @@ class Interrupt(KithTest):
         process.send_signal(signal.SIGINT)
         self.assert_interrupted(process)
 
-    def test_while_saving(self):
-        process = self.start("gen", "--rows", "2000000", "--dims", "16", "-o", "points.csv")
+    def start_saving(self, **options):
+        process = self.start("gen", "--rows", "2000000", "--dims", "16", "-o", "points.csv", **options)
         deadline = time.monotonic() + 60
         while not os.listdir(self.folder) and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.01)
         self.assertTrue(os.listdir(self.folder), "no temporary file was seen")
         self.assertNotIn("points.csv", os.listdir(self.folder))
-        process.send_signal(signal.SIGINT)
-        self.assert_interrupted(process)
+        return process
+
+    def test_while_saving(self):
+        for number in (signal.SIGINT, signal.SIGHUP):
+            with self.subTest(number):
+                process = self.start_saving()
+                process.send_signal(number)
+                self.assert_interrupted(process)
+                self.assertEqual(os.listdir(self.folder), [])
+
+    def test_quit_while_saving(self):
+        no_core = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        process = self.start_saving(preexec_fn=no_core)
+        process.send_signal(signal.SIGQUIT)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGQUIT)
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_nohup(self):
+        ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        process = self.start_saving(preexec_fn=ignore)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        self.assert_interrupted(process)
 
 
 if __name__ == "__main__":
