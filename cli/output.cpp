@@ -74,6 +74,7 @@ void check_output(const std::string& path, const OutputSettings& settings, Conte
   std::error_code ignored;
   const bool device = std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
   if (path != "-" && !device) require_writable_folder(path);
+  io::check_output_paths({path});
 }
 
 void check_output(const OutputSettings& settings, Content content, const Context& context) {

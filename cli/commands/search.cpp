@@ -38,11 +38,16 @@ void check_outputs(const SearchArguments& settings, const Context& context) {
   const bool joint = settings.has_joint_output();
   if (joint) check_output(settings.output, {Shape::neighbors, settings.k}, context);
   int on_stdout = (joint && settings.output.to_stdout()) || context.json ? 1 : 0;
+  std::vector<std::string> files;
+  if (!settings.output.output.empty()) files.push_back(settings.output.output);
   for (const auto& [path, shape] :
        {std::pair(settings.ids_path, Shape::ids), std::pair(settings.distances_path, Shape::array)}) {
-    if (!path.empty()) check_output(path, settings.separate_output(), {shape, settings.k});
+    if (path.empty()) continue;
+    check_output(path, settings.separate_output(), {shape, settings.k});
+    files.push_back(path);
     if (path == "-") ++on_stdout;
   }
+  io::check_output_paths(files);
   if (on_stdout > 1) {
     throw Error(ErrorCode::invalid_argument,
                 "stdout can take only one of --ids -, --distances -, the whole answer and --json");

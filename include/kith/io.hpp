@@ -228,7 +228,7 @@ struct FileInfo {
   Format format = Format::automatic;
   std::vector<ArrayInfo> arrays;
   std::vector<std::string> columns;  // csv header, ply vertex properties
-  Attributes attributes;             // hdf5: of the root group, when they are strings or integers
+  Attributes attributes;             // hdf5: of the root group's header, when they are single strings or integers
 };
 
 // What a file holds, by its headers and its size; a csv is read whole.
@@ -242,8 +242,10 @@ struct SaveOptions {
 };
 
 // Writes the file whole or not at all: into a temporary file in the same folder, synced, then renamed over `path`
-// (over the file it points to when it is a symbolic link). "-" and /dev/stdout write to standard output; pipes and
-// devices are written directly. The library leaves SIGPIPE as it is: ignore it to get Error(cannot_write) instead.
+// (over the file it points to when it is a symbolic link; one that leads nowhere, or that another user has put into a
+// sticky folder, is refused). An existing file keeps its permissions. "-" and /dev/stdout write to standard output;
+// pipes, devices and open descriptors (/dev/fd/3) are written directly. The library leaves SIGPIPE and SIGXFSZ as they
+// are: ignore them to get Error(cannot_write) instead.
 //
 // npz, hdf5, json take any named arrays (an unnamed one is "arr_0"; in json it stands alone). csv takes arrays with
 // equal row counts and puts them side by side under a header name or name_0, name_1, ... (none when unnamed).
@@ -260,8 +262,12 @@ struct Output {
   SaveOptions options;
 };
 
-// Several files: all are written before the first is put in place.
+// Several files: all are written before the first is put in place. Two that are one file are Error(invalid_argument).
 KITH_API void save_together(const std::vector<Output>& outputs);
+
+// Throws what save_together() would throw of these paths before it writes: for links that it does not follow, folders,
+// and two paths that lead to one file.
+KITH_API void check_output_paths(const std::vector<std::string>& paths);
 
 // A text file by the same rules.
 KITH_API void save_text(const std::string& path, std::string_view text);

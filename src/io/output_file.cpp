@@ -7,14 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <random>
-#include <system_error>
 #include <utility>
 
+#include "io/output_target.hpp"
 #include "io/temporaries.hpp"
-#include "kith/error.hpp"
 
 namespace kith::io {
 namespace {
@@ -30,46 +27,48 @@ std::string random_suffix() {
   return suffix;
 }
 
-// The file that a path leads to through symbolic links, or the path itself while nothing is there.
-std::string resolve(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real == nullptr ? path : real.get();
-}
-
-bool names_open_file(const std::string& path) {
-  return path.starts_with("/dev/fd/") || path.starts_with("/proc/") || path == "/dev/stderr";
-}
-
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path) : path_(path), slot_(kNoSlot) {
   buffer_.reserve(kBufferBytes);
-  if (path == "-" || path == "/dev/stdout") {
+  if (is_standard_output(path)) {
     path_ = "standard output";
     file_ = FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
     if (file_.get() < 0) fail(errno);
     return;
   }
-  struct stat status = {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) fail(EISDIR);
-  if (names_open_file(path) || (exists && !S_ISREG(status.st_mode))) {
-    file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const OutputTarget target = find_target(path);
+  if (target.direct) {
+    file_ = FileDescriptor(::open(target.path.c_str(), O_WRONLY | O_CLOEXEC));
     if (file_.get() < 0) fail(errno);
     return;
   }
-  destination_ = resolve(path);
+  destination_ = target.path;
   // Renaming needs no permission on the file itself; overwriting one that is write-protected should.
-  if (exists && ::access(destination_.c_str(), W_OK) != 0) fail(errno);
-  open_temporary();
-  if (exists) ::fchmod(file_.get(), status.st_mode & 07777);
+  if (target.exists && ::access(destination_.c_str(), W_OK) != 0) fail(errno);
+  // Whoever may not read the old file may not open the new one at any time.
+  constexpr mode_t kOwnerOnly = 0600;
+  constexpr mode_t kUmaskDecides = 0666;
+  open_temporary(target.exists ? kOwnerOnly : kUmaskDecides);
+  if (target.exists) inherit_access(target.status);
 }
 
 OutputFile::~OutputFile() {
   remove();
 }
 
-void OutputFile::open_temporary() {
+// Owner, group and permissions of the file that is replaced. Where its group cannot be kept, the new one's members get
+// what everybody has.
+void OutputFile::inherit_access(const struct stat& old) {
+  mode_t mode = old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  constexpr auto kSameOwner = static_cast<uid_t>(-1);
+  if (::fchown(file_.get(), old.st_uid, old.st_gid) != 0 && ::fchown(file_.get(), kSameOwner, old.st_gid) != 0) {
+    mode &= ~static_cast<mode_t>(S_IRWXG) | ((mode & S_IRWXO) << 3);
+  }
+  if (::fchmod(file_.get(), mode) != 0) fail(errno);
+}
+
+void OutputFile::open_temporary(mode_t mode) {
   const std::size_t slash = destination_.rfind('/');
   const std::size_t name_at = slash == std::string::npos ? 0 : slash + 1;
   const std::string folder = destination_.substr(0, name_at);
@@ -78,7 +77,7 @@ void OutputFile::open_temporary() {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     temporary_ = folder + stem + random_suffix() + ".tmp";
     slot_ = register_temporary(temporary_);
-    file_ = FileDescriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    file_ = FileDescriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (file_.get() >= 0) return;
     const int error = errno;
     forget_temporary(std::exchange(slot_, kNoSlot));
@@ -137,11 +136,11 @@ void OutputFile::remove() noexcept {
 }
 
 void OutputFile::fail(int error) const {
-  fail(std::generic_category().message(error));
+  fail_write(path_, error);
 }
 
 void OutputFile::fail(const std::string& reason) const {
-  throw Error(ErrorCode::cannot_write, "cannot write " + path_ + ": " + reason);
+  fail_write(path_, reason);
 }
 
 }  // namespace kith::io

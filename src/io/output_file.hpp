@@ -5,6 +5,8 @@
 // Temporary names are kept in a fixed table so that a signal handler can unlink them (remove_temporaries).
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -36,7 +38,8 @@ class OutputFile final : public Sink {
   [[noreturn]] void fail(const std::string& reason) const;
 
  private:
-  void open_temporary();
+  void open_temporary(mode_t mode);
+  void inherit_access(const struct stat& old);
   void flush();
   void remove() noexcept;
 

@@ -101,10 +101,13 @@ void write(OutputFile& file, const Output& output, Format format) {
 void save_together(const std::vector<Output>& outputs) {
   try {
     std::vector<Format> formats;
+    std::vector<std::string> paths;
     for (const Output& output : outputs) {
       formats.push_back(format_to_save(output));
       check_output(output, formats.back());
+      paths.push_back(output.path);
     }
+    check_output_paths(paths);
     std::vector<std::unique_ptr<OutputFile>> files;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       files.push_back(std::make_unique<OutputFile>(outputs[i].path));

@@ -1,6 +1,7 @@
 """Bad input gets a clear error, the right exit code, and loses nothing."""
 
 import os
+import resource
 import subprocess
 import unittest
 
@@ -181,6 +182,29 @@ class FullDisk(KithTest):
         self.run_kith("gen", "--rows", "50000", "--dims", "2", "-o", "disk/p.npy", code=CANNOT_WRITE)
         np.testing.assert_array_equal(self.load("disk/p.npy"), old)
         self.assertEqual(os.listdir(mount), ["p.npy"])
+
+    def test_a_limit_on_file_sizes(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+        for name in ("out.npy", "out.npz", "out.csv", "out.h5"):
+            done = subprocess.run([KITH, "gen", "--rows", "50000", "--dims", "2", "-o", name], capture_output=True,
+                                  cwd=self.folder, preexec_fn=limit)
+            self.assertEqual(done.returncode, CANNOT_WRITE, name)
+            self.assertEqual(done.stderr.decode(), f"kith: error: cannot write {name}: File too large\n")
+            self.assertEqual(os.listdir(self.folder), ["base.npy"])
+
+    def test_two_outputs_that_are_one_file(self):
+        # The input does not exist: it was not looked at.
+        search = ["search", "--base", "none.npy", "-k", "3"]
+        os.symlink(".", self.path("here"))
+        for first, second in (("--ids", "--distances"), ("--ids", "-o")):
+            for other in ("x.csv", "./x.csv", "here/x.csv", self.path("x.csv")):
+                with self.subTest(f"{first} {second} {other}"):
+                    self.fails(USAGE, *search, first, "x.csv", second, other, says=["one file", "x.csv", other])
+
+    def test_links_that_lead_nowhere(self):
+        os.symlink("missing.npy", self.path("link.npy"))
+        self.fails(CANNOT_WRITE, "gen", "--rows", "5", "--dims", "2", "-o", "link.npy",
+                   says=["link.npy", "'missing.npy', which does not exist"])
 
     def test_two_files_appear_together_or_not_at_all(self):
         self.fails(CANNOT_WRITE, "search", "--base", "base.npy", "--queries", "base.npy", "-k", "3", "--ids", "ids.npy",

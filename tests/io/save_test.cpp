@@ -156,6 +156,106 @@ TEST(Save, WritesThroughSymbolicLinks) {
   EXPECT_TRUE(same_array(load(target), kPoints));
 }
 
+struct stat status_of(const std::string& path) {
+  struct stat status = {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+  return status;
+}
+
+TEST(Save, ReplacesAFileAndKeepsItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
+  const Folder folder;
+  const std::string path = folder.put("a.npy", "old");
+  ASSERT_EQ(::chown(path.c_str(), 12345, 54321), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 04460), 0);
+  save(path, kPoints);
+  EXPECT_EQ(status_of(path).st_uid, 12345U);
+  EXPECT_EQ(status_of(path).st_gid, 54321U);
+  EXPECT_EQ(status_of(path).st_mode & 07777, 0460U);
+}
+
+TEST(Save, DoesNotFollowAnothersLinkInASharedFolder) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving links away needs root";
+  const Folder folder;
+  const std::string target = folder.put("target.npy", "old");
+  ASSERT_EQ(::chmod(target.c_str(), 0600), 0);
+  const std::string shared = folder.file("shared");
+  std::filesystem::create_directory(shared);
+  ASSERT_EQ(::chmod(shared.c_str(), 01777), 0);
+  const std::string link = shared + "/link.npy";
+  std::filesystem::create_symlink(target, link);
+  ASSERT_EQ(::lchown(link.c_str(), 12345, 12345), 0);
+  const std::string mine = folder.file("mine.npy");
+  std::filesystem::create_symlink(link, mine);
+  for (const std::string& path : {link, mine}) {
+    EXPECT_EQ(failure_of([&] { save(path, kPoints); }),
+              (Failure{ErrorCode::cannot_write,
+                       "cannot write " + path +
+                           ": it is another user's symbolic link in a folder where everybody may leave one"}));
+  }
+  EXPECT_EQ(bytes_of(target), "old");
+  EXPECT_EQ(status_of(target).st_mode & 0777, 0600U);
+  ASSERT_EQ(::lchown(link.c_str(), 0, 0), 0);
+  save(mine, kPoints);
+  EXPECT_TRUE(same_array(load(target), kPoints));
+}
+
+TEST(Save, RefusesLinksThatLeadNowhere) {
+  const Folder folder;
+  const std::string path = folder.file("a.npy");
+  std::filesystem::create_symlink("missing.npy", path);
+  EXPECT_EQ(failure_of([&] { save(path, kPoints); }),
+            (Failure{ErrorCode::cannot_write, "cannot write " + path + ": it is a symbolic link to '" +
+                                                  folder.file("missing.npy") + "', which does not exist"}));
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("a.npy", path);
+  EXPECT_EQ(failure_of([&] { save(path, kPoints); }),
+            (Failure{ErrorCode::cannot_write, "cannot write " + path + ": Too many levels of symbolic links"}));
+}
+
+TEST(Save, IsAtomicUnderProcToo) {
+  const Folder folder;
+  const std::string path = folder.put("a.npy", "old");
+  const int file = ::open(path.c_str(), O_RDONLY);
+  save("/proc/self/root" + path, kPoints);
+  char bytes[4] = {};
+  EXPECT_EQ(::pread(file, bytes, 3, 0), 3);
+  EXPECT_STREQ(bytes, "old");
+  ::close(file);
+  EXPECT_TRUE(same_array(load(path), kPoints));
+}
+
+TEST(Save, OpenDescriptorsAreWrittenDirectly) {
+  const Folder folder;
+  const int file = ::open(folder.put("a", "").c_str(), O_WRONLY);
+  save("/proc/self/fd/" + std::to_string(file), kPoints, as(Format::csv));
+  ::close(file);
+  EXPECT_EQ(bytes_of(folder.file("a")), "1,2,3\n4,5,6\n");
+}
+
+TEST(Save, RefusesTwoOutputsThatAreOneFile) {
+  const Folder folder;
+  const std::string path = folder.file("a.npy");
+  const auto both = [&](const std::string& other) {
+    return failure_of([&] { save_together({{path, {{"", kPoints}}, {}}, {other, {{"", kPoints}}, {}}}); });
+  };
+  const auto refused = [&](const std::string& other) {
+    return invalid_argument("two outputs are one file: " + path + " and " + other);
+  };
+  std::filesystem::create_symlink(".", folder.file("folder"));
+  const std::string spelled = folder.file("folder/.//a.npy");
+  EXPECT_EQ(both(path), refused(path));
+  EXPECT_EQ(both(spelled), refused(spelled));
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"folder"}));
+  save(path, kPoints);
+  const std::string link = folder.file("link.npy");
+  std::filesystem::create_symlink("a.npy", link);
+  EXPECT_EQ(both(link), refused(link));
+  EXPECT_NO_THROW(save_together({{"/dev/null", {{"", kPoints}}, as(Format::npy)},  //
+                                 {"/dev/null", {{"", kPoints}}, as(Format::npy)}}));
+}
+
 TEST(Save, AMappedFileCanBeReplaced) {
   const Folder folder;
   const std::string path = folder.file("a.npy");
