@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "cli/printable.hpp"
+
 namespace kith::cli {
 namespace {
 
@@ -14,8 +16,9 @@ bool is_quiet = false;
 
 void say(std::string_view label, std::string_view color, std::string_view text) {
   const bool colored = !label.empty() && stderr_has_color();
-  const std::string line = colored ? fmt::format("kith: \x1b[{}m{}\x1b[0m{}\n", color, label, text)
-                                   : fmt::format("kith: {}{}\n", label, text);
+  const std::string shown = printable(text);
+  const std::string line = colored ? fmt::format("kith: \x1b[{}m{}\x1b[0m{}\n", color, label, shown)
+                                   : fmt::format("kith: {}{}\n", label, shown);
   std::fputs(line.c_str(), stderr);
 }
 

@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
 #include "cli/options.hpp"
+#include "cli/printable.hpp"
 #include "cli/sizes.hpp"
 #include "cli/stdout.hpp"
 #include "kith/io.hpp"
@@ -104,6 +105,10 @@ void print_build(const Json& build) {
   write_stdout(text);
 }
 
+std::string shown(const Json& text) {
+  return printable(text.get<std::string>());
+}
+
 Json describe_file(const InfoArguments& settings) {
   const io::FileInfo info = io::describe(settings.file, settings.files.load_options("", {}));
   Json object = json_object("info");
@@ -125,18 +130,17 @@ Json describe_file(const InfoArguments& settings) {
 }
 
 void print_file(const Json& file) {
-  std::string text = fmt::format("{}: {}\n", file["file"].get<std::string>(), file["format"].get<std::string>());
+  std::string text = fmt::format("{}: {}\n", shown(file["file"]), file["format"].get<std::string>());
   for (const Json& array : file["arrays"]) {
-    const std::string name = array["name"].get<std::string>();
+    const std::string name = shown(array["name"]);
     text += fmt::format("  {}{} rows × {} cols, {}", name.empty() ? "" : name + ": ",
                         format_integer(array["rows"].get<std::int64_t>()),
                         format_integer(array["cols"].get<std::int64_t>()), array["dtype"].get<std::string>());
-    text +=
-        array.contains("problem") ? fmt::format(" (not readable: {})\n", array["problem"].get<std::string>()) : "\n";
+    text += array.contains("problem") ? fmt::format(" (not readable: {})\n", shown(array["problem"])) : "\n";
   }
-  if (!file["columns"].empty()) text += fmt::format("  columns: {}\n", words(file["columns"]));
+  if (!file["columns"].empty()) text += fmt::format("  columns: {}\n", printable(words(file["columns"])));
   for (const auto& [name, value] : file["attributes"].items()) {
-    text += fmt::format("  {} = {}\n", name, value.get<std::string>());
+    text += fmt::format("  {} = {}\n", printable(name), shown(value));
   }
   write_stdout(text);
 }

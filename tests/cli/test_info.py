@@ -52,6 +52,15 @@ class Info(KithTest):
         self.fails(BAD_DATA, "info", "none.npz", says="none.npz")
 
 
+    def test_control_characters_are_shown_not_obeyed(self):
+        np.savez(self.path("f.npz"), **{"a\x9b1mé": np.zeros((3, 4), np.float32)})
+        self.assertIn("  a\\xc2\\x9b1mé: 3 rows", self.run_kith("info", "f.npz").stdout.decode())
+        with open(self.path("f.csv"), "w") as file:
+            file.write("a\x1b[31m\x7f,b\n1,2\n")
+        self.assertIn("a\\x1b[31m\\x7f b", self.run_kith("info", "f.csv").stdout.decode())
+        self.fails(BAD_DATA, "info", "\x1b[31m\n.npy", says="kith: error: \\x1b[31m\\x0a.npy: No such file")
+
+
 class Explain(KithTest):
     SHAPE = ("explain", "--rows", "1000000", "--dims", "128", "--queries", "10000", "-k", "10")
 
