@@ -59,5 +59,6 @@ std::vector<Neighbor<T>> in_order(const Metric& metric, const PointSet<T>& base,
   template std::vector<Neighbor<T>> in_order(const Metric&, const PointSet<T>&, const PointSet<T>&, std::int64_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::test

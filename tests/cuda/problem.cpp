@@ -175,5 +175,6 @@ const char* to_string(TopkOutput form) {
                                     RowAnswer<T>);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::test
