@@ -1,4 +1,5 @@
-// sort_hits.cpp: float hits become 64-bit integers, sorted by rank if few and by vqsort if many; double uses std::sort.
+// sort_hits.cpp: float hits become 64-bit integers and double hits pairs of them, sorted by rank if few and by vqsort
+// if many.
 #include "cpu/sort_hits.hpp"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -14,6 +15,7 @@ namespace {
 
 // Hits up to which sorting by rank, which is quadratic, is faster.
 constexpr std::size_t kRanked = 96;
+constexpr std::size_t kRankedPairs = 64;
 
 // Packs a float key and an id below first + 2^32 into one 64-bit integer of the same order. NaN comes last.
 std::uint64_t pack(const core::Hit<float>& hit, std::int64_t first) {
@@ -45,6 +47,27 @@ void sort_many(std::vector<core::Hit<float>>& hits, std::int64_t first) {
   for (std::size_t i = 0; i < hits.size(); ++i) hits[i] = unpack(packed[i], first);
 }
 
+// The key of ordered bits.
+double key_of(std::uint64_t bits) {
+  return bits == std::numeric_limits<std::uint64_t>::max() ? std::numeric_limits<double>::quiet_NaN()
+                                                           : core::from_ordered_bits(bits);
+}
+
+void sort_few(std::vector<core::Hit<double>>& hits) {
+  std::array<std::int64_t, kRankedPairs + static_cast<std::size_t>(kSlack)> keys;
+  std::array<std::int64_t, kRankedPairs + static_cast<std::size_t>(kSlack)> ids;
+  std::array<std::int64_t, kRankedPairs> sorted_keys;
+  std::array<std::int64_t, kRankedPairs> sorted_ids;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    keys[i] = static_cast<std::int64_t>(core::ordered_bits(hits[i].key) ^ kSign);
+    ids[i] = hits[i].id;
+  }
+  rank_sort_pairs(keys.data(), ids.data(), static_cast<std::int64_t>(hits.size()), sorted_keys.data(),
+                  sorted_ids.data());
+  for (std::size_t i = 0; i < hits.size(); ++i)
+    hits[i] = {key_of(static_cast<std::uint64_t>(sorted_keys[i]) ^ kSign), sorted_ids[i]};
+}
+
 }  // namespace
 
 void sort_hits(std::vector<core::Hit<float>>& hits) {
@@ -59,7 +82,13 @@ void sort_hits(std::vector<core::Hit<float>>& hits) {
 }
 
 void sort_hits(std::vector<core::Hit<double>>& hits) {
-  std::sort(hits.begin(), hits.end());
+  if (hits.size() <= kRankedPairs) return sort_few(hits);
+  std::vector<hwy::uint128_t> packed(hits.size());
+  for (std::size_t i = 0; i < hits.size(); ++i)
+    packed[i] = {static_cast<std::uint64_t>(hits[i].id), core::ordered_bits(hits[i].key)};
+  hwy::Sorter()(packed.data(), packed.size(), hwy::SortAscending());
+  for (std::size_t i = 0; i < hits.size(); ++i)
+    hits[i] = {key_of(packed[i].hi), static_cast<std::int64_t>(packed[i].lo)};
 }
 
 }  // namespace kith::cpu

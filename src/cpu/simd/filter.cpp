@@ -9,11 +9,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cpu/simd/compress-inl.hpp"
 #include "cpu/simd/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
 constexpr int kUnroll = 4;
@@ -31,8 +31,8 @@ HWY_INLINE void append(V score, M keep, F raise, OffsetOf<F> first, Sink<F>& sin
   const hn::ScalableTag<F> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   // Compresses in a register and stores whole vectors: the compressing store is many times slower on some CPUs.
-  hn::StoreU(hn::Compress(hn::Add(score, hn::Set(d, raise)), keep), d, sink.scores + sink.kept);
-  hn::StoreU(hn::Compress(hn::Iota(du, first), hn::RebindMask(du, keep)), du, sink.offsets + sink.kept);
+  hn::StoreU(compress(hn::Add(score, hn::Set(d, raise)), keep), d, sink.scores + sink.kept);
+  hn::StoreU(compress(hn::Iota(du, first), hn::RebindMask(du, keep)), du, sink.offsets + sink.kept);
   sink.kept += static_cast<std::int64_t>(hn::CountTrue(d, keep));
 }
 
@@ -90,8 +90,8 @@ std::int64_t compact_in_place(F* scores, OffsetOf<F>* offsets, std::int64_t coun
     const auto score = hn::LoadU(d, scores + i);
     const auto offset = hn::LoadU(du, offsets + i);
     const auto keep = hn::Not(hn::Gt(score, limit));
-    hn::StoreU(hn::Compress(score, keep), d, scores + kept);
-    hn::StoreU(hn::Compress(offset, hn::RebindMask(du, keep)), du, offsets + kept);
+    hn::StoreU(compress(score, keep), d, scores + kept);
+    hn::StoreU(compress(offset, hn::RebindMask(du, keep)), du, offsets + kept);
     kept += static_cast<std::int64_t>(hn::CountTrue(d, keep));
   }
   for (; i < count; ++i) {

@@ -86,6 +86,9 @@ std::int64_t count_at_most(const double* values, std::int64_t count, double limi
 // rank_sort.cpp: writes `count` distinct values, all below the largest std::int64_t, to `sorted` in ascending order.
 // kSlack more elements of `values` may be written.
 void rank_sort(std::int64_t* values, std::int64_t count, std::int64_t* sorted);
+// The same for pairs of a key and an id. Ids must differ and be below the largest std::int64_t.
+void rank_sort_pairs(std::int64_t* keys, std::int64_t* ids, std::int64_t count, std::int64_t* sorted_keys,
+                     std::int64_t* sorted_ids);
 
 // exact_sums.cpp: core::raw_sum, bit for bit, of one query (in double, minus its mean) and listed base rows. `means` is
 // null or holds the mean of every base row.

@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cpu/simd/compress-inl.hpp"
 #include "cpu/simd/forms-inl.hpp"
 #include "cpu/simd/lane_blocks.hpp"
 
@@ -167,8 +168,8 @@ ScanResult scan(core::Form form, double p, const F* row, const LaneBlocks<F>& po
         vector_scores<1>(op, row, 0, points.data + block_offset<F>(at, points.dims), points.dims, score);
         const auto keep = hn::AndNot(hn::Gt(score[0], bound), inside);
         if (hn::AllFalse(d, keep)) continue;
-        hn::StoreU(hn::Compress(score[0], keep), d, kept_scores + result.kept);
-        hn::StoreU(hn::Compress(hn::Iota(du, static_cast<OffsetOf<F>>(at)), hn::RebindMask(du, keep)), du,
+        hn::StoreU(compress(score[0], keep), d, kept_scores + result.kept);
+        hn::StoreU(compress(hn::Iota(du, static_cast<OffsetOf<F>>(at)), hn::RebindMask(du, keep)), du,
                    kept_points + result.kept);
         result.kept += static_cast<std::int64_t>(hn::CountTrue(d, keep));
       }
@@ -232,7 +233,7 @@ std::int64_t within(const F* lengths, const F* radii, std::int64_t count, F thet
     const auto least = hn::Sub(hn::LoadU(d, lengths + i), hn::LoadU(d, radii + i));
     const auto keep = hn::AndNot(hn::Gt(least, limit), there);
     if (hn::AllFalse(d, keep)) continue;
-    hn::StoreU(hn::Compress(hn::Iota(du, static_cast<OffsetOf<F>>(i)), hn::RebindMask(du, keep)), du, list + listed);
+    hn::StoreU(compress(hn::Iota(du, static_cast<OffsetOf<F>>(i)), hn::RebindMask(du, keep)), du, list + listed);
     listed += static_cast<std::int64_t>(hn::CountTrue(d, keep));
   }
   return listed;
