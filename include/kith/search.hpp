@@ -102,4 +102,9 @@ template <Element T>
 KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options = {},
                                          void* stream = nullptr);
 
+// The same into host memory of the caller, packed rows. On an error its contents are unspecified.
+template <Element T>
+KITH_API void distances_into(MatrixView<T> base, MatrixView<T> queries, DistanceOf<T>* out, const Options& options = {},
+                             void* stream = nullptr);
+
 }  // namespace kith

@@ -174,8 +174,10 @@ def distances(
     number = stream_number(stream, library, other)
     rows, columns = ready_alike(a, b)
     taken = other.take(columns, number), library.take(rows, number)
+    found = np.empty((rows.shape[0], columns.shape[0]), distance_dtype(dtype_of(rows)))
     with showing(progress) as watch:
-        return library.from_host(_kith.distances(*taken, options, number, watch))
+        _kith.distances(*taken, found, options, number, watch)
+    return library.from_host(found)
 
 
 def explain(

@@ -35,16 +35,20 @@ SearchReport search_into(nb::handle base, nb::handle queries, const Options& opt
   });
 }
 
-nb::object distance_matrix(nb::handle base, nb::handle queries, const Options& options, std::uintptr_t stream,
-                           nb::handle progress) {
+// The distances of queries × base, into host memory that the caller has made.
+void distances_into(nb::handle base, nb::handle queries, nb::handle distances, const Options& options,
+                    std::uintptr_t stream, nb::handle progress) {
   const Array base_array(base, false);
   const Array query_array(queries, false);
+  const Array out_array(distances, true);
   const int device = cuda_device_of({&base_array, &query_array});
-  return visit_points(base_array, [&]<Element T>(MatrixView<T> base_view) {
-    return owned_array(watched(progress, [&] {
+  visit_points(base_array, [&]<Element T>(MatrixView<T> base_view) {
+    const MatrixView<T> query_view = query_array.view<T>();
+    auto* out = out_array.output<DistanceOf<T>>(query_view.rows * base_view.rows);
+    watched(progress, [&] {
       const CurrentDevice current(device);
-      return kith::distances(base_view, query_array.view<T>(), after_fork(options), cuda_stream(stream));
-    }));
+      kith::distances_into(base_view, query_view, out, after_fork(options), cuda_stream(stream));
+    });
   });
 }
 
@@ -59,8 +63,8 @@ DType dtype_named(const std::string& name) {
 void bind_search(nb::module_& module) {
   module.def("search", &search_into, nb::arg("base"), nb::arg("queries"), nb::arg("options"), nb::arg("k"),
              nb::arg("distances"), nb::arg("ids"), nb::arg("stream"), nb::arg("progress").none());
-  module.def("distances", &distance_matrix, nb::arg("base"), nb::arg("queries"), nb::arg("options"), nb::arg("stream"),
-             nb::arg("progress").none());
+  module.def("distances", &distances_into, nb::arg("base"), nb::arg("queries"), nb::arg("distances"),
+             nb::arg("options"), nb::arg("stream"), nb::arg("progress").none());
   module.def(
       "explain",
       [](std::int64_t rows, std::int64_t queries, std::int64_t dims, std::int64_t k, const std::string& dtype,

@@ -91,14 +91,23 @@ SearchReport search_into(MatrixView<T> base, MatrixView<T> queries, std::int64_t
 }
 
 template <Element T>
+void distances_into(MatrixView<T> base, MatrixView<T> queries, DistanceOf<T>* out, const Options& options,
+                    void* stream) {
+  api::check_view(base, "base");
+  api::check_search(base, queries, 1);
+  if (out == nullptr) throw Error(ErrorCode::invalid_argument, "the output of distances is null");
+  const Backend backend = api::check_options(options, api::either(base.memory, queries.memory));
+  api::guarded([&] { backend::table_of(backend).of<T>().distances(base, queries, options, stream, out); });
+}
+
+template <Element T>
 Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options, void* stream) {
   api::check_view(base, "base");
   api::check_search(base, queries, 1);
-  const Backend backend = api::check_options(options, api::either(base.memory, queries.memory));
   return api::guarded([&] {
     api::check_output(queries.rows, base.rows, sizeof(DistanceOf<T>));
     Matrix<DistanceOf<T>> out(queries.rows, base.rows);
-    backend::table_of(backend).of<T>().distances(base, queries, options, stream, out.data());
+    distances_into(base, queries, out.data(), options, stream);
     return out;
   });
 }
@@ -118,7 +127,8 @@ Plan explain(const Problem& problem, const Options& options) {
                                                     void*);                                                            \
   template KITH_API SearchReport search_into(MatrixView<T>, MatrixView<T>, std::int64_t, NeighborsView<DistanceOf<T>>, \
                                              const Options&, void*);                                                   \
-  template KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T>, MatrixView<T>, const Options&, void*);
+  template KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T>, MatrixView<T>, const Options&, void*);              \
+  template KITH_API void distances_into(MatrixView<T>, MatrixView<T>, DistanceOf<T>*, const Options&, void*);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

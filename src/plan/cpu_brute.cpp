@@ -55,9 +55,9 @@ std::int64_t workspace(const Plan& plan, const Shape& s, const core::CpuFacts& f
     constexpr auto kListed = static_cast<std::int64_t>(sizeof(core::BlockHit) + sizeof(std::uint32_t));
     per_thread += tile * s.d * s.element + block * (ceil_div(tile, rows) * kListed + s.element + 4);
   }
-  per_thread += block * plan.candidates * 2 * s.element;            // scores and offsets
-  per_thread += block * 128 + (plan.candidates + s.k) * (16 + 16);  // settling: ids, raw sums, hits
-  per_thread += block * s.k * 16;                                   // hits settled early
+  per_thread += block * plan.candidates * 2 * s.element;                // scores and offsets
+  per_thread += block * 128 + (plan.candidates + s.k) * (16 + 8 + 16);  // settling: ids, raw sums, keys, hits
+  per_thread += block * s.k * 16;                                       // hits settled early
   std::int64_t shared = 0;
   if (plan.base_splits > 1)
     shared += s.q * plan.base_splits * (std::min(s.k, ceil_div(s.n, plan.base_splits)) * 16 + 24);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/key.hpp"
 #include "kith/search.hpp"
 #include "support/cases.hpp"
 #include "support/compare.hpp"
@@ -51,6 +52,66 @@ TEST(Distances, RefuseWhatSearchRefuses) {
   const Matrix<float> zero(1, 2, {0, 0});
   EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"row 0"},
                          [&] { distances(points.view(), zero.view(), options_for(MetricKind::cosine)); }));
+}
+
+// The key by its definition, coordinate after coordinate.
+template <Element T>
+DistanceOf<T> scalar_key(const Metric& metric, const Matrix<T>& base, std::int64_t b, const Matrix<T>& queries,
+                         std::int64_t q) {
+  const MetricKind kind = core::effective_kind(metric);
+  const std::int64_t dims = base.cols();
+  const core::RowFacts x = core::row_facts(kind, queries.row(q), 1, dims);
+  const core::RowFacts y = core::row_facts(kind, base.row(b), 1, dims);
+  const double raw =
+      core::raw_sum(core::form_of(metric), metric.p, queries.row(q), 1, x.mean, base.row(b), 1, y.mean, dims);
+  return static_cast<DistanceOf<T>>(core::finish(metric, raw, x, y, dims));
+}
+
+TEST(Distances, AreTheKeysBitForBit) {
+  for (const Metric& metric : all_metrics())
+    for (const DType dtype : all_dtypes())
+      with_dtype(dtype, [&]<class T>() {
+        for (const std::int64_t dims : {3, 8, 21}) {
+          const Sample<T> sample = generate<T>(Kind::gaussian, {700, 53, dims}, metric, 5);
+          Options options;
+          options.metric = metric;
+          options.threads = 2;
+          const Matrix<DistanceOf<T>> got = distances(sample.base.view(), sample.queries.view(), options);
+          for (std::int64_t q = 0; q < 53; ++q)
+            for (std::int64_t b = 0; b < 700; b += 1 + q % 3) {
+              const auto key = scalar_key(metric, sample.base, b, sample.queries, q);
+              ASSERT_EQ(got(q, b), core::returned_value(metric, key)) << kith::to_string(metric) << ' ' << dims;
+            }
+        }
+      });
+}
+
+TEST(Distances, IntoMemoryOfTheCaller) {
+  const Sample<double> sample = generate<double>(Kind::gaussian, {90, 7, 5}, MetricKind::euclidean, 1);
+  const Matrix<double> want = distances(sample.base.view(), sample.queries.view());
+  std::vector<double> got(90 * 7);
+  distances_into(sample.base.view(), sample.queries.view(), got.data());
+  EXPECT_TRUE(std::equal(got.begin(), got.end(), want.data()));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"null"},
+                         [&] { distances_into<double>(sample.base.view(), sample.queries.view(), nullptr); }));
+}
+
+// A callback is asked often enough that to cancel takes no time to speak of.
+TEST(Distances, ProgressComesInSmallSteps) {
+  for (const Shape& shape : {Shape{30000, 100, 2}, Shape{700, 300, 700}}) {
+    const Sample<float> sample = generate<float>(Kind::gaussian, shape, MetricKind::euclidean, 1);
+    std::int64_t last = 0;
+    std::int64_t largest = 0;
+    Options options;
+    options.threads = 1;
+    options.progress = [&](const Progress& progress) {
+      largest = std::max(largest, progress.done - last);
+      last = progress.done;
+      return true;
+    };
+    distances(sample.base.view(), sample.queries.view(), options);
+    EXPECT_LE(largest, 1 << 15) << shape.dims << " dimensions";
+  }
 }
 
 TEST(Distances, ProgressCanCancel) {

@@ -104,5 +104,32 @@ TEST(ExactSums, EqualTheScalarKeyBitForBit) {
   });
 }
 
+TEST(ExactPanelSums, EqualTheScalarKeyBitForBit) {
+  test::on_every_target([] {
+    constexpr std::int64_t kRows = 67;
+    constexpr std::int64_t kStride = 128;
+    constexpr std::int64_t kQueries = 5;
+    for (const std::int64_t dims : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 100}) {
+      const std::vector<double> base = rough_values<double>(static_cast<std::size_t>(kRows * dims), 1);
+      const std::vector<double> queries = rough_values<double>(static_cast<std::size_t>(kQueries * dims), 2);
+      std::vector<double> panels(static_cast<std::size_t>(kStride * dims));
+      pack_panels(Rows<double>{base.data(), kRows, dims}, dims, panels.data());
+      for (const core::Form form : kForms) {
+        if (form == core::Form::power) continue;
+        std::vector<double> raw(static_cast<std::size_t>(kQueries * kStride));
+        exact_panel_sums(form, {queries.data(), kQueries, dims}, panels.data(), kRows, dims, raw.data(), kStride);
+        for (std::int64_t q = 0; q < kQueries; ++q)
+          for (std::int64_t r = 0; r < kRows; ++r) {
+            const double expected =
+                core::raw_sum(form, 0, queries.data() + q * dims, 1, 0.0, base.data() + r * dims, 1, 0.0, dims);
+            const double got = raw[static_cast<std::size_t>(q * kStride + r)];
+            ASSERT_EQ(std::memcmp(&got, &expected, sizeof expected), 0)
+                << "form " << static_cast<int>(form) << ", dims " << dims << ": " << got << " is not " << expected;
+          }
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace kith::cpu

@@ -77,8 +77,8 @@ class BruteTask {
   std::int64_t run(std::int64_t first, std::int64_t count, BasePart part, ProgressMeter& progress, int worker,
                    Emit emit) {
     find_tile_norms(part);
-    SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count),
-                                {},    {},       {},   {},      0};
+    SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count), {}, {},
+                                {},    {},       {},   0};
     std::vector<Candidates<T>> candidates = make_candidates(first, count);
     const Rows<F> query_rows = working_queries(first, count);
     const std::int64_t stride = padded(part.tile_rows);

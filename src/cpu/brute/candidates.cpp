@@ -2,8 +2,10 @@
 #include "cpu/brute/candidates.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cpu/brute/kth_value.hpp"
+#include "cpu/finish_keys.hpp"
 #include "cpu/sort_hits.hpp"
 
 namespace kith::cpu {
@@ -109,26 +111,30 @@ void Candidates<T>::drop_lost_ties(std::int64_t k) {
 template <Element T>
 void Candidates<T>::rank_by_keys(SelectionContext<T>& context) {
   const Metric& metric = context.base.metric;
-  const std::int64_t dims = context.base.view.cols;
   const auto count = static_cast<std::size_t>(size_);
-  context.query.resize(static_cast<std::size_t>(dims));
+  context.query.resize(static_cast<std::size_t>(context.base.view.cols));
   context.ids.resize(std::max(context.ids.size(), count));
   context.raw.resize(std::max(context.raw.size(), count));
   exact_query(context.queries, query_, context.query.data());
   for (std::size_t i = 0; i < count; ++i) context.ids[i] = context.part.first + static_cast<std::int64_t>(offsets_[i]);
   exact_sums(core::form_of(metric), metric.p, context.query.data(), context.base.exact_base(), context.ids.data(),
              size_, context.raw.data());
-  const core::RowFacts query_facts = context.queries.facts(query_);
-  std::vector<core::Hit<F>>& all = context.hits;
-  all.assign(hits_.begin(), hits_.end());
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = core::finish(metric, context.raw[i], query_facts, context.base.facts(context.ids[i]), dims);
-    all.push_back({static_cast<F>(value), context.ids[i]});
-  }
-  sort_hits(all);
-  hits_.assign(all.begin(), all.begin() + std::min(static_cast<std::ptrdiff_t>(all.size()), context.k));
   context.finalists += size_;
   size_ = 0;
+  context.keys.resize(context.raw.size());
+  finish_keys(
+      context.base, context.queries.facts(query_),
+      [&](std::int64_t i) { return context.ids[static_cast<std::size_t>(i)]; }, static_cast<std::int64_t>(count),
+      context.raw.data(), context.keys.data());
+  // With k numbers only a smaller one matters: later rows lose ties.
+  const bool full = static_cast<std::int64_t>(hits_.size()) == context.k && !std::isnan(hits_.back().key);
+  std::vector<core::Hit<F>>& all = context.hits;
+  all.assign(hits_.begin(), hits_.end());
+  for (std::size_t i = 0; i < count; ++i)
+    if (!full || context.keys[i] < hits_.back().key) all.push_back({context.keys[i], context.ids[i]});
+  if (all.size() == hits_.size()) return;
+  sort_hits(all);
+  hits_.assign(all.begin(), all.begin() + std::min(static_cast<std::ptrdiff_t>(all.size()), context.k));
   if (static_cast<std::int64_t>(hits_.size()) < context.k) return;
   lower_limit(context, hits_.back().key);
   // Once k distances are 0, no later row can win.

@@ -39,6 +39,7 @@ struct SelectionContext {
   std::vector<double> query;       // scratch: the query in double
   std::vector<std::int64_t> ids;   // scratch
   std::vector<double> raw;         // scratch
+  std::vector<F> keys;             // scratch
   std::vector<core::Hit<F>> hits;  // scratch
   std::int64_t finalists = 0;      // keys computed so far
 };

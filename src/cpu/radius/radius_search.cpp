@@ -14,6 +14,7 @@
 #include "core/order.hpp"
 #include "core/score_bounds.hpp"
 #include "cpu/parallel.hpp"
+#include "cpu/finish_keys.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "cpu/sort_hits.hpp"
@@ -207,6 +208,9 @@ class RadiusTask {
       const auto at = static_cast<std::size_t>(i);
       const std::int64_t id = workspace_.ids[at];
       const F key =
+    const auto id_of = [&](std::int64_t i) { return workspace_.ids[static_cast<std::size_t>(i)]; };
+    // The scores were read: their memory takes the keys.
+    finish_keys(base_, query_facts, id_of, count, workspace_.raw.data(), workspace_.kept_scores.data());
           static_cast<F>(core::finish(plan_.metric, workspace_.raw[at], query_facts, base_.facts(id), dims()));
       if (!(key <= limit)) continue;
       found_[q]->count += 1;

@@ -10,6 +10,7 @@
 
 #include "cpu/simd/forms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
+#include "cpu/simd/partial_load-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
@@ -34,9 +35,9 @@ HWY_INLINE void row_scores(Form form, const F* HWY_RESTRICT x, const F* HWY_REST
     for (int r = 0; r < RowCount; ++r) sum[r] = form.step(d, sum[r], query, hn::LoadU(d, y + r * step + c));
   }
   if (c < dims) {
-    const auto rest = hn::FirstN(d, static_cast<std::size_t>(dims - c));
-    const V query = hn::MaskedLoad(rest, d, x + c);
-    for (int r = 0; r < RowCount; ++r) sum[r] = form.step(d, sum[r], query, hn::MaskedLoad(rest, d, y + r * step + c));
+    const auto rest = static_cast<std::size_t>(dims - c);
+    const V query = load_first(d, x + c, rest);
+    for (int r = 0; r < RowCount; ++r) sum[r] = form.step(d, sum[r], query, load_first(d, y + r * step + c, rest));
   }
   for (int r = 0; r < RowCount; ++r) out[r * out_step] = hn::GetLane(form.combine(d, sum[r]));
 }

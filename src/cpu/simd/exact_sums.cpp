@@ -9,12 +9,15 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "cpu/simd/forms-inl.hpp"
+#include <algorithm>
+#include <type_traits>
+
+#include "cpu/simd/exact_terms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
+#include "cpu/simd/partial_load-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
 using DoubleTag = hn::CappedTag<double, core::kLanes>;
@@ -39,37 +42,63 @@ HWY_INLINE DoubleVec load_double(const Byte* from) {
   return hn::PromoteTo(DoubleTag(), hn::PromoteTo(integers, hn::LoadU(hn::Rebind<Byte, DoubleTag>(), from)));
 }
 
-// Adds this coordinate's term to the sum; x is the query's coordinate.
-template <core::Form form>
-HWY_INLINE DoubleVec accumulate(DoubleVec sum, DoubleVec x, DoubleVec y) {
-  const DoubleTag d;
-  if constexpr (form == core::Form::squared) {
-    const DoubleVec difference = hn::Sub(x, y);
-    return hn::Add(sum, hn::Mul(difference, difference));
-  } else if constexpr (form == core::Form::absolute) {
-    return hn::Add(sum, hn::Abs(hn::Sub(x, y)));
-  } else if constexpr (form == core::Form::maximum) {
-    return hn::Max(sum, hn::Abs(hn::Sub(x, y)));
-  } else if constexpr (form == core::Form::mismatch) {
-    return hn::Add(sum, hn::IfThenElseZero(hn::Ne(x, y), hn::Set(d, 1.0)));
-  } else if constexpr (form == core::Form::ratio) {
-    return hn::Add(sum, ratio_term(d, x, y));
-  } else {
-    static_assert(form == core::Form::dot);
-    return hn::Add(sum, hn::Mul(x, y));
-  }
+// The first coordinates of a part of a row, zeros behind them.
+HWY_INLINE DoubleVec load_double(const double* from, std::size_t count) {
+  return load_first(DoubleTag(), from, count);
+}
+HWY_INLINE DoubleVec load_double(const float* from, std::size_t count) {
+  return hn::PromoteTo(DoubleTag(), load_first(hn::Rebind<float, DoubleTag>(), from, count));
+}
+template <class Byte>
+HWY_INLINE DoubleVec load_double(const Byte* from, std::size_t count) {
+  const hn::Rebind<std::int32_t, DoubleTag> integers;
+  return hn::PromoteTo(DoubleTag(), hn::PromoteTo(integers, load_first(hn::Rebind<Byte, DoubleTag>(), from, count)));
 }
 
-// Adds the coordinates past the last eight, then combines the lanes.
-template <core::Form form, class T>
-double finish_row(double* lane, const double* query, const T* row, double mean, std::int64_t from, std::int64_t dims) {
-  for (std::int64_t c = from; c < dims; ++c) {
-    const double t = core::term(form, 0, query[c], static_cast<double>(row[c]) - mean);
-    double& sum = lane[c - from];
-    sum = form == core::Form::maximum ? std::max(sum, t) : sum + t;
-  }
-  if constexpr (form == core::Form::maximum) return *std::max_element(lane, lane + core::kLanes);
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE double combine_parts(const DoubleVec (&sum)[kParts]) {
+  double lane[core::kLanes];
+  for (int part = 0; part < kParts; ++part) lane[part] = hn::GetLane(sum[part]);
   return core::combine_lanes(lane);
+}
+#else
+template <class V>
+HWY_INLINE auto add_halves(V v) {
+  const hn::Half<hn::DFromV<V> > half;
+  return hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v));
+}
+
+template <class V>
+HWY_INLINE double add_two(V two) {
+  return hn::GetLane(two) + hn::ExtractLane(two, 1);
+}
+
+// Combines the eight lanes in the tree of core::combine_lanes.
+template <class V>
+HWY_INLINE double combine_parts(const V (&sum)[kParts]) {
+  if constexpr (kParts == 1) {
+    return add_two(add_halves(add_halves(sum[0])));
+  } else if constexpr (kParts == 2) {
+    return add_two(add_halves(hn::Add(sum[0], sum[1])));
+  } else {
+    return add_two(hn::Add(hn::Add(sum[0], sum[2]), hn::Add(sum[1], sum[3])));
+  }
+}
+#endif
+
+HWY_INLINE double largest_of_parts(const DoubleVec (&sum)[kParts]) {
+  const DoubleTag d;
+  DoubleVec most = sum[0];
+  for (int part = 1; part < kParts; ++part) most = hn::Max(most, sum[part]);
+  return hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
+// Adds the terms of a part of a row, minus its mean.
+template <core::Form form, bool HasMeans>
+HWY_INLINE void add_part(DoubleVec& sum, DoubleVec x, DoubleVec y, double mean) {
+  const DoubleTag d;
+  if constexpr (HasMeans) y = hn::Sub(y, hn::Set(d, mean));
+  sum = add_term<form>(d, sum, x, y);
 }
 
 template <core::Form form, bool HasMeans, int RowCount, class T>
@@ -85,21 +114,23 @@ HWY_INLINE void sum_rows(const double* HWY_RESTRICT query, const ExactBase<T>& b
     for (int part = 0; part < kParts; ++part) sum[r][part] = hn::Zero(d);
   }
   const std::int64_t whole = base.dims / core::kLanes * core::kLanes;
-  for (std::int64_t c = 0; c < whole; c += core::kLanes) {
+  for (std::int64_t c = 0; c < whole; c += core::kLanes)
     for (int part = 0; part < kParts; ++part) {
       const DoubleVec x = hn::LoadU(d, query + c + part * kPartLanes);
-      for (int r = 0; r < RowCount; ++r) {
-        DoubleVec y = load_double(row[r] + c + part * kPartLanes);
-        if constexpr (HasMeans) y = hn::Sub(y, hn::Set(d, mean[r]));
-        sum[r][part] = accumulate<form>(sum[r][part], x, y);
-      }
+      for (int r = 0; r < RowCount; ++r)
+        add_part<form, HasMeans>(sum[r][part], x, load_double(row[r] + c + part * kPartLanes), mean[r]);
     }
+  // Zeros of the query and of rows add nothing to any form.
+  for (int part = 0; part < kParts; ++part) {
+    const std::int64_t from = whole + part * kPartLanes;
+    if (from >= base.dims) break;
+    const auto rest = static_cast<std::size_t>(std::min<std::int64_t>(kPartLanes, base.dims - from));
+    const DoubleVec x = load_double(query + from, rest);
+    for (int r = 0; r < RowCount; ++r)
+      add_part<form, HasMeans>(sum[r][part], x, load_double(row[r] + from, rest), mean[r]);
   }
-  for (int r = 0; r < RowCount; ++r) {
-    HWY_ALIGN double lane[core::kLanes];
-    for (int part = 0; part < kParts; ++part) hn::Store(sum[r][part], d, lane + part * kPartLanes);
-    raw[r] = finish_row<form>(lane, query, row[r], mean[r], whole, base.dims);
-  }
+  for (int r = 0; r < RowCount; ++r)
+    raw[r] = form == core::Form::maximum ? largest_of_parts(sum[r]) : combine_parts(sum[r]);
 }
 
 template <class T>

@@ -104,6 +104,15 @@ template <class T>
 void exact_sums(core::Form form, double p, const double* query, const ExactBase<T>& base, const std::int64_t* ids,
                 std::int64_t count, double* raw);
 
+// exact_panels.cpp: core::raw_sum, bit for bit, of each query and each of `count` rows in the panels of pack_panels(),
+// both in double minus their means. Those of query q begin at raw + q * stride; up to kSlack more of each are written.
+// Not for form power.
+void exact_panel_sums(core::Form form, Rows<double> queries, const double* panels, std::int64_t count,
+                      std::int64_t dims, double* raw, std::int64_t stride);
+// Rounds sums, or their roots, to the type of keys.
+void round_sums(const double* sums, std::int64_t count, bool roots, float* out);
+void round_sums(const double* sums, std::int64_t count, bool roots, double* out);
+
 // find_not_finite.cpp: the index of the first NaN or infinite value, or −1.
 std::int64_t find_not_finite(const float* values, std::int64_t count);
 std::int64_t find_not_finite(const double* values, std::int64_t count);

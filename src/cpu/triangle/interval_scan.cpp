@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/sizes.hpp"
+#include "cpu/finish_keys.hpp"
 #include "cpu/sort_hits.hpp"
 #include "cpu/triangle/metric_distance.hpp"
 
@@ -132,7 +133,13 @@ void IntervalScan<T>::rank_by_keys() {
   exact_query(queries_, query_, exact_row_.data());
   exact_sums(core::form_of(metric), metric.p, exact_row_.data(), base_.exact_base(), ids_.data(), finalists,
              raw_.data());
-  const core::RowFacts facts = queries_.facts(query_);
+  counts_.finalists += finalists;
+  keys_.resize(raw_.size());
+  finish_keys(
+      base_, queries_.facts(query_), [&](std::int64_t i) { return ids_[static_cast<std::size_t>(i)]; }, finalists,
+      raw_.data(), keys_.data());
+  const std::size_t before = hits_.size();
+  const bool full = static_cast<std::int64_t>(before) == k_;
   for (std::size_t i = 0; i < count; ++i) {
     const double value = core::finish(metric, raw_[i], facts, base_.facts(ids_[i]), base_.view.cols);
     hits_.push_back({static_cast<F>(value), ids_[i]});

@@ -70,6 +70,7 @@ class IntervalScan {
   std::vector<double> exact_row_;
   std::vector<std::int64_t> ids_;
   std::vector<double> raw_;
+  std::vector<F> keys_;
 };
 
 }  // namespace kith::cpu
