@@ -2,6 +2,7 @@
 // Fast paths use them to drop only points that are provably farther than the k-th neighbor.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -27,6 +28,17 @@ template <class F>
 KITH_HOST_DEVICE F round_up(double value) {
   const F rounded = static_cast<F>(value);
   return static_cast<double>(rounded) < value ? std::nextafter(rounded, std::numeric_limits<F>::infinity()) : rounded;
+}
+
+// The largest coordinate of type F: squares of Euclidean distances must not overflow where the distances themselves do
+// not. Under other metrics a distance that is too large for the returned type is infinite.
+template <class F>
+double largest_coordinate(const Metric& metric, std::int64_t dims) {
+  constexpr double kLargest = 1e150;  // in up to 45 million dimensions
+  const auto largest = static_cast<double>(std::numeric_limits<F>::max());
+  if (effective_kind(metric) != MetricKind::euclidean) return largest;
+  const double many_dims = std::sqrt(std::numeric_limits<double>::max() / static_cast<double>(dims)) / 4;
+  return std::min({largest, kLargest, many_dims});
 }
 
 // Inverts finish() for metrics whose key is an increasing function of the raw sum alone; never below the true inverse.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/instantiate.hpp"
+#include "core/bounds.hpp"
 #include "cpu/parallel.hpp"
 #include "kith/error.hpp"
 
@@ -17,23 +18,30 @@ namespace {
 
 constexpr std::int64_t kChunkRows = 4096;
 
-[[noreturn]] void refuse_value(const char* role, std::int64_t row, std::int64_t col, double value) {
+[[noreturn]] void refuse_value(const char* role, std::int64_t row, std::int64_t col, double value, double largest) {
+  if (std::isfinite(value))
+    throw Error(ErrorCode::bad_data, fmt::format("{} row {}, column {} is {}; squares of euclidean distances overflow "
+                                                 "beyond {} (check_finite)",
+                                                 role, row, col, value, largest));
   throw Error(ErrorCode::bad_data,
               fmt::format("{} row {}, column {} is {}; values must be finite (check_finite)", role, row, col, value));
 }
 
 template <class T>
-void check_finite(const MatrixView<T>& chunk, std::int64_t first_row, const char* role) {
+void check_values(const MatrixView<T>& chunk, const Metric& metric, std::int64_t first_row, const char* role) {
   if constexpr (std::is_floating_point_v<T>) {
     if (chunk.col_stride == 1 && chunk.row_stride == chunk.cols) {
-      const std::int64_t at = find_not_finite(chunk.data, chunk.rows * chunk.cols);
-      if (at >= 0)
-        refuse_value(role, first_row + at / chunk.cols, at % chunk.cols, static_cast<double>(chunk.data[at]));
+    const auto largest = static_cast<T>(core::largest_coordinate<T>(metric, chunk.cols));
+    const auto refuse = [&](std::int64_t r, std::int64_t c) {
+      refuse_value(role, first_row + r, c, static_cast<double>(chunk(r, c)), static_cast<double>(largest));
+    };
+      const std::int64_t at = find_beyond(chunk.data, chunk.rows * chunk.cols, largest);
+      if (at >= 0) refuse(at / chunk.cols, at % chunk.cols);
       return;
     }
     for (std::int64_t r = 0; r < chunk.rows; ++r)
       for (std::int64_t c = 0; c < chunk.cols; ++c)
-        if (!std::isfinite(chunk(r, c))) refuse_value(role, first_row + r, c, static_cast<double>(chunk(r, c)));
+        if (!(std::abs(chunk(r, c)) <= largest)) refuse(r, c);
   }
 }
 
@@ -79,7 +87,7 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
   parallel_for(preparation.threads, chunks, [&](std::int64_t chunk, int) {
     const std::int64_t first = chunk * kChunkRows;
     const std::int64_t last = std::min(view.rows, first + kChunkRows);
-    if (preparation.check_finite) check_finite(view.rows_from(first, last - first), first, preparation.role);
+    if (preparation.check_finite) check_values(view.rows_from(first, last - first), metric, first, preparation.role);
     if (!norms) return;
     for (std::int64_t r = first; r < last; ++r) {
       const core::RowFacts facts = core::row_facts(metric.kind, view.row(r), view.col_stride, view.cols);

@@ -113,6 +113,23 @@ TEST_F(Promise5BadInput, TheLargestFiniteValuesAreNotBad) {
   EXPECT_EQ(got.distances, std::vector<float>(4, 0));
 }
 
+// Distances between such points are numbers of double, but their squares are not: refused rather than ranked by id.
+TEST_F(Promise5BadInput, SquaresThatOverflowAreRefused) {
+  const Matrix<double> far(3, 2, {0, 1e300, 5, 2e300, 1, 1});
+  const Matrix<double> near(1, 2, {1e150, -1e150});
+  for (const Backend backend : available_backends()) {
+    Options options;
+    options.backend = backend;
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"base row 0", "column 1", "1e+300", "beyond 1e+150"},
+                           [&] { search(far.view(), near.view(), 1, options); }));
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 0", "beyond 1e+150"},
+                           [&] { search(near.view(), far.view(), 1, options); }));
+    EXPECT_EQ(search(near.view(), near.view(), 1, options).distances, std::vector<double>{0});
+    options.metric = MetricKind::chebyshev;
+    EXPECT_EQ(search(far.view(), near.view(), 3, options).ids, (std::vector<std::int64_t>{2, 0, 1}));
+  }
+}
+
 // The check is off: no promise about the answer but its shape, and no crash from any stage.
 TEST_F(Promise5BadInput, WithoutTheFiniteCheckNanDoesNoHarm) {
   for (const DType dtype : {DType::float32, DType::float64}) {

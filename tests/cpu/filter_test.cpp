@@ -143,15 +143,19 @@ TEST(KthValue, HasKNumbersUpToItAndFewMore) {
   });
 }
 
-TEST(FindNotFinite, FindsTheFirst) {
+TEST(FindBeyond, FindsTheFirst) {
   test::on_every_target([] {
-    for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{64}, std::size_t{131}}) {
-      std::vector<float> values(count, 3.0e38F);
-      EXPECT_EQ(find_not_finite(values.data(), static_cast<std::int64_t>(count)), -1);
-      values[count - 1] = std::numeric_limits<float>::quiet_NaN();
-      EXPECT_EQ(find_not_finite(values.data(), static_cast<std::int64_t>(count)), static_cast<std::int64_t>(count) - 1);
-      values[count / 2] = -std::numeric_limits<float>::infinity();
-      EXPECT_EQ(find_not_finite(values.data(), static_cast<std::int64_t>(count)), static_cast<std::int64_t>(count / 2));
+    constexpr float kLargest = 3.0e38F;
+    for (const std::int64_t count : {1, 7, 64, 131}) {
+      std::vector<float> values(static_cast<std::size_t>(count), -kLargest);
+      EXPECT_EQ(find_beyond(values.data(), count, kLargest), -1);
+      values.back() = 3.1e38F;
+      EXPECT_EQ(find_beyond(values.data(), count, kLargest), count - 1);
+      EXPECT_EQ(find_beyond(values.data(), count, std::numeric_limits<float>::max()), -1);
+      values.back() = std::numeric_limits<float>::quiet_NaN();
+      EXPECT_EQ(find_beyond(values.data(), count, kLargest), count - 1);
+      values[static_cast<std::size_t>(count / 2)] = -std::numeric_limits<float>::infinity();
+      EXPECT_EQ(find_beyond(values.data(), count, kLargest), count / 2);
     }
   });
 }

@@ -113,9 +113,9 @@ void exact_panel_sums(core::Form form, Rows<double> queries, const double* panel
 void round_sums(const double* sums, std::int64_t count, bool roots, float* out);
 void round_sums(const double* sums, std::int64_t count, bool roots, double* out);
 
-// find_not_finite.cpp: the index of the first NaN or infinite value, or −1.
-std::int64_t find_not_finite(const float* values, std::int64_t count);
-std::int64_t find_not_finite(const double* values, std::int64_t count);
+// find_beyond.cpp: the index of the first value that is NaN, or whose magnitude exceeds `largest`, or −1.
+std::int64_t find_beyond(const float* values, std::int64_t count, float largest);
+std::int64_t find_beyond(const double* values, std::int64_t count, double largest);
 
 // The instruction sets that this machine supports, best first ("AVX3", "AVX2", ...).
 std::vector<std::string> simd_targets();

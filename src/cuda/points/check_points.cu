@@ -1,15 +1,16 @@
-// check_points.cu: one kernel looks for values that are not finite, one for rows without a direction; atomics keep the
-// first index of each fault.
-// Cost    the rows are read once, and once more under correlation.
+// check_points.cu: one kernel looks for values that are too large or not finite, one for rows without a direction;
+// atomics keep the first index of each fault. Cost    the rows are read once, and once more under correlation.
 #include "cuda/points/check_points.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/bounds.hpp"
 #include "core/key.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
@@ -23,13 +24,13 @@ constexpr unsigned kCheckThreads = 256;
 // Packed rows are passed as one long row, which saves a division a value.
 template <class F>
 __global__ void __launch_bounds__(kCheckThreads)
-    find_not_finite_kernel(PointRows<F> rows, std::int64_t dims, PointFaults* faults) {
+    find_beyond_kernel(PointRows<F> rows, std::int64_t dims, F largest, PointFaults* faults) {
   const std::int64_t count = rows.count * dims;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kCheckThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kCheckThreads + threadIdx.x; i < count; i += step) {
     const F value = rows.count == 1 ? rows.data[i] : rows.data[i / dims * rows.stride + i % dims];
-    if (fabs(value) <= std::numeric_limits<F>::max()) continue;
-    atomicMin(&faults->not_finite, static_cast<unsigned long long>(i));
+    if (fabs(value) <= largest) continue;
+    atomicMin(&faults->beyond, static_cast<unsigned long long>(i));
     return;  // later faults of this thread have larger indices
   }
 }
@@ -96,9 +97,9 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
     const bool packed = rows.stride == dims;
     const std::int64_t blocks = std::min<std::int64_t>(ceil_div(rows.count * dims, kCheckThreads),
                                                        multiprocessor_count() * device_policy().check_blocks_each);
-    launch("find_not_finite", find_not_finite_kernel<F>, {.blocks = blocks, .threads = kCheckThreads}, stream,
+    launch("find_beyond", find_beyond_kernel<F>, {.blocks = blocks, .threads = kCheckThreads}, stream,
            packed ? PointRows<F>{rows.data, 1, rows.count * dims} : rows, packed ? rows.count * dims : dims,
-           faults_.data());
+           static_cast<F>(core::largest_coordinate<F>(metric, dims)), faults_.data());
   }
   if (core::has_directions(metric)) {
     constexpr double kSmallest = 1e-307;  // squares of a coordinate below it lose digits
@@ -124,7 +125,7 @@ void PointCheck<F>::refuse_faults(const char* role) const {
   if (faults_.size() == 0) return;
   answered_.synchronize();
   const PointFaults faults = *answer_.data();
-  if (faults.not_finite != PointFaults::kNothing) refuse_value(role, static_cast<std::int64_t>(faults.not_finite));
+  if (faults.beyond != PointFaults::kNothing) refuse_value(role, static_cast<std::int64_t>(faults.beyond));
   if (faults.no_direction != PointFaults::kNothing)
     refuse_direction(role, static_cast<std::int64_t>(faults.no_direction));
 }
@@ -134,8 +135,12 @@ void PointCheck<F>::refuse_value(const char* role, std::int64_t index) const {
   const std::int64_t row = index / points_.dims();
   const std::int64_t column = index % points_.dims();
   const F value = copy_to_host(points_.exact(row, 1).rows.data + column, stream_);
-  throw Error(ErrorCode::bad_data, name_row(role, row) + ", column " + std::to_string(column) + " is " +
-                                       to_text(static_cast<double>(value)) + "; values must be finite (check_finite)");
+  const std::string where =
+      name_row(role, row) + ", column " + std::to_string(column) + " is " + to_text(static_cast<double>(value));
+  if (!std::isfinite(value)) throw Error(ErrorCode::bad_data, where + "; values must be finite (check_finite)");
+  throw Error(ErrorCode::bad_data, where + "; squares of euclidean distances overflow beyond " +
+                                       to_text(core::largest_coordinate<F>(metric_, points_.dims())) +
+                                       " (check_finite)");
 }
 
 template <class F>

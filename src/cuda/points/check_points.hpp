@@ -9,15 +9,16 @@ namespace kith::KITH_BACKEND::inline points {
 // The first index of each fault, kNothing where there is none.
 struct PointFaults {
   static constexpr unsigned long long kNothing = ~0ULL;
-  unsigned long long not_finite = kNothing;    // row · dims + column
+  unsigned long long beyond = kNothing;        // row · dims + column
   unsigned long long no_direction = kNothing;  // row
 };
 
 template <class F>
 class PointCheck {
  public:
-  // Enqueues the check of prepared points: with `finite` for NaN and Inf; under cosine and correlation always for rows
-  // without a direction. Points and their stream must outlive it.
+  // Enqueues the check of prepared points: with `finite` for NaN, Inf and coordinates beyond
+  // core::largest_coordinate(); under cosine and correlation always for rows without a direction. Points and their
+  // stream must outlive it.
   PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream);
   PointCheck(const PointCheck&) = delete;
   PointCheck& operator=(const PointCheck&) = delete;

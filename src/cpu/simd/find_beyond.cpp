@@ -1,0 +1,62 @@
+// find_beyond.cpp: finds the first value that is too large or NaN, at memory bandwidth.
+#include "cpu/simd/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/simd/find_beyond.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+
+#include "cpu/simd/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kith::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+template <class F>
+std::int64_t find(const F* values, std::int64_t count, F largest) {
+  const hn::ScalableTag<F> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto limit = hn::Set(d, largest);
+  auto within = hn::Eq(limit, limit);
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) within = hn::And(within, hn::Le(hn::Abs(hn::LoadU(d, values + i)), limit));
+  bool all = hn::AllTrue(d, within);
+  for (; i < count; ++i) all = all && std::abs(values[i]) <= largest;
+  if (all) return -1;
+  for (i = 0; std::abs(values[i]) <= largest; ++i) continue;
+  return i;
+}
+
+}  // namespace
+
+static constexpr auto& find_f32 = find<float>;
+static constexpr auto& find_f64 = find<double>;
+
+}  // namespace kith::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+
+HWY_EXPORT(find_f32);
+HWY_EXPORT(find_f64);
+
+std::int64_t find_beyond(const float* values, std::int64_t count, float largest) {
+  return HWY_DYNAMIC_DISPATCH(find_f32)(values, count, largest);
+}
+
+std::int64_t find_beyond(const double* values, std::int64_t count, double largest) {
+  return HWY_DYNAMIC_DISPATCH(find_f64)(values, count, largest);
+}
+
+std::vector<std::string> simd_targets() {
+  std::vector<std::string> names;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
+  return names;
+}
+
+}  // namespace kith::cpu
+#endif
