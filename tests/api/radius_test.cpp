@@ -132,6 +132,22 @@ TEST_P(RadiusOn, InfinityIsEverything) {
   EXPECT_EQ(got.offsets.back(), 700);
 }
 
+// Products that double cannot hold are infinite or no numbers; these are within no radius, whoever asks.
+TEST_P(RadiusOn, CountsAreThoseOfTheListsWhereProductsOverflow) {
+  Sample<double> sample = generate<double>(Kind::gaussian, {80, 9, 6}, MetricKind::inner_product, 1);
+  for (Matrix<double>* points : {&sample.base, &sample.queries})
+    for (std::int64_t i = 0; i < points->rows() * points->cols(); ++i) points->data()[i] *= 1e154;
+  for (const double radius : {-std::numeric_limits<double>::infinity(), -1e308, 0.0, 1e307}) {
+    const std::vector<double> radii = {radius};
+    const auto listed = search_radius<double>(sample.base.view(), sample.queries.view(), radii, RadiusOutput::neighbors,
+                                              options(MetricKind::inner_product));
+    const auto counted = search_radius<double>(sample.base.view(), sample.queries.view(), radii,
+                                               RadiusOutput::count_only, options(MetricKind::inner_product));
+    EXPECT_EQ(counted.offsets, listed.offsets) << radius;
+    EXPECT_LT(listed.offsets.back(), 80 * 9) << "no product overflows to both infinities";
+  }
+}
+
 TEST_P(RadiusOn, RefusesWhatMakesNoSense) {
   const Matrix<float> points(3, 2, {1, 2, 3, 4, 5, 6});
   const auto search_with = [&](std::vector<float> radii, Options options) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "core/instantiate.hpp"
@@ -192,6 +193,8 @@ class RadiusTask {
     }
   }
 
+  // Whether a score, raised by its error, proves that its point is within. An infinite one proves nothing: the key may
+  // be no number, which is within no radius.
   bool is_within(std::int64_t q, F raised) const {
     return bounds_.key_above(raised, queries_.facts(first_ + q).square_norm) <= request_.key_of(first_ + q);
   }
