@@ -29,13 +29,16 @@ constexpr double range_of_type() {
 template <class F>
 class ScoreBounds {
  public:
-  // `integer_range`: the largest difference of two coordinates where all are integers, else 0.
-  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double integer_range)
+  // `integer_range`: the largest difference of two coordinates where all are integers, else 0. `scale`: a power of two
+  // that coordinates were multiplied by before their scores were computed; other than 1 for squares and products only.
+  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double integer_range, double scale = 1)
       : metric_(metric),
         form_(form_of(metric)),
         dims_(dims),
         expanded_(expanded),
         directions_(has_directions(metric)),
+        scale_(scale),
+        raw_scale_(scale * scale),
         exact_(counts_fit() || sums_fit(integer_range)),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
         underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())),
@@ -51,13 +54,13 @@ class ScoreBounds {
   // whose rows are unit vectors.
   KITH_HOST_DEVICE double error(double query_square_norm, double tile_square_norm) const {
     if (!is_absolute()) return 0;
-    const double x = directions_ ? 1.0 : std::sqrt(query_square_norm);
-    const double y = directions_ ? 1.0 : std::sqrt(tile_square_norm);
+    const double x = directions_ ? 1.0 : scale_ * std::sqrt(query_square_norm);
+    const double y = directions_ ? 1.0 : scale_ * std::sqrt(tile_square_norm);
     // No partial sum exceeds the product of the norms plus the squares added to it.
     const double largest = expanded_ ? 2 * x * y + y * y : x * y;
     if (!(largest < static_cast<double>(std::numeric_limits<F>::max()) / 2))
       return std::numeric_limits<double>::infinity();
-    const double products = product_error_ * x * y;
+    const double products = product_error_ * x * y + (scale_ != 1 ? underflow_ * (x + y) : 0.0);
     if (!expanded_) return products + underflow_;
     const double squares = 4 * unit_roundoff<F>() * y * y + square_error_ * (x + y) * (x + y);
     return 2 * products + squares + underflow_;
@@ -65,21 +68,21 @@ class ScoreBounds {
 
   // An upper bound of the key of a candidate whose score plus its E is `raised`.
   KITH_HOST_DEVICE F key_above(F raised, double query_square_norm) const {
-    const auto score = static_cast<double>(raised);
+    const double score = static_cast<double>(raised) / raw_scale_;
     if (directions_) return static_cast<F>(1 + score < 0 ? 0 : 1 + score > 2 ? 2 : 1 + score);
     if (form_ == Form::dot) return static_cast<F>(score);
     if (relative_ >= 1) return std::numeric_limits<F>::infinity();
-    const double raw = expanded_ ? score + query_square_norm : (score + underflow_) / (1 - relative_);
+    const double raw = expanded_ ? score + query_square_norm : (score + underflow_ / raw_scale_) / (1 - relative_);
     const F key = static_cast<F>(finish(metric_, raw < 0 ? 0.0 : raw, {}, {}, dims_));
     // pow() may be off by an ulp, and is then not monotone.
     return form_ == Form::power ? std::nextafter(key, std::numeric_limits<F>::infinity()) : key;
   }
 
-  // True scores above this have keys strictly above `key`.
+  // True scores, of scaled coordinates, above this have keys strictly above `key`.
   KITH_HOST_DEVICE double true_limit(F key, double query_square_norm) const {
     const double raw = raw_ceiling(metric_, key, dims_);
     if (directions_) return raw - 1;
-    return expanded_ ? raw - query_square_norm : raw;
+    return (expanded_ ? raw - query_square_norm : raw) * raw_scale_;
   }
 
   // Computed scores above this belong to true scores above `limit`; `error` is E, or 2E for scores that were raised.
@@ -114,7 +117,10 @@ class ScoreBounds {
   }
 
   double relative_error() const {
-    const double sums = gamma<F>(dims_ + 4) + gamma<double>(dims_ + 4);
+    // A scaled coordinate may lose digits below the smallest normal number m. Where the difference is above m·2⁴⁶ its
+    // square is then off by less than this fraction, and else by less than the absolute term.
+    constexpr double kScaled = 0x1p-40;
+    const double sums = gamma<F>(dims_ + 4) + gamma<double>(dims_ + 4) + (scale_ != 1 ? kScaled : 0.0);
     if (form_ != Form::power) return sums;
     // exp(p·log|x−y|): the exponent stays below 709 (88 in float), and each function is good to a few ulp.
     const double exponent = std::is_same_v<F, float> ? 88 : 709;
@@ -126,6 +132,8 @@ class ScoreBounds {
   std::int64_t dims_;
   bool expanded_;
   bool directions_;
+  double scale_;
+  double raw_scale_;  // of squares and products
   bool exact_;
   double relative_;
   double underflow_;

@@ -79,8 +79,10 @@ struct DistanceInterval {
 template <class F, class D = F>
 class TriangleBounds {
  public:
-  TriangleBounds(const Metric& metric, std::int64_t dims)
-      : metric_(metric), dims_(dims), directions_(has_directions(metric)) {
+  // `scale`: a power of two that coordinates were multiplied by; distances and search bounds are of scaled points, keys
+  // are not. Other than 1 for squares only.
+  TriangleBounds(const Metric& metric, std::int64_t dims, double scale = 1)
+      : metric_(metric), dims_(dims), scale_(scale), directions_(has_directions(metric)) {
     const Form form = metric_distance_form(metric);
     double relative = gamma<F>(dims + 8) + gamma<double>(dims + 8);
     // exp(p·log|x−y|) in the precision of the sums, and the root of the sum by a rounded exponent.
@@ -108,7 +110,8 @@ class TriangleBounds {
   KITH_HOST_DEVICE double search_bound(D key) const {
     const double raw = raw_ceiling(metric_, key, dims_);
     if (directions_) return std::sqrt(2 * (raw + direction_error_)) * (1 + kSlack);
-    return metric_distance_of_raw(metric_, raw * (1 + 2 * key_relative_)) * (1 + power_slack()) + key_absolute_;
+    return (metric_distance_of_raw(metric_, raw * (1 + 2 * key_relative_)) * (1 + power_slack()) + key_absolute_) *
+           scale_;
   }
 
   // No point at this true distance, or nearer, has a larger key.
@@ -118,7 +121,7 @@ class TriangleBounds {
       const double cosine = distance * distance / 2 * (1 + kSlack) + direction_error_;
       return round_up<D>(cosine < 2 ? cosine : 2.0);
     }
-    double key = distance * (1 + power_slack()) + key_absolute_;
+    double key = distance / scale_ * (1 + power_slack()) + key_absolute_;
     if (metric_.kind == MetricKind::sqeuclidean) key = key * key * (1 + kSlack);
     if (metric_.kind == MetricKind::hamming) key = key / static_cast<double>(dims_) * (1 + kSlack);
     return round_up<D>(key * (1 + 2 * key_relative_));
@@ -184,6 +187,7 @@ class TriangleBounds {
 
   Metric metric_;
   std::int64_t dims_;
+  double scale_;
   bool directions_;
   double relative_ = 0;         // ε′, and the slack of these formulas
   double absolute_ = 0;         // η′

@@ -19,8 +19,8 @@ template <Element T>
 void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Options& options, void* /*stream*/,
                DistanceOf<T>* out) {
   const int threads = threads_of(options);
-  const auto base_rows = prepare_rows(base, options.metric, {"base", options.check_finite, false, threads});
-  const auto query_rows = prepare_rows(queries, options.metric, {"query", options.check_finite, false, threads});
+  const auto base_rows = prepare_rows(base, options.metric, {"base", options.check_finite, false, threads, 1});
+  const auto query_rows = prepare_rows(queries, options.metric, {"query", options.check_finite, false, threads, 1});
   distance_matrix(base_rows, query_rows, threads, options.progress, out);
 }
 
@@ -31,7 +31,7 @@ constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>}
 
 template <Element T>
 void check_base(const MatrixView<T>& base, const Options& options) {
-  prepare_rows(base, options.metric, {"base", options.check_finite, false, threads_of(options)});
+  prepare_rows(base, options.metric, {"base", options.check_finite, false, threads_of(options), 1});
 }
 
 #define KITH_INSTANTIATE(T) template void check_base(const MatrixView<T>&, const Options&);

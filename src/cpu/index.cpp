@@ -8,9 +8,10 @@
 namespace kith::cpu {
 
 template <Element T>
-const PreparedRows<T>& LazyRows<T>::get(bool norms) {
+const PreparedRows<T>& LazyRows<T>::get(bool norms, double scale) {
   if (rows_ && (!norms || has_norms())) return *rows_;
   preparation_.norms = norms;
+  preparation_.scale = scale;
   preparation_.check_finite = preparation_.check_finite && !rows_;
   rows_ = prepare_rows(view_, metric_, preparation_);
   return *rows_;

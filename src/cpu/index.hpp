@@ -19,8 +19,8 @@ class LazyRows {
   LazyRows(const MatrixView<T>& view, const Metric& metric, const Preparation& preparation)
       : view_(view), metric_(metric), preparation_(preparation) {}
   bool has_norms() const { return rows_ && !rows_->square_norms.empty(); }
-  // Not thread-safe but where the rows are there already.
-  const PreparedRows<T>& get(bool norms);
+  // Not thread-safe but where the rows are there already. `scale`: see Preparation.
+  const PreparedRows<T>& get(bool norms, double scale = 0);
 
  private:
   MatrixView<T> view_;

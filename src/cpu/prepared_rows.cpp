@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 
-#include "core/instantiate.hpp"
 #include "core/bounds.hpp"
+#include "core/instantiate.hpp"
 #include "cpu/parallel.hpp"
 #include "kith/error.hpp"
 
@@ -30,11 +31,11 @@ constexpr std::int64_t kChunkRows = 4096;
 template <class T>
 void check_values(const MatrixView<T>& chunk, const Metric& metric, std::int64_t first_row, const char* role) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (chunk.col_stride == 1 && chunk.row_stride == chunk.cols) {
     const auto largest = static_cast<T>(core::largest_coordinate<T>(metric, chunk.cols));
     const auto refuse = [&](std::int64_t r, std::int64_t c) {
       refuse_value(role, first_row + r, c, static_cast<double>(chunk(r, c)), static_cast<double>(largest));
     };
+    if (chunk.col_stride == 1 && chunk.row_stride == chunk.cols) {
       const std::int64_t at = find_beyond(chunk.data, chunk.rows * chunk.cols, largest);
       if (at >= 0) refuse(at / chunk.cols, at % chunk.cols);
       return;
@@ -72,11 +73,48 @@ void check_direction(MetricKind kind, const T* row, const MatrixView<T>& view, c
                                                role, index, facts.square_norm, metric));
 }
 
+// NaN is no magnitude.
+template <class T>
+double largest_magnitude(const MatrixView<T>& view) {
+  double largest = 0;
+  for (std::int64_t r = 0; r < view.rows; ++r)
+    for (std::int64_t c = 0; c < view.cols; ++c)
+      largest = std::max(largest, std::abs(core::coordinate(view.row(r), view.col_stride, c)));
+  return largest;
+}
+
 }  // namespace
 
 template <Element T>
+double score_scale(const MatrixView<T>& view, const Metric& metric) {
+  const MetricKind kind = core::effective_kind(metric);
+  const bool squares =
+      kind == MetricKind::euclidean || kind == MetricKind::sqeuclidean || kind == MetricKind::inner_product;
+  if (!std::is_same_v<T, float> || !squares) return 1;
+  constexpr std::int64_t kSample = 15;
+  std::array<double, kSample> sample;
+  std::size_t count = 0;
+  for (std::int64_t i = 0; i < std::min(kSample, view.rows); ++i) {
+    const double largest = largest_magnitude(view.rows_from(i * view.rows / std::min(kSample, view.rows), 1));
+    if (largest > 0 && std::isfinite(largest)) sample[count++] = largest;
+  }
+  if (count == 0) return 1;
+  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::nth_element(sample.begin(), middle, sample.begin() + static_cast<std::ptrdiff_t>(count));
+  constexpr int kLeast = -32;  // exponents between which squares of differences have all their digits
+  constexpr int kMost = 50;
+  const int usual = std::ilogb(*middle);
+  if (usual >= kLeast && usual <= kMost) return 1;
+  const double largest = largest_magnitude(view);
+  if (!std::isfinite(largest)) return 1;
+  constexpr int kFarthest = 60;  // exponent of the largest: no scaled coordinate of the base may be infinite
+  return std::ldexp(1.0, std::min(-usual, kFarthest - std::ilogb(largest)));
+}
+
+template <Element T>
 PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation) {
-  PreparedRows<T> prepared{view, metric, {}, {}};
+  const double scale = preparation.scale > 0 ? preparation.scale : score_scale(view, metric);
+  PreparedRows<T> prepared{view, metric, {}, {}, scale};
   const bool directions = core::has_directions(metric);
   const bool norms = preparation.norms || directions;
   if (norms) prepared.square_norms.resize(static_cast<std::size_t>(view.rows));
@@ -105,7 +143,7 @@ bool is_working_layout(const PreparedRows<T>& rows) {
   const std::int64_t stride = rows.view.row_stride;
   constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();  // BLAS has 32-bit strides
   return std::is_same_v<T, DistanceOf<T>> && rows.view.col_stride == 1 && stride >= rows.view.cols &&
-         stride <= kLongest && !directions;
+         stride <= kLongest && !directions && rows.scale == 1;
 }
 
 template <Element T>
@@ -126,6 +164,9 @@ Rows<DistanceOf<T>> working_rows(const PreparedRows<T>& rows, std::int64_t first
       const double mean = facts.mean;
       for (std::int64_t c = 0; c < view.cols; ++c)
         to[c] = static_cast<F>((core::coordinate(from, view.col_stride, c) - mean) * scale);
+    } else if (rows.scale != 1) {
+      for (std::int64_t c = 0; c < view.cols; ++c)
+        to[c] = static_cast<F>(core::coordinate(from, view.col_stride, c) * rows.scale);
     } else if (view.col_stride == 1) {
       for (std::int64_t c = 0; c < view.cols; ++c) to[c] = static_cast<F>(from[c]);
     } else {
@@ -143,6 +184,7 @@ void exact_query(const PreparedRows<T>& rows, std::int64_t row, double* out) {
 }
 
 #define KITH_INSTANTIATE(T)                                                                                      \
+  template double score_scale(const MatrixView<T>&, const Metric&);                                              \
   template PreparedRows<T> prepare_rows(MatrixView<T>, const Metric&, const Preparation&);                       \
   template bool is_working_layout(const PreparedRows<T>&);                                                       \
   template Rows<DistanceOf<T>> working_rows(const PreparedRows<T>&, std::int64_t, std::int64_t, DistanceOf<T>*); \

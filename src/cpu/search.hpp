@@ -22,9 +22,10 @@ class CpuSearch final : public backend::BackendSearch<T> {
               const ReducedView<D>& out, SearchReport& report) override;
 
  private:
-  // Those of the base where they are the base.
+  // Those of the base where they are the base; scaled like it.
   const PreparedRows<T>& query_rows(bool norms) {
-    return index_.is_base(queries_.points) ? index_.rows(norms) : rows_.get(norms);
+    const PreparedRows<T>& base = index_.rows(norms);
+    return index_.is_base(queries_.points) ? base : rows_.get(norms, base.scale);
   }
   // The plan's k neighbors of each query.
   void find(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,

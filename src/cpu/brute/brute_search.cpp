@@ -69,7 +69,7 @@ class BruteTask {
         stage_(plan.distance),
         form_(core::form_of(plan.metric)),
         expanded_(plan.expanded),
-        bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>()),
+        bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>(), base.scale),
         workspace_(workspace) {}
 
   // Searches `part` for queries [first, first + count); calls emit(query, hits) for each.
@@ -115,9 +115,8 @@ class BruteTask {
 
   // The squared norms of a tile's rows in working precision, padded with zeros.
   const F* tile_norms(const BasePart& part, std::int64_t tile, std::int64_t count) {
-    const double* norms = base_.square_norms.data() + part.first + tile * part.tile_rows;
-    workspace_.bias.assign(norms, norms + count);
-    workspace_.bias.resize(static_cast<std::size_t>(padded(count)));
+    workspace_.bias.assign(static_cast<std::size_t>(padded(count)), F{0});
+    scaled_norms(base_, part.first + tile * part.tile_rows, count, workspace_.bias.data());
     return workspace_.bias.data();
   }
 
@@ -282,7 +281,7 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
   for (std::int64_t i = 0; i < row_count; ++i) ids[static_cast<std::size_t>(i)] = i * base.view.rows / row_count;
   std::vector<double> raw(ids.size());
   std::vector<double> query(static_cast<std::size_t>(base.view.cols));
-  const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, core::range_of_type<T>());
+  const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, core::range_of_type<T>(), base.scale);
   const double max_square_norm = *std::max_element(base.square_norms.begin(), base.square_norms.end());
   std::int64_t sharp = 0;
   for (std::int64_t i = 0; i < query_count; ++i) {
@@ -293,7 +292,10 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
     double nearest = std::numeric_limits<double>::infinity();
     for (const double distance : raw)
       if (distance > 0) nearest = std::min(nearest, distance);
-    sharp += bounds.error(queries.facts(q).square_norm, max_square_norm) <= kMaxError * nearest ? 1 : 0;
+    sharp +=
+        bounds.error(queries.facts(q).square_norm, max_square_norm) <= kMaxError * nearest * base.scale * base.scale
+            ? 1
+            : 0;
   }
   return 2 * sharp > query_count;
 }

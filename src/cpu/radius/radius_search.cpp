@@ -14,8 +14,8 @@
 #include "core/instantiate.hpp"
 #include "core/order.hpp"
 #include "core/score_bounds.hpp"
-#include "cpu/parallel.hpp"
 #include "cpu/finish_keys.hpp"
+#include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "cpu/sort_hits.hpp"
@@ -60,7 +60,7 @@ class RadiusTask {
         plan_(plan),
         request_(request),
         form_(core::form_of(plan.metric)),
-        bounds_(plan.metric, base.view.cols, plan.expanded, core::range_of_type<T>()),
+        bounds_(plan.metric, base.view.cols, plan.expanded, core::range_of_type<T>(), base.scale),
         workspace_(workspace) {}
 
   // Searches base rows [part, part_end) for queries [first, first + count); found[q] belongs to query first + q. Calls
@@ -145,8 +145,8 @@ class RadiusTask {
     workspace_.panels.resize(static_cast<std::size_t>(padded_rows * dims()));
     pack_panels(base_rows, dims(), workspace_.panels.data());
     if (plan_.expanded) {
-      workspace_.norms.assign(base_.square_norms.data() + tile, base_.square_norms.data() + tile + base_rows.count);
-      workspace_.norms.resize(static_cast<std::size_t>(padded_rows));
+      workspace_.norms.assign(static_cast<std::size_t>(padded_rows), F{0});
+      scaled_norms(base_, tile, base_rows.count, workspace_.norms.data());
     }
     workspace_.scores.resize(static_cast<std::size_t>(query_rows.count * padded_rows));
     workspace_.hits.resize(static_cast<std::size_t>(query_rows.count * blocks));
@@ -196,7 +196,8 @@ class RadiusTask {
   // Whether a score, raised by its error, proves that its point is within. An infinite one proves nothing: the key may
   // be no number, which is within no radius.
   bool is_within(std::int64_t q, F raised) const {
-    return bounds_.key_above(raised, queries_.facts(first_ + q).square_norm) <= request_.key_of(first_ + q);
+    return raised < std::numeric_limits<F>::infinity() &&
+           bounds_.key_above(raised, queries_.facts(first_ + q).square_norm) <= request_.key_of(first_ + q);
   }
 
   // Computes the keys of the first `count` ids; those within the radius are hits.
@@ -207,14 +208,12 @@ class RadiusTask {
     exact_sums(form_, plan_.metric.p, workspace_.exact_queries.data() + q * dims(), base_.exact_base(),
                workspace_.ids.data(), count, workspace_.raw.data());
     finalists_ += count;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const std::int64_t id = workspace_.ids[at];
-      const F key =
     const auto id_of = [&](std::int64_t i) { return workspace_.ids[static_cast<std::size_t>(i)]; };
     // The scores were read: their memory takes the keys.
     finish_keys(base_, query_facts, id_of, count, workspace_.raw.data(), workspace_.kept_scores.data());
-          static_cast<F>(core::finish(plan_.metric, workspace_.raw[at], query_facts, base_.facts(id), dims()));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t id = id_of(i);
+      const F key = workspace_.kept_scores[static_cast<std::size_t>(i)];
       if (!(key <= limit)) continue;
       found_[q]->count += 1;
       if (request_.count_only) continue;

@@ -11,8 +11,8 @@
 namespace kith::cpu {
 
 template <class F>
-CandidateClusters<F>::CandidateClusters(const Clusters<F>& base, const Metric& metric, std::int64_t k)
-    : base_(base), metric_(metric), bounds_(metric, base.dims), k_(static_cast<std::size_t>(k)) {}
+CandidateClusters<F>::CandidateClusters(const Clusters<F>& base, const Metric& metric, double scale, std::int64_t k)
+    : base_(base), metric_(metric), bounds_(metric, base.dims, scale), k_(static_cast<std::size_t>(k)) {}
 
 template <class F>
 void CandidateClusters<F>::measure(const F* center) {

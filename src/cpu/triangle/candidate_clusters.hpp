@@ -16,7 +16,8 @@ namespace kith::cpu {
 template <class F>
 class CandidateClusters {
  public:
-  CandidateClusters(const Clusters<F>& base, const Metric& metric, std::int64_t k);
+  // `scale`: PreparedRows::scale of the points.
+  CandidateClusters(const Clusters<F>& base, const Metric& metric, double scale, std::int64_t k);
 
   // Finds the candidates of queries within `radius` of the center.
   void find(const F* center, F radius);

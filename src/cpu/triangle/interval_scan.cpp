@@ -27,7 +27,7 @@ IntervalScan<T>::IntervalScan(const PreparedRows<T>& base, const Clusters<F>& cl
     : base_(base),
       clusters_(clusters),
       queries_(queries),
-      bounds_(base.metric, base.view.cols),
+      bounds_(base.metric, base.view.cols, base.scale),
       form_(core::metric_distance_form(base.metric)),
       k_(k),
       row_buffer_(static_cast<std::size_t>(base.view.cols)),
@@ -141,11 +141,11 @@ void IntervalScan<T>::rank_by_keys() {
   const std::size_t before = hits_.size();
   const bool full = static_cast<std::int64_t>(before) == k_;
   for (std::size_t i = 0; i < count; ++i) {
-    const double value = core::finish(metric, raw_[i], facts, base_.facts(ids_[i]), base_.view.cols);
-    hits_.push_back({static_cast<F>(value), ids_[i]});
+    const core::Hit<F> hit{keys_[i], ids_[i]};
+    if (!full || hit < hits_[before - 1]) hits_.push_back(hit);
   }
+  if (hits_.size() == before) return;
   sort_hits(hits_);
-  counts_.finalists += finalists;
   if (static_cast<std::int64_t>(hits_.size()) < k_) return;
   hits_.resize(static_cast<std::size_t>(k_));
   lower_search_bound(bounds_.search_bound(hits_.back().key));

@@ -57,7 +57,7 @@ struct TriangleWorker {
 
   TriangleWorker(const PreparedRows<T>& base, const Clusters<F>& clusters, const PreparedRows<T>& queries,
                  std::int64_t k)
-      : candidates(clusters, base.metric, k),
+      : candidates(clusters, base.metric, base.scale, k),
         search(base, clusters, queries, k),
         center(static_cast<std::size_t>(clusters.dims)) {}
 
