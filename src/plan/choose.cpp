@@ -48,35 +48,25 @@ void prefer(Plan& plan, double surviving, Plan brute) {
   plan.alternatives.insert(plan.alternatives.begin(), {brute.distance, brute.seconds});
 }
 
-Plan with_differences(Plan plan, const char* reason, const Options& options, const core::CpuFacts& facts,
-                      const IndexFacts& index) {
+// The shape may ask for products where the data ask for differences.
+Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core::CpuFacts& facts,
+                      const IndexFacts& index, const DataSamples& samples) {
+  Plan plan = plan_cpu(problem, options, facts, index.has_norms);
+  if (!plan.expanded || options.distance == DistanceStage::gemm || !samples.products_are_sharp ||
+      samples.products_are_sharp())
+    return plan;
   if (plan.distance == DistanceStage::gemm) {
     Options tiled = options;
     tiled.distance = DistanceStage::register_tiled;
     try {
-      plan = plan_cpu(plan.problem, tiled, facts);
+      plan = plan_cpu(problem, tiled, facts, false);
     } catch (const Error&) {
-      if (index.has_norms) return plan;  // slower, and as exact
-      throw;
+      return plan;  // slower, and as exact
     }
   }
   plan.expanded = false;
-  plan.reason = reason;
+  plan.reason = "points lie closer together than products can resolve at their distance from the origin";
   return plan;
-}
-
-// The shape may ask for products where the data ask for differences.
-Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core::CpuFacts& facts,
-                      const IndexFacts& index, const DataSamples& samples) {
-  Plan plan = plan_cpu(problem, options, facts);
-  if (!plan.expanded) return plan;
-  if (!index.has_norms)
-    return with_differences(plan, "norms for products do not fit the budget", options, facts, index);
-  if (options.distance == DistanceStage::gemm || !samples.products_are_sharp || samples.products_are_sharp())
-    return plan;
-  return with_differences(plan,
-                          "points lie closer together than products can resolve at their distance from the origin",
-                          options, facts, index);
 }
 
 // Brute force, unless a sample says that most of it is waste.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -89,8 +90,9 @@ std::int64_t preferred_tile(DistanceStage stage, const Shape& s) {
   return std::clamp<std::int64_t>(rows, core::kSlack, stage == DistanceStage::direct ? 8192 : 1024);
 }
 
-// The largest tiling that fits the budget: first as fast as can be, then smaller blocks, then smaller buffers.
-void fit(Plan& plan, const Shape& s, const core::CpuFacts& facts) {
+// The largest tiling that fits the budget: first as fast as can be, then smaller blocks, then smaller buffers. Returns
+// false where none does; workspace_bytes is then the least.
+bool fit(Plan& plan, const Shape& s, const core::CpuFacts& facts) {
   const std::int64_t part_limit = std::min(s.n, kMaxPartRows);
   const auto capacity = [&](double factor) {
     const auto wanted = static_cast<std::int64_t>(static_cast<double>(s.k) * factor) + core::kSlack;
@@ -102,22 +104,40 @@ void fit(Plan& plan, const Shape& s, const core::CpuFacts& facts) {
     for (std::int64_t block = kLargestBlock; block >= 1; block /= 2) {
       spread(plan, s, block);
       plan.workspace_bytes = workspace(plan, s, facts);
-      if (plan.workspace_bytes <= plan.budget_bytes) return;
+      if (plan.workspace_bytes <= plan.budget_bytes) return true;
     }
   }
   // Last resorts: the smallest tiles, then fewer threads.
   for (plan.base_tile = std::min(plan.base_tile, core::kSlack); plan.threads > 1; plan.threads /= 2) {
     spread(plan, s, 1);
     plan.workspace_bytes = workspace(plan, s, facts);
-    if (plan.workspace_bytes <= plan.budget_bytes) return;
+    if (plan.workspace_bytes <= plan.budget_bytes) return true;
   }
   spread(plan, s, 1);
   plan.workspace_bytes = workspace(plan, s, facts);
-  if (plan.workspace_bytes <= plan.budget_bytes) return;
-  throw Error(ErrorCode::out_of_memory,
-              fmt::format("a memory budget of {} bytes is too small: k = {} over {} points of {} dimensions needs at "
-                          "least {} bytes",
-                          plan.budget_bytes, s.k, s.n, s.d, plan.workspace_bytes));
+  return plan.workspace_bytes <= plan.budget_bytes;
+}
+
+// A stage, and whether squares come from norms and products: one multiplication a coordinate instead of a subtraction
+// and a multiplication.
+struct Variant {
+  DistanceStage distance;
+  bool expanded;
+};
+
+// What may run, the fastest first, in the order of `stages`. Without norms squares come from differences.
+std::vector<Variant> variants_of(const std::vector<Plan::Alternative>& stages, core::Form form, std::int64_t dims,
+                                 bool has_norms) {
+  std::vector<Variant> variants;
+  for (const Plan::Alternative& stage : stages) {
+    const bool multiplies = stage.distance == DistanceStage::gemm;
+    const bool expands = form == core::Form::squared &&
+                         (multiplies || (stage.distance == DistanceStage::register_tiled && dims >= kExpandFrom));
+    if (expands && has_norms) variants.push_back({stage.distance, true});
+    if (!expands || !multiplies) variants.push_back({stage.distance, false});
+    if (expands && multiplies && !has_norms) variants.push_back({DistanceStage::register_tiled, false});
+  }
+  return variants;
 }
 
 std::string reason_for(const Plan& plan, bool forced) {
@@ -142,37 +162,49 @@ Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::
   return plan;
 }
 
-Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts) {
+Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool has_norms) {
   if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
   if (options.method == Method::shifted_sort) return plan_cpu_shifted_sort(problem, options, facts);
   const core::Form form = core::form_of(options.metric);
-  Plan plan = begin_cpu_plan(problem, options, facts);
-  plan.method = Method::brute;
-  plan.select = SelectMethod::threshold_filter;
-
-  std::vector<Plan::Alternative> stages = rank_stages(problem, form, plan.threads, facts);
+  const Plan begun = begin_cpu_plan(problem, options, facts);
+  const std::vector<Plan::Alternative> stages = rank_stages(problem, form, begun.threads, facts);
   const bool forced = options.distance != DistanceStage::automatic;
-  const auto chosen = forced ? std::find_if(stages.begin(), stages.end(),
-                                            [&](const auto& stage) { return stage.distance == options.distance; })
-                             : stages.begin();
-  if (chosen == stages.end())
+  const auto is_chosen = [&](const Plan::Alternative& stage) { return stage.distance == options.distance; };
+  std::vector<Plan::Alternative> allowed;
+  std::copy_if(stages.begin(), stages.end(), std::back_inserter(allowed),
+               [&](const auto& stage) { return !forced || is_chosen(stage); });
+  if (allowed.empty())
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("distance stage gemm cannot compute {}: it is no matrix product", to_string(options.metric)));
-  plan.distance = chosen->distance;
-  plan.seconds = chosen->seconds;
-  // One multiplication a coordinate instead of a subtraction and a multiplication.
-  plan.expanded =
-      form == core::Form::squared && (plan.distance == DistanceStage::gemm ||
-                                      (plan.distance == DistanceStage::register_tiled && problem.dims >= kExpandFrom));
-  stages.erase(chosen);
-  plan.alternatives = std::move(stages);
 
-  fit(plan,
-      {problem.base_rows, problem.queries, problem.dims, problem.k, core::element_bytes(problem), needs_norms(plan)},
-      facts);
-  plan.reason = reason_for(plan, forced);
-  return plan;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Variant& variant : variants_of(allowed, form, problem.dims, has_norms)) {
+    Plan plan = begun;
+    plan.method = Method::brute;
+    plan.select = SelectMethod::threshold_filter;
+    plan.distance = variant.distance;
+    plan.expanded = variant.expanded;
+    for (const Plan::Alternative& stage : stages) {
+      if (stage.distance == variant.distance) {
+        plan.seconds = stage.seconds;
+      } else {
+        plan.alternatives.push_back(stage);
+      }
+    }
+    const Shape shape{problem.base_rows, problem.queries, problem.dims, problem.k, core::element_bytes(problem),
+                      needs_norms(plan)};
+    if (fit(plan, shape, facts)) {
+      plan.reason = least == std::numeric_limits<std::int64_t>::max() ? reason_for(plan, forced)
+                                                                      : "faster stages do not fit the budget";
+      return plan;
+    }
+    least = std::min(least, plan.workspace_bytes);
+  }
+  throw Error(ErrorCode::out_of_memory,
+              fmt::format("a memory budget of {} bytes is too small: k = {} over {} points of {} dimensions needs at "
+                          "least {} bytes",
+                          begun.budget_bytes, problem.k, problem.base_rows, problem.dims, least));
 }
 
 }  // namespace kith::plan

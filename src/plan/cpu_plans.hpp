@@ -11,8 +11,9 @@ namespace kith::plan {
 // A plan that has its problem, metric, threads and budget.
 Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::CpuFacts& facts);
 
-// By the method that was asked for; automatic is brute here, since only the data can tell of another.
-Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts);
+// By the method that was asked for; automatic is brute here, since only the data can tell of another. The fastest stage
+// that fits; `has_norms` tells whether the base has its norms, or memory to make them.
+Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool has_norms);
 
 // Fewer queries at a time, then fewer landmarks, then fewer threads make it fit.
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const core::CpuFacts& facts,

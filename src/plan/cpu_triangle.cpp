@@ -42,7 +42,7 @@ void fit_triangle(Plan& plan, const TriangleTuning& asked) {
     } else {
       throw Error(ErrorCode::out_of_memory,
                   fmt::format("a memory budget of {} bytes is too small for method triangle: the clusters of {} points "
-                              "of {} dimensions and a query need {} bytes",
+                              "of {} dimensions and a query need at least {} bytes",
                               plan.budget_bytes, plan.problem.base_rows, plan.problem.dims, plan.workspace_bytes));
     }
   }

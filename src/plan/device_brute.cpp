@@ -86,12 +86,25 @@ std::int64_t query_bytes(const Plan& plan) {
   return plan.candidates * (3 * element + 24) + plan.problem.k * (3 * element + 24) + 64;
 }
 
+// Bytes of a budget that scores and lists may take: half is for points, and some for turned points.
+std::int64_t usable_bytes(std::int64_t budget) {
+  const std::int64_t workspace = budget / 2;
+  return workspace - workspace / 8;
+}
+
+// The smallest budget of which so many bytes are usable.
+std::int64_t least_budget(std::int64_t usable) {
+  std::int64_t budget = usable / 7 * 16;
+  while (usable_bytes(budget) < usable) ++budget;
+  return budget;
+}
+
 // `n`: points that are on the device at a time.
 void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
   plan.base_tile = n;
   plan.query_block = plan.problem.queries;
   const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)); };
-  const std::int64_t usable = plan.workspace_bytes - plan.workspace_bytes / 8;  // the rest is for turned points
+  const std::int64_t usable = usable_bytes(plan.budget_bytes);
   const std::int64_t room = std::min(usable, policy.score_bytes);
   while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
   const std::int64_t least_tile = std::min(n, std::max<std::int64_t>(4 * plan.candidates, 65536));
@@ -100,9 +113,8 @@ void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
   while (bytes() > usable && plan.base_tile > 1) plan.base_tile = (plan.base_tile + 1) / 2;
   if (bytes() > usable)
     throw Error(ErrorCode::out_of_memory,
-                fmt::format("a memory budget of {} bytes is too small: k = {} of {} points needs at least {} bytes "
-                            "beside the points",
-                            plan.budget_bytes, plan.problem.k, plan.problem.base_rows, bytes()));
+                fmt::format("a memory budget of {} bytes is too small: k = {} of {} points needs at least {} bytes",
+                            plan.budget_bytes, plan.problem.k, plan.problem.base_rows, least_budget(bytes())));
 }
 
 [[noreturn]] void refuse_stage(const Problem& problem, const Options& options) {

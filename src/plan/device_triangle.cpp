@@ -107,11 +107,14 @@ Plan plan_device_triangle(const Problem& problem, const Options& options, const 
   const double base = centers + n * (point_bytes(problem, options, facts.policy) +
                                      static_cast<double>(cluster_bytes(problem) + kSortBytes));
   const double left = static_cast<double>(plan.budget_bytes) - base;
-  if (!is_resident(problem, options, facts) || left < static_cast<double>(kWorkspaceLeast))
+  // The points alone may take half of it.
+  const double least =
+      std::max(base + static_cast<double>(kWorkspaceLeast), 2 * n * point_bytes(problem, options, facts.policy));
+  if (static_cast<double>(plan.budget_bytes) < least)
     throw Error(ErrorCode::out_of_memory,
                 fmt::format("a memory budget of {} bytes is too small for method triangle: {} points of {} dimensions "
-                            "may take half of it, and need {:.0f} bytes with their clusters",
-                            plan.budget_bytes, problem.base_rows, problem.dims, base));
+                            "and their clusters need at least {:.0f} bytes",
+                            plan.budget_bytes, problem.base_rows, problem.dims, least));
   plan.workspace_bytes = static_cast<std::int64_t>(left / 2);
   while (options.triangle.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestLandmarks &&
          row_bytes(plan.triangle.base_landmarks) > plan.workspace_bytes / 4)

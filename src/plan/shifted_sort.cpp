@@ -55,7 +55,7 @@ ShiftedSortTuning decide(const Problem& problem, const ShiftedSortTuning& asked,
   throw Error(
       ErrorCode::out_of_memory,
       fmt::format("a memory budget of {} bytes is too small for method shifted-sort: {} orders of {} points of "
-                  "{} dimensions and a query need {} bytes",
+                  "{} dimensions and a query need at least {} bytes",
                   plan.budget_bytes, plan.shifted_sort.shifts, plan.problem.base_rows, plan.problem.dims, needed));
 }
 
