@@ -1,20 +1,49 @@
 // facts.cpp: threads, memory, tile sizes and the cost of a tile step on this CPU.
 #include "cpu/facts.hpp"
 
+#include <chrono>
+#include <mutex>
+#include <optional>
+
 #include "backend/machine.hpp"
 #include "cpu/simd/kernels.hpp"
 
 namespace kith::cpu {
+namespace {
+
+// To ask the system takes longer than a small search: what was free a moment ago will do.
+std::int64_t recently_free_memory() {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kRecent = std::chrono::milliseconds(50);
+  static std::mutex mutex;
+  static std::optional<Clock::time_point> asked;
+  static std::int64_t free = 0;
+  const std::lock_guard lock(mutex);
+  const Clock::time_point now = Clock::now();
+  if (!asked || now - *asked > kRecent) {
+    free = backend::free_memory();
+    asked = now;
+  }
+  return free;
+}
+
+// Asks the CPU, which takes microseconds on a virtual machine.
+bool best_target_is(const char* name) {
+  const std::vector<std::string> targets = simd_targets();
+  return !targets.empty() && targets.front() == name;
+}
+
+}  // namespace
 
 core::CpuFacts facts() {
   core::CpuFacts facts;
   facts.threads = backend::available_threads();
-  facts.free_memory = backend::free_memory();
+  facts.free_memory = recently_free_memory();
   facts.block_rows = tiled_block_rows<float>();
   facts.block_rows_double = tiled_block_rows<double>();
   // AVX2 has half the registers of AVX-512, so its tile is smaller and reuses each load less often.
-  const std::vector<std::string> targets = simd_targets();
-  if (!targets.empty() && targets.front() == "AVX2") facts.register_tiled.step = 2e-11;
+  static const bool is_avx2 = best_target_is("AVX2");
+  if (is_avx2) facts.register_tiled.step = 2e-11;
   return facts;
 }
 
