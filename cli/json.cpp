@@ -28,6 +28,7 @@ Json to_json(const Plan& plan) {
           {"select", to_string(plan.select)},
           {"expanded", plan.expanded},
           {"threads", plan.threads},
+          {"threads_reason", plan.threads_reason},
           {"query_block", plan.query_block},
           {"base_tile", plan.base_tile},
           {"base_splits", plan.base_splits},

@@ -143,7 +143,12 @@ void add_backend(CLI::App& command, Context& context, Backend& backend, const st
 }
 
 void add_threads(CLI::App& command, int& threads) {
-  add_integer(command, "--threads", threads, "CPU threads; 0 = all that this process may use", 0)->group(kSearchGroup);
+  add_integer(
+      command, "--threads", threads,
+      "CPU threads; 0 = as many as the work is worth, at most what 'kith info' says: the least of CPU affinity, CPU "
+      "quota, KITH_NUM_THREADS, OMP_NUM_THREADS",
+      0)
+      ->group(kSearchGroup);
 }
 
 void add_memory(CLI::App& command, std::int64_t& memory) {

@@ -9,17 +9,12 @@ function(kith_dependency name)
   target_link_libraries(kith_dep_${name} INTERFACE ${ARGN})
 endfunction()
 
+# The threads are the library's own; OpenMP tells how many a caller wants, and OpenBLAS how many it may start.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 kith_dependency(threads OpenMP::OpenMP_CXX Threads::Threads)
-if(KITH_STD_THREADS)
-  # OpenMP stays: OpenBLAS takes its number of threads from it.
-  target_compile_definitions(kith_dep_threads INTERFACE KITH_STD_THREADS=1)
-  kith_summary("threads" "std::thread")
-else()
-  kith_summary("threads" "OpenMP ${OpenMP_CXX_VERSION}")
-endif()
 
-# The OpenMP flavour of OpenBLAS shares its threads with ours; Debian keeps the flavours in folders of their own.
+# The OpenMP flavor of OpenBLAS can be kept to one thread for each of ours apart; that of pthreads has one setting for the
+# process. Debian keeps the flavors in folders of their own.
 find_path(KITH_OPENBLAS_INCLUDE_DIR cblas.h
   PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
 find_library(KITH_OPENBLAS_LIBRARY openblas
@@ -31,7 +26,7 @@ if(KITH_OPENBLAS_INCLUDE_DIR AND KITH_OPENBLAS_LIBRARY)
 else()
   pkg_check_modules(OpenBLAS REQUIRED IMPORTED_TARGET openblas)
   kith_dependency(blas PkgConfig::OpenBLAS)
-  kith_summary("blas" "OpenBLAS ${OpenBLAS_VERSION}, not known to be its OpenMP flavour")
+  kith_summary("blas" "OpenBLAS ${OpenBLAS_VERSION}, not known to be its OpenMP flavor")
 endif()
 
 pkg_check_modules(Highway REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)

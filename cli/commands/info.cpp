@@ -44,6 +44,7 @@ Json device_to_json(Backend backend, const Device& device) {
 
 Json describe_build() {
   const support::Machine machine = support::inspect_machine();
+  const HostLimits limits = host_limits();
   Json object = json_object("info");
   object["backends"] = Json::array();
   for (const Backend backend : available_backends()) object["backends"].push_back(to_string(backend));
@@ -55,8 +56,12 @@ Json describe_build() {
   object["cpu"] = {{"model", machine.cpu_model},
                    {"cores", machine.cores},
                    {"usable_cores", machine.usable_cores},
+                   {"threads", limits.threads},
+                   {"threads_source", limits.threads_source},
                    {"simd_targets", simd_targets()}};
-  object["memory"] = {{"total_bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}};
+  object["memory"] = {{"total_bytes", machine.memory_bytes},
+                      {"available_bytes", limits.memory_bytes},
+                      {"available_source", limits.memory_source}};
   object["devices"] = Json::array({{{"backend", "cpu"}, {"name", machine.cpu_model}}});
   for (const Backend backend : available_backends())
     for (const Device& device : devices(backend)) object["devices"].push_back(device_to_json(backend, device));
@@ -94,14 +99,16 @@ void print_build(const Json& build) {
   }
   const Json& cpu = build["cpu"];
   text += fmt::format("metrics     {}\nformats     {}\n", words(build["metrics"]), words(build["formats"]));
-  text += fmt::format("cpu         {}, {} of {} cores\nsimd        {}\n", cpu["model"].get<std::string>(),
-                      cpu["usable_cores"].get<int>(), cpu["cores"].get<int>(), words(cpu["simd_targets"]));
+  text += fmt::format("cpu         {}, {} of {} cores\nsimd        {}\nthreads     {} ({})\n",
+                      cpu["model"].get<std::string>(), cpu["usable_cores"].get<int>(), cpu["cores"].get<int>(),
+                      words(cpu["simd_targets"]), cpu["threads"].get<int>(), cpu["threads_source"].get<std::string>());
   for (const Json& device : build["devices"]) {
     if (device.contains("policy")) text += device_text(device);
   }
-  text +=
-      fmt::format("memory      {}, {} available\n", format_bytes(build["memory"]["total_bytes"].get<std::int64_t>()),
-                  format_bytes(build["memory"]["available_bytes"].get<std::int64_t>()));
+  text += fmt::format("memory      {}, {} available ({})\n",
+                      format_bytes(build["memory"]["total_bytes"].get<std::int64_t>()),
+                      format_bytes(build["memory"]["available_bytes"].get<std::int64_t>()),
+                      build["memory"]["available_source"].get<std::string>());
   write_stdout(text);
 }
 

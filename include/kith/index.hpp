@@ -44,6 +44,7 @@ class KITH_API Index {
   explicit Index(MatrixView<T> base, Options options = {}, void* stream = nullptr);
   // Keeps the matrix.
   explicit Index(Matrix<T>&& base, Options options = {});
+  // An index that was moved from has no points: all but assignment and destruction throw Error(invalid_argument).
   Index(Index&&) noexcept;
   Index& operator=(Index&&) noexcept;
   ~Index();
@@ -90,6 +91,7 @@ class KITH_API Index {
   struct State;
   friend struct OneSearch;
   explicit Index(std::unique_ptr<State> state);
+  const State& state() const;
 
   std::unique_ptr<State> state_;
 };

@@ -4,6 +4,7 @@
 #include "kith/error.hpp"
 #include "kith/graph.hpp"
 #include "kith/index.hpp"
+#include "kith/machine.hpp"
 #include "kith/matrix.hpp"
 #include "kith/metric.hpp"
 #include "kith/options.hpp"

@@ -173,7 +173,9 @@ struct Options {
   Method method = Method::automatic;
   DistanceStage distance = DistanceStage::automatic;
   SelectMethod select = SelectMethod::automatic;
-  int threads = 0;  // CPU threads; 0 = all that this process may use
+  // CPU threads; 0 = as many as the work is worth, at most host_limits().threads (kith/machine.hpp). A number is taken
+  // as it is; fewer do the work where the system grants no more.
+  int threads = 0;
   // Bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free, on a device half of it.
   std::int64_t memory_budget = 0;
   bool check_finite = true;  // off: NaN or Inf in the input give an unspecified answer, never a crash

@@ -49,6 +49,7 @@ struct Plan {
   std::vector<Pass> passes;
   bool tries_passes = false;  // on a few queries first, where a pass that fails would cost more than that
   int threads = 1;
+  std::string threads_reason;    // on the CPU: why so many
   std::int64_t query_block = 0;  // queries of a tile
   std::int64_t base_tile = 0;    // base rows of a tile
   std::int64_t base_splits = 1;  // parts of the base searched independently, then merged

@@ -6,8 +6,9 @@
 >>> indices[:, 0].tolist()
 [0, 1]
 
-Searches release the GIL, may run in several threads at once, and stop at Ctrl-C. A forked process searches with one
-thread, since the threads of its parent are not there; processes started by 'spawn' or 'forkserver' have all of them.
+Searches release the GIL, may run in several threads at once, and stop at Ctrl-C; a forked process searches as its
+parent does. Without a number of threads a search takes as many as its work is worth, at most the least of CPU affinity,
+CPU quota of the container, KITH_NUM_THREADS, and OMP_NUM_THREADS or threadpoolctl: :func:`show_versions` tells.
 
 Arrays may come from NumPy, PyTorch, CuPy, JAX, or anything with DLPack or ``__cuda_array_interface__``; the answer comes
 back in the library, and on the device, of the queries.

@@ -85,7 +85,8 @@ def search(
         Methods are brute, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by shifted-sort
         are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev distances.
     backend : "auto", "cpu" or "cuda"
-    threads : CPU threads; None for all that this process may use
+    threads : CPU threads; None for as many as the work is worth, at most the least of CPU affinity, CPU quota of the
+        container, KITH_NUM_THREADS, and OMP_NUM_THREADS or threadpoolctl (:func:`kith.show_versions` tells which)
     memory : bytes of workspace beyond inputs and outputs, as a number or as "512MiB", "1GB"; None for a quarter of
         what is free
     check_finite : False skips the look for NaN and infinity, which are otherwise a ValueError

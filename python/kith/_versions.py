@@ -15,7 +15,8 @@ _COMPANIONS = ("numpy", "scipy", "sklearn", "torch", "cupy", "jax", "tqdm")
 
 
 def versions() -> Dict[str, Union[str, List[str]]]:
-    """Versions, backends, instruction sets and devices, as a dictionary."""
+    """Versions, backends, instruction sets, devices, and what a search may use here, as a dictionary."""
+    limits = _kith.host_limits()
     found: Dict[str, Union[str, List[str]]] = {
         "kith": __version__,
         "python": sys.version.split()[0],
@@ -24,6 +25,8 @@ def versions() -> Dict[str, Union[str, List[str]]]:
         "cuda": "in the build" if _kith.has_cuda else "not in the build",
         "devices": [device["name"] for device in _kith.cuda_devices()],
         "simd": _kith.simd_targets(),
+        "threads": f"{limits['threads']} ({limits['threads_source']})",
+        "memory": f"{limits['memory'] / 2**30:.1f} GiB available ({limits['memory_source']})",
         "metrics": _kith.metrics(),
         "formats": _kith.format_names(),
     }

@@ -13,6 +13,7 @@
 
 #include "array.hpp"
 #include "bindings.hpp"
+#include "gil.hpp"
 #include "kith/io.hpp"
 #include "owned_array.hpp"
 
@@ -55,7 +56,7 @@ nb::object read(const std::string& path, const std::string& format, const std::s
   const io::LoadOptions options = load_options(format, array, std::move(columns));
   io::Array loaded;
   {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     loaded = io::load(path, options);
   }
   return to_numpy(loaded);
@@ -65,7 +66,7 @@ nb::dict read_all(const std::string& path, const std::string& format) {
   const io::LoadOptions options = load_options(format, "", {});
   io::NamedArrays loaded;
   {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     loaded = io::load_all(path, options);
   }
   nb::dict arrays;
@@ -82,7 +83,7 @@ void write(const std::string& path, const std::vector<std::pair<std::string, nb:
     named.emplace_back(name, io::Array(array.type(), array.rank(), array.rows(), array.cols(), array.data(),
                                        array.row_stride(), array.col_stride(), nullptr));
   }
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   io::save(path, named, options);
 }
 

@@ -16,14 +16,13 @@
 #include "array.hpp"
 #include "bindings.hpp"
 #include "cuda_streams.hpp"
-#include "fork.hpp"
 #include "watch.hpp"
 
 namespace kith::python {
 namespace {
 
 template <Element T>
-using SharedIndex = std::shared_ptr<const kith::Index<T>>;
+using OwnedIndex = std::unique_ptr<const kith::Index<T>>;
 
 // An argument that may be None.
 class OptionalArray {
@@ -61,22 +60,11 @@ class Lists {
   std::optional<Array> distances_;
 };
 
-// Keeps the memory of the base. The index inside is made anew in a forked process, for one thread.
+// Keeps the memory of the base.
 class Index {
-  void make(std::uintptr_t stream, nb::handle progress) {
-    visit_points(base_, [&]<Element T>(MatrixView<T> view) {
-      index_ = watched(progress, [&] {
-        const CurrentDevice current(cuda_device_);
-        return std::make_shared<const kith::Index<T>>(view, after_fork(options_), cuda_stream(stream));
-      });
-    });
-    generation_ = fork_generation();
-  }
-
   // Calls f with the kith::Index on its device, on which the arrays of the call lie unless they lie on the host.
   template <class F>
   auto run(std::initializer_list<const Array*> arrays, std::uintptr_t stream, nb::handle progress, F f) {
-    if (generation_ != fork_generation()) make(0, progress);
     const int device = cuda_device_of(arrays);
     if (device >= 0 && device != cuda_device_)
       throw Error(ErrorCode::invalid_argument, "an array lies on CUDA device " + std::to_string(device) +
@@ -85,30 +73,34 @@ class Index {
       pending_ = true;
       stream_ = stream;
     }
-    const auto index = index_;  // stays while it is searched, whoever makes another
     return std::visit(
-        [&]<Element T>(const SharedIndex<T>& made) {
+        [&]<Element T>(const OwnedIndex<T>& made) {
           return watched(progress, [&] {
             const CurrentDevice current(cuda_device_);
             return f(*made);
           });
         },
-        index);
+        index_);
   }
 
  public:
   Index(nb::handle base, const Options& options, std::uintptr_t stream, nb::handle progress)
-      : base_(base, false), options_(options), cuda_device_(base_.cuda_device()) {
+      : base_(base, false), cuda_device_(base_.cuda_device()) {
     if (base_.memory() == Memory::host && options.backend != Backend::cpu) cuda_device_ = current_cuda_device();
     pending_ = base_.cuda_device() >= 0;
     stream_ = stream;
-    make(stream, progress);
+    visit_points(base_, [&]<Element T>(MatrixView<T> view) {
+      index_ = watched(progress, [&] {
+        const CurrentDevice current(cuda_device_);
+        return std::make_unique<const kith::Index<T>>(view, options, cuda_stream(stream));
+      });
+    });
   }
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
   ~Index() {
     if (!pending_) return;
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     drain(cuda_device_);
   }
 
@@ -181,19 +173,17 @@ class Index {
   // Waits for the stream of the last call, the only one on which answers are under way: the index may go.
   void wait() {
     if (!pending_) return;
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     synchronize(cuda_device_, stream_);
     pending_ = false;
   }
 
  private:
   Array base_;
-  Options options_;
   int cuda_device_;                         // of the index, also where the base is of the host; -1 for none
   std::atomic<bool> pending_ = false;       // answers on the device may be under way on some stream
   std::atomic<std::uintptr_t> stream_ = 0;  // of the last of them
-  int generation_ = 0;
-  std::variant<SharedIndex<float>, SharedIndex<double>, SharedIndex<std::uint8_t>, SharedIndex<std::int8_t>> index_;
+  std::variant<OwnedIndex<float>, OwnedIndex<double>, OwnedIndex<std::uint8_t>, OwnedIndex<std::int8_t>> index_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "cuda_streams.hpp"
+#include "gil.hpp"
 #include "kith/kith.hpp"
 
 namespace kith::python {
@@ -38,6 +39,16 @@ nb::list device_list() {
   return list;
 }
 
+nb::dict host_limits_of() {
+  const HostLimits limits = host_limits();
+  nb::dict found;
+  found["threads"] = limits.threads;
+  found["threads_source"] = limits.threads_source;
+  found["memory"] = limits.memory_bytes;
+  found["memory_source"] = limits.memory_source;
+  return found;
+}
+
 }  // namespace
 
 void bind_machine(nb::module_& module) {
@@ -45,6 +56,7 @@ void bind_machine(nb::module_& module) {
   module.def("backends", [] { return names_of(available_backends()); });
   module.def("cuda_devices", &device_list);
   module.def("simd_targets", &simd_targets);
+  module.def("host_limits", &host_limits_of);
   module.def("metrics", &metric_names);
   const auto def_names = [&](const char* name, auto* values) {
     module.def(
@@ -57,7 +69,7 @@ void bind_machine(nb::module_& module) {
   module.def(
       "synchronize",
       [](int device, std::uintptr_t stream) {
-        const nb::gil_scoped_release released;
+        const GilReleased released;
         synchronize(device, stream);
       },
       nb::arg("device"), nb::arg("stream"));

@@ -4,6 +4,8 @@
 
 NB_MODULE(_kith, module) {
   using namespace kith::python;
+  // The process may end while a thread searches, whose objects then stay: nothing to tell a user about.
+  nanobind::set_leak_warnings(false);
   module.doc() = "The C++ side of kith; use the functions of kith itself.";
   bind_errors(module);
   bind_machine(module);

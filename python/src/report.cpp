@@ -106,6 +106,7 @@ void bind_report(nb::module_& module) {
           "select", [](const Plan& plan) { return to_string(plan.select); }, "The selection stage.")
       .def_ro("expanded", &Plan::expanded, "Euclidean candidates come from norms and products.")
       .def_ro("threads", &Plan::threads)
+      .def_ro("threads_reason", &Plan::threads_reason, "Why so many.")
       .def_ro("query_block", &Plan::query_block)
       .def_ro("base_tile", &Plan::base_tile)
       .def_ro("base_splits", &Plan::base_splits)

@@ -8,7 +8,6 @@
 #include "array.hpp"
 #include "bindings.hpp"
 #include "cuda_streams.hpp"
-#include "fork.hpp"
 #include "owned_array.hpp"
 #include "watch.hpp"
 
@@ -30,7 +29,7 @@ SearchReport search_into(nb::handle base, nb::handle queries, const Options& opt
     const NeighborsView<D> out{ids_out.output<std::int64_t>(count), distances_out.output<D>(count), ids_out.memory()};
     return watched(progress, [&] {
       const CurrentDevice current(device);
-      return kith::search_into(base_view, query_view, k, out, after_fork(options), cuda_stream(stream));
+      return kith::search_into(base_view, query_view, k, out, options, cuda_stream(stream));
     });
   });
 }
@@ -47,7 +46,7 @@ void distances_into(nb::handle base, nb::handle queries, nb::handle distances, c
     auto* out = out_array.output<DistanceOf<T>>(query_view.rows * base_view.rows);
     watched(progress, [&] {
       const CurrentDevice current(device);
-      kith::distances_into(base_view, query_view, out, after_fork(options), cuda_stream(stream));
+      kith::distances_into(base_view, query_view, out, options, cuda_stream(stream));
     });
   });
 }

@@ -9,7 +9,6 @@
 #include "array.hpp"
 #include "bindings.hpp"
 #include "cuda_streams.hpp"
-#include "fork.hpp"
 #include "kith/error.hpp"
 #include "watch.hpp"
 
@@ -34,7 +33,7 @@ void select(nb::handle matrix, std::int64_t k, bool largest, const std::string& 
   options.output = output_named(output);
   options.backend = parse_backend(backend);
   options.method = parse_select_method(method);
-  options.threads = threads_after_fork(threads);
+  options.threads = threads;
   options.memory_budget = memory;
   options.progress = &Watch::on_progress;
   const Array array(matrix, false);

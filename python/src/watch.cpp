@@ -29,7 +29,7 @@ bool Watch::report(const Progress& progress) {
   const auto now = std::chrono::steady_clock::now();
   if (!last && now - last_ < kInterval) return true;
   last_ = now;
-  const nb::gil_scoped_acquire acquired;
+  const GilAcquired acquired;
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!progress_.is_none()) progress_(progress.done, progress.total);

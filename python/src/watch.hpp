@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bindings.hpp"
+#include "gil.hpp"
 #include "kith/error.hpp"
 #include "kith/options.hpp"
 
@@ -25,7 +26,7 @@ class Watch {
   // Runs f with the GIL on a thread that is in a call under a Watch; what Python raises in it stops the work.
   template <class F>
   static auto run_python(F f) {
-    const nb::gil_scoped_acquire acquired;
+    const GilAcquired acquired;
     try {
       return f();
     } catch (nb::python_error& error) {
@@ -51,7 +52,7 @@ template <class Work>
 auto watched(nb::handle progress, Work work) {
   Watch watch(progress);
   try {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     return work();
   } catch (const Error&) {
     watch.rethrow();

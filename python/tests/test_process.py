@@ -74,28 +74,16 @@ def test_the_gil_is_released(rng):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_child_searches_by_one_thread(rng):
+def test_a_forked_child_searches_as_its_parent(rng):
     base = rng.standard_normal((3000, 32)).astype(np.float32)
-    index = kith.Index(base, backend="cpu")
+    index = kith.Index(base, backend="cpu", threads=3)
     want = index.search(base[:200], 5)  # the parent has used threads
     answers = multiprocessing.get_context("fork").SimpleQueue()
 
     def child():
-        got = index.search(base[:200], 5)
-        once = kith.search(base, base[:200], 5, backend="cpu")
-        try:
-            kith.search(base, base, 1, threads=2, backend="cpu")
-            refused = False
-        except ValueError as error:
-            refused = "fork" in str(error)
-        answers.put(
-            (
-                bool((got.indices == want.indices).all()),
-                bool((once.indices == want.indices).all()),
-                refused,
-                got.report.plan.threads,
-            )
-        )
+        got = [index.search(base[:200], 5), kith.search(base, base[:200], 5, backend="cpu", threads=3)]
+        threads = len(os.listdir("/proc/self/task"))
+        answers.put(([bool((one.indices == want.indices).all()) for one in got], got[0].report.plan.threads, threads))
 
     process = multiprocessing.get_context("fork").Process(target=child)
     process.start()
@@ -103,7 +91,36 @@ def test_a_forked_child_searches_by_one_thread(rng):
     hung = process.is_alive()
     if hung:
         process.kill()
-    assert not hung and answers.get() == (True, True, True, 1)
+    assert not hung
+    right, planned, threads = answers.get()
+    assert all(right) and planned == 3 and threads >= 3
+
+
+@pytest.mark.parametrize("distance", ["auto", "gemm"])
+def test_python_ends_while_a_daemon_thread_searches(distance):
+    """With the usual exit code and no message: the thread wants the GIL when nobody has it any more."""
+    script = textwrap.dedent(f"""
+        import threading, time, numpy as np, kith
+        points = np.random.default_rng(0).random((200_000, 64), dtype=np.float32)
+        begun = threading.Event()
+        def search():
+            kith.search(points, points, 10, distance="{distance}", backend="cpu", method="brute",
+                        progress=lambda done, total: begun.set())
+        threading.Thread(target=search, daemon=True).start()
+        begun.wait()
+        """)
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_limits_of_other_libraries_are_kept():
+    """threadpoolctl sets OpenMP's number of threads in the calling thread, which an index asks at every search."""
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    index = kith.Index(np.zeros((100_000, 32), np.float32), backend="cpu")
+    with threadpoolctl.threadpool_limits(1):
+        assert index.explain(10_000, 10).threads == 1
+        assert kith.explain((100_000, 32), 10_000, 10, backend="cpu").threads == 1
 
 
 def test_nothing_is_left_when_the_interpreter_ends():
@@ -155,4 +172,6 @@ def test_memory_does_not_grow():
 def test_versions(capsys):
     kith.show_versions()
     assert f"kith       {kith.__version__}" in capsys.readouterr().out
-    assert "cpu" in kith.versions()["backends"]
+    versions = kith.versions()
+    assert "cpu" in versions["backends"]
+    assert int(versions["threads"].split()[0]) >= 1 and "(" in versions["threads"]

@@ -27,8 +27,8 @@ Symmetrize parse_symmetrize(std::string_view name) {
 
 template <Element T>
 auto Index<T>::graph(std::int64_t k, Symmetrize symmetrize, void* stream) const -> Graph<D> {
-  state_->check(state_->self(stream), k);
   return api::guarded([&] {
+    state().check(state().self(stream), k);
     Graph<D> made;
     made.points = rows();
     made.indptr.resize(static_cast<std::size_t>(made.points) + 1);
@@ -39,15 +39,15 @@ auto Index<T>::graph(std::int64_t k, Symmetrize symmetrize, void* stream) const 
 
 template <Element T>
 SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const GraphLists<D>& out, void* stream) const {
-  const api::Asked<T> asked = state_->self(stream);
-  state_->check(asked, k);
-  state_->check_memory(out.memory, "an answer");
-  if (out.indptr == nullptr || !out.allocate)
-    throw Error(ErrorCode::invalid_argument, "indptr must point to points + 1 elements, and allocate be a function");
   return api::reported([&](SearchReport& report) {
-    const auto search = state_->begin(asked, out.memory);
-    report.plan = plan::choose(state_->problem(rows(), k + 1), options(), state_->machine, state_->index->facts(),
-                               search->samples());
+    const api::Asked<T> asked = state().self(stream);
+    state().check(asked, k);
+    state().check_memory(out.memory, "an answer");
+    if (out.indptr == nullptr || !out.allocate)
+      throw Error(ErrorCode::invalid_argument, "indptr must point to points + 1 elements, and allocate be a function");
+    const auto search = state().begin(asked, out.memory);
+    report.plan = plan::choose(state().problem(rows(), k + 1), options(), backend::for_this_thread(state().machine),
+                               state().index->facts(), search->samples());
     const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
     search->graph(report.plan, symmetrize, {out.indptr, allocate, out.memory}, report);
   });

@@ -11,16 +11,22 @@ namespace kith {
 template <Element T>
 Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* stream, Memory others)
     : base(base_), options(std::move(options_)) {
-  api::check_view(base, "base");
-  api::check_dims(base.cols);
-  options.backend = api::check_options(options, api::either(base.memory, others));
   api::guarded([&] {
+    api::check_view(base, "base");
+    api::check_dims(base.cols);
+    options.backend = api::check_options(options, api::either(base.memory, others));
     machine = backend::machine_of(options.backend);
     plan::IndexFacts facts = plan::choose_index(problem(1, 1), options, machine);
     if (base.memory == Memory::device) facts.resident = true;
     const auto& table = backend::table_of(options.backend).template of<T>();
-    index = table.make_index({base, options, facts, stream, &cpu::check_base<T>});
+    index = table.make_index({base, options, facts, stream, &cpu::check_base<T>, threads()});
   });
+}
+
+template <Element T>
+int Index<T>::State::threads() const {
+  const auto* const cpu = std::get_if<core::CpuFacts>(&machine);
+  return options.threads > 0 ? options.threads : cpu != nullptr ? cpu->threads : 1;
 }
 
 template <Element T>
@@ -74,30 +80,39 @@ template <Element T>
 Index<T>::~Index() = default;
 
 template <Element T>
+auto Index<T>::state() const -> const State& {
+  if (state_ == nullptr)
+    throw Error(ErrorCode::invalid_argument, "this index has no points any more: it was moved from");
+  return *state_;
+}
+
+template <Element T>
 std::int64_t Index<T>::rows() const {
-  return state_->base.rows;
+  return state().base.rows;
 }
 
 template <Element T>
 std::int64_t Index<T>::dims() const {
-  return state_->base.cols;
+  return state().base.cols;
 }
 
 template <Element T>
 const Options& Index<T>::options() const {
-  return state_->options;
+  return state().options;
 }
 
 template <Element T>
 Memory Index<T>::memory() const {
-  return state_->base.memory;
+  return state().base.memory;
 }
 
 template <Element T>
 Plan Index<T>::explain(std::int64_t queries, std::int64_t k) const {
-  const Problem problem = state_->problem(queries, k);
-  api::check_problem(problem);
-  return api::guarded([&] { return plan::choose(problem, options(), state_->machine, state_->index->facts()); });
+  return api::guarded([&] {
+    const Problem problem = state().problem(queries, k);
+    api::check_problem(problem);
+    return plan::choose(problem, options(), backend::for_this_thread(state().machine), state().index->facts());
+  });
 }
 
 // The functions of State too, which the other files of Index call.

@@ -8,6 +8,7 @@
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "backend/contract.hpp"
+#include "backend/registry.hpp"
 #include "kith/index.hpp"
 
 namespace kith {
@@ -39,6 +40,8 @@ struct Index<T>::State {
   // What this backend can reach.
   void check_memory(Memory memory, const char* role) const;
 
+  // The most that the CPU may use.
+  int threads() const;
   Problem problem(std::int64_t queries, std::int64_t k) const {
     return {base.rows, queries, base.cols, k, dtype_of<T>()};
   }

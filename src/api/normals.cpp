@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/fp_environment.hpp"
 #include "kith/error.hpp"
 #include "kith/reduce.hpp"
 
@@ -82,6 +83,7 @@ bool points_back(const std::vector<double>& direction) {
 
 template <class D>
 Matrix<D> normals(const Matrix<D>& covariances, std::int64_t dims) {
+  const core::DefaultFpEnvironment environment;
   if (dims < 1 || covariances.cols() != dims * (dims + 1) / 2)
     throw Error(ErrorCode::invalid_argument, fmt::format("covariances of {} columns; {} dimensions have {}",
                                                          covariances.cols(), dims, dims * (dims + 1) / 2));

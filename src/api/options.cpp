@@ -1,7 +1,9 @@
 #include "kith/options.hpp"
 
 #include "backend/host.hpp"
+#include "backend/machine.hpp"
 #include "backend/registry.hpp"
+#include "kith/machine.hpp"
 
 namespace kith {
 namespace {
@@ -26,6 +28,12 @@ std::vector<Device> devices(Backend backend) {
 
 std::vector<std::string> simd_targets() {
   return cpu::simd_targets();
+}
+
+HostLimits host_limits() {
+  const backend::ThreadLimit threads = backend::available_threads();
+  const backend::MemoryLimit memory = backend::free_memory();
+  return {threads.threads, threads.source, memory.bytes, memory.source};
 }
 
 std::vector<Method> search_methods(Backend backend) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/fp_environment.hpp"
+
 namespace kith {
 namespace {
 
@@ -23,6 +25,7 @@ std::size_t bin_of(double ratio) {
 }  // namespace
 
 DistanceRatios summarize_ratios(std::vector<double> ratios) {
+  const core::DefaultFpEnvironment environment;
   DistanceRatios result;
   const auto bounded = std::partition(ratios.begin(), ratios.end(), [](double r) { return std::isfinite(r); });
   result.unbounded = ratios.end() - bounded;
@@ -44,6 +47,7 @@ DistanceRatios summarize_ratios(std::vector<double> ratios) {
 }
 
 std::string histogram_text(const DistanceRatios& ratios) {
+  const core::DefaultFpEnvironment environment;
   std::size_t last = 0;
   for (std::size_t i = 0; i < ratios.histogram.size(); ++i)
     if (ratios.histogram[i].queries > 0) last = i;

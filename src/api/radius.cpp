@@ -28,7 +28,7 @@ core::RadiusQuery<D> checked_radii(std::span<const D> radii, std::int64_t querie
   }
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
-  query.max_hits = backend::free_memory() / kHitBytes;
+  query.max_hits = backend::free_memory().bytes / kHitBytes;
   return query;
 }
 
@@ -36,19 +36,19 @@ template <Element T, class State>
 SearchReport search_within_into(const State& state, const api::Asked<T>& asked, std::span<const DistanceOf<T>> radii,
                                 const RadiusLists<DistanceOf<T>>& out) {
   using D = DistanceOf<T>;
-  if (!asked.exclude_self) state.check(asked, 1);
-  state.check_memory(out.memory, "an answer");
-  if (out.offsets == nullptr)
-    throw Error(ErrorCode::invalid_argument, "offsets must point to queries + 1 elements (null pointer)");
   return api::reported([&](SearchReport& report) {
+    if (!asked.exclude_self) state.check(asked, 1);
+    state.check_memory(out.memory, "an answer");
+    if (out.offsets == nullptr)
+      throw Error(ErrorCode::invalid_argument, "offsets must point to queries + 1 elements (null pointer)");
     core::RadiusQuery<D> query = checked_radii(radii, asked.queries.rows, state.options.metric);
     query.count_only = !out.allocate;
     query.exclude_self = asked.exclude_self;
     RadiusLists<D> lists{out.offsets, {}, out.memory};
     if (out.allocate) lists.allocate = api::checked_allocate<D>(out.allocate, out.memory);
     const auto search = state.begin(asked, out.memory);
-    report.plan = plan::choose_radius(state.problem(asked.queries.rows, 0), state.options, state.machine,
-                                      state.index->facts(), search->samples());
+    report.plan = plan::choose_radius(state.problem(asked.queries.rows, 0), state.options,
+                                      backend::for_this_thread(state.machine), state.index->facts(), search->samples());
     search->search_radius(report.plan, query, lists, report);
   });
 }
@@ -56,8 +56,8 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
 template <Element T, class State>
 RadiusNeighbors<DistanceOf<T>> search_within(const State& state, const api::Asked<T>& asked,
                                              std::span<const DistanceOf<T>> radii, RadiusOutput output) {
-  if (!asked.exclude_self) state.check(asked, 1);
   return api::guarded([&] {
+    if (!asked.exclude_self) state.check(asked, 1);
     RadiusNeighbors<DistanceOf<T>> found;
     found.queries = asked.queries.rows;
     found.offsets.resize(static_cast<std::size_t>(found.queries) + 1);
@@ -73,25 +73,25 @@ RadiusNeighbors<DistanceOf<T>> search_within(const State& state, const api::Aske
 template <Element T>
 auto Index<T>::search_radius(MatrixView<T> queries, std::span<const D> radii, RadiusOutput output, void* stream) const
     -> RadiusNeighbors<D> {
-  return search_within<T>(*state_, {queries, stream}, radii, output);
+  return search_within<T>(state(), {queries, stream}, radii, output);
 }
 
 template <Element T>
 SearchReport Index<T>::search_radius_into(MatrixView<T> queries, std::span<const D> radii, const RadiusLists<D>& out,
                                           void* stream) const {
-  return search_within_into<T>(*state_, {queries, stream}, radii, out);
+  return search_within_into<T>(state(), {queries, stream}, radii, out);
 }
 
 template <Element T>
 auto Index<T>::search_radius_self(std::span<const D> radii, RadiusOutput output, void* stream) const
     -> RadiusNeighbors<D> {
-  return search_within<T>(*state_, state_->self(stream), radii, output);
+  return search_within<T>(state(), state().self(stream), radii, output);
 }
 
 template <Element T>
 SearchReport Index<T>::search_radius_self_into(std::span<const D> radii, const RadiusLists<D>& out,
                                                void* stream) const {
-  return search_within_into<T>(*state_, state_->self(stream), radii, out);
+  return search_within_into<T>(state(), state().self(stream), radii, out);
 }
 
 template <Element T>

@@ -107,10 +107,11 @@ std::int64_t reduced_columns(ReduceOp op, std::int64_t value_columns, std::int64
 template <Element T>
 auto Index<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> values, ReduceOp op, void* stream) const
     -> Reduced<D> {
-  state_->check({queries, stream}, k);
-  const std::int64_t columns = core::reduced_columns(checked_reduction(state_->base, k, values, op, options().metric));
-  api::check_output(queries.rows, columns, sizeof(D));
   return api::guarded([&] {
+    state().check({queries, stream}, k);
+    const std::int64_t columns =
+        core::reduced_columns(checked_reduction(state().base, k, values, op, options().metric));
+    api::check_output(queries.rows, columns, sizeof(D));
     Reduced<D> reduced;
     reduced.values = Matrix<D>(queries.rows, columns);
     reduced.report = reduce_into(queries, k, values, op, {reduced.values.data()}, stream);
@@ -121,17 +122,17 @@ auto Index<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> value
 template <Element T>
 SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, MatrixView<D> values, ReduceOp op,
                                    ReducedView<D> out, void* stream) const {
-  state_->check({queries, stream}, k);
-  const core::Reduction reduction = checked_reduction(state_->base, k, values, op, options().metric);
-  const Memory others = api::either(out.memory, core::has_values(op) ? values.memory : Memory::host);
-  state_->check_memory(others, "values or an answer");
-  if (out.values == nullptr)
-    throw Error(ErrorCode::invalid_argument, "the output must point to a row for each query (null pointer)");
   return api::reported([&](SearchReport& report) {
-    const auto search = state_->begin({queries, stream}, others);
+    state().check({queries, stream}, k);
+    const core::Reduction reduction = checked_reduction(state().base, k, values, op, options().metric);
+    const Memory others = api::either(out.memory, core::has_values(op) ? values.memory : Memory::host);
+    state().check_memory(others, "values or an answer");
+    if (out.values == nullptr)
+      throw Error(ErrorCode::invalid_argument, "the output must point to a row for each query (null pointer)");
+    const auto search = state().begin({queries, stream}, others);
     const ReduceBatch batch = reduce_batch<D>(options(), queries.rows, k);
-    report.plan = plan::choose(state_->problem(batch.queries, k), batch.options, state_->machine,
-                               state_->index->facts(), search->samples());
+    report.plan = plan::choose(state().problem(batch.queries, k), batch.options,
+                               backend::for_this_thread(state().machine), state().index->facts(), search->samples());
     search->reduce(report.plan, reduction, values, out, report);
     report.plan.problem.queries = queries.rows;
   });

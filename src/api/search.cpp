@@ -1,5 +1,8 @@
 #include "kith/search.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "api/index_state.hpp"
 #include "api/sample_quality.hpp"
 #include "backend/registry.hpp"
@@ -26,13 +29,14 @@ SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, con
 template <Element T, class State>
 SearchReport search_neighbors_into(const State& state, const api::Asked<T>& asked, std::int64_t k,
                                    const NeighborsView<DistanceOf<T>>& out) {
-  state.check(asked, k);
-  state.check_memory(out.memory, "an answer");
-  api::check_outputs(out.ids, out.distances);
   SearchReport made = api::reported([&](SearchReport& report) {
+    state.check(asked, k);
+    state.check_memory(out.memory, "an answer");
+    api::check_outputs(out.ids, out.distances);
     const auto search = state.begin(asked, out.memory);
     const Problem problem = state.problem(asked.queries.rows, k + (asked.exclude_self ? 1 : 0));
-    report.plan = plan::choose(problem, state.options, state.machine, state.index->facts(), search->samples());
+    report.plan = plan::choose(problem, state.options, backend::for_this_thread(state.machine), state.index->facts(),
+                               search->samples());
     search->search(report.plan, out, report);
   });
   if (made.plan.approximate && made.plan.statistics)
@@ -43,9 +47,9 @@ SearchReport search_neighbors_into(const State& state, const api::Asked<T>& aske
 template <Element T, class State>
 Neighbors<DistanceOf<T>> search_neighbors(const State& state, const api::Asked<T>& asked, std::int64_t k) {
   using D = DistanceOf<T>;
-  state.check(asked, k);
-  api::check_output(asked.queries.rows, k, sizeof(std::int64_t) + sizeof(D));
   return api::guarded([&] {
+    state.check(asked, k);
+    api::check_output(asked.queries.rows, k, sizeof(std::int64_t) + sizeof(D));
     Neighbors<D> found;
     found.queries = asked.queries.rows;
     found.k = k;
@@ -55,26 +59,42 @@ Neighbors<DistanceOf<T>> search_neighbors(const State& state, const api::Asked<T
   });
 }
 
+// Memory that nobody has used yet comes page by page, which takes seconds where it is gigabytes: between two parts the
+// callback is asked whether to go on.
+template <class D>
+Matrix<D> zeros(std::int64_t rows, std::int64_t cols, const ProgressCallback& progress) {
+  constexpr std::size_t kPart = (std::size_t{1} << 26) / sizeof(D);
+  const auto size = static_cast<std::size_t>(rows * cols);
+  std::vector<D> values;
+  values.reserve(size);
+  while (values.size() < size) {
+    values.resize(std::min(size, values.size() + kPart));
+    if (values.size() < size && progress && !progress({0, rows * cols}))
+      throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
+  }
+  return {rows, cols, std::move(values)};
+}
+
 }  // namespace
 
 template <Element T>
 auto Index<T>::search(MatrixView<T> queries, std::int64_t k, void* stream) const -> Neighbors<D> {
-  return search_neighbors<T>(*state_, {queries, stream}, k);
+  return search_neighbors<T>(state(), {queries, stream}, k);
 }
 
 template <Element T>
 SearchReport Index<T>::search_into(MatrixView<T> queries, std::int64_t k, NeighborsView<D> out, void* stream) const {
-  return search_neighbors_into<T>(*state_, {queries, stream}, k, out);
+  return search_neighbors_into<T>(state(), {queries, stream}, k, out);
 }
 
 template <Element T>
 auto Index<T>::search_self(std::int64_t k, void* stream) const -> Neighbors<D> {
-  return search_neighbors<T>(*state_, state_->self(stream), k);
+  return search_neighbors<T>(state(), state().self(stream), k);
 }
 
 template <Element T>
 SearchReport Index<T>::search_self_into(std::int64_t k, NeighborsView<D> out, void* stream) const {
-  return search_neighbors_into<T>(*state_, state_->self(stream), k, out);
+  return search_neighbors_into<T>(state(), state().self(stream), k, out);
 }
 
 template <Element T>
@@ -102,20 +122,23 @@ void distances_into(MatrixView<T> base, MatrixView<T> queries, DistanceOf<T>* ou
 
 template <Element T>
 Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options, void* stream) {
-  api::check_view(base, "base");
-  api::check_search(base, queries, 1);
   return api::guarded([&] {
+    api::check_view(base, "base");
+    api::check_search(base, queries, 1);
+    const Backend backend = api::check_options(options, api::either(base.memory, queries.memory));
     api::check_output(queries.rows, base.rows, sizeof(DistanceOf<T>));
-    Matrix<DistanceOf<T>> out(queries.rows, base.rows);
-    distances_into(base, queries, out.data(), options, stream);
+    Matrix<DistanceOf<T>> out = zeros<DistanceOf<T>>(queries.rows, base.rows, options.progress);
+    backend::table_of(backend).of<T>().distances(base, queries, options, stream, out.data());
     return out;
   });
 }
 
 Plan explain(const Problem& problem, const Options& options) {
-  const Backend backend = api::check_options(options);
-  api::check_problem(problem);
-  return plan::choose(problem, options, backend::machine_of(backend));
+  return api::guarded([&] {
+    const Backend backend = api::check_options(options);
+    api::check_problem(problem);
+    return plan::choose(problem, options, backend::for_this_thread(backend::machine_of(backend)));
+  });
 }
 
 #define KITH_INSTANTIATE(T)                                                                                            \

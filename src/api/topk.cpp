@@ -39,8 +39,8 @@ Backend checked(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& 
 
 template <Element T>
 Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options, void* stream) {
-  const Backend backend = checked(matrix, k, options, Memory::host);
   return api::guarded([&] {
+    const Backend backend = checked(matrix, k, options, Memory::host);
     Topk<T> out;
     out.rows = matrix.rows;
     out.k = options.output == TopkOutput::kth_only ? 1 : k;
@@ -54,11 +54,13 @@ Topk<T> topk(MatrixView<T> matrix, std::int64_t k, const TopkOptions& options, v
 
 template <Element T>
 void topk_into(MatrixView<T> matrix, std::int64_t k, TopkView<T> out, const TopkOptions& options, void* stream) {
-  const Backend backend = checked(matrix, k, options, out.memory);
-  if (out.values == nullptr || (has_ids(options) && out.ids == nullptr))
-    throw Error(ErrorCode::invalid_argument, "values and ids must point to rows × k elements (null pointer)");
-  if (!has_ids(options)) out.ids = nullptr;
-  api::guarded([&] { backend::table_of(backend).of<T>().topk(matrix, k, options, out, stream); });
+  api::guarded([&] {
+    const Backend backend = checked(matrix, k, options, out.memory);
+    if (out.values == nullptr || (has_ids(options) && out.ids == nullptr))
+      throw Error(ErrorCode::invalid_argument, "values and ids must point to rows × k elements (null pointer)");
+    if (!has_ids(options)) out.ids = nullptr;
+    backend::table_of(backend).of<T>().topk(matrix, k, options, out, stream);
+  });
 }
 
 #define KITH_INSTANTIATE(T)                                                               \

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <thread>
 #include <vector>
-
-#include <unistd.h>
 
 #include "backend/machine.hpp"
 #include "core/sizes.hpp"
@@ -43,8 +42,8 @@ Backend resolve(Backend backend, Memory memory) {
 }
 
 void check_resources(int threads, std::int64_t budget) {
-  // Past this, threads only cost; and OpenMP ends the process when the system refuses it one.
-  const int most_threads = std::max(256, 4 * backend::available_threads());
+  // Past this, threads only cost.
+  static const int most_threads = std::max(256, 4 * static_cast<int>(std::thread::hardware_concurrency()));
   if (threads < 0 || threads > most_threads)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("threads = {}; 0 (all) to {} are allowed", threads, most_threads));
@@ -160,10 +159,13 @@ void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k) {
 
 void check_output(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes) {
   const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(element_bytes);
-  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  constexpr double kSmall = 1 << 20;  // not worth to ask the system for
+  if (bytes <= kSmall) return;
+  const auto memory = static_cast<double>(backend::largest_memory());
   if (bytes > memory)
-    throw Error(ErrorCode::out_of_memory, fmt::format("a result of {} × {} takes {:.0f} bytes; this machine has {:.0f}",
-                                                      rows, cols, bytes, memory));
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("a result of {} × {} takes {:.0f} bytes; this process can have {:.0f}", rows, cols, bytes, memory));
 }
 
 void check_problem(const Problem& problem) {

@@ -79,6 +79,7 @@ struct IndexRequest {
   void* stream = nullptr;  // on which a base of a device is ready
   // Refuses host points: for those that never are on a device as a whole, which could not check them.
   void (*check_on_host)(const MatrixView<T>& base, const Options& options) = nullptr;
+  int threads = 1;  // that the CPU may use
 };
 
 // Sizes of what is measured: distances of so many queries and points in two numbers of dimensions, and a read of so

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backend/machine.hpp"
 #include "backend/profile_file.hpp"
 #include "kith/error.hpp"
 
@@ -38,6 +39,15 @@ plan::Machine machine_of(Backend backend) {
     FoundProfile found = find_profile(device->name);
     device->profile = found.profile;
     device->profile_source = std::move(found.source);
+  }
+  return machine;
+}
+
+plan::Machine for_this_thread(plan::Machine machine) {
+  if (auto* const cpu = std::get_if<core::CpuFacts>(&machine)) {
+    const ThreadLimit limit = calling_thread_limit({cpu->threads, cpu->threads_source});
+    cpu->threads = limit.threads;
+    cpu->threads_source = limit.source;
   }
   return machine;
 }

@@ -17,4 +17,7 @@ const BackendTable& table_of(Backend backend);
 // What it runs on, with the profile that is found for a device. Throws as table_of().
 plan::Machine machine_of(Backend backend);
 
+// The same with as many threads as a search may have that begins now, in this thread.
+plan::Machine for_this_thread(plan::Machine machine);
+
 }  // namespace kith::backend

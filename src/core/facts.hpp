@@ -18,6 +18,7 @@ struct StageCost {
 // A CPU. The costs were measured on an x86 server with AVX-512, in single precision.
 struct CpuFacts {
   int threads = 1;
+  const char* threads_source = "the machine";  // what says so
   std::int64_t free_memory = 0;
   std::int64_t block_rows = 64;         // of a tile of sums in registers, in single precision
   std::int64_t block_rows_double = 32;  // and in double

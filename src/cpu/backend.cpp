@@ -1,7 +1,8 @@
 // The CPU as a backend: its table of functions.
+#include <limits>
+
 #include "backend/contract.hpp"
 #include "backend/host.hpp"
-#include "backend/machine.hpp"
 #include "core/instantiate.hpp"
 #include "cpu/distance_matrix.hpp"
 #include "cpu/facts.hpp"
@@ -11,16 +12,19 @@
 namespace kith::cpu {
 namespace {
 
-int threads_of(const Options& options) {
-  return options.threads > 0 ? options.threads : backend::available_threads();
-}
-
 template <Element T>
 void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Options& options, void* /*stream*/,
                DistanceOf<T>* out) {
-  const int threads = threads_of(options);
-  const auto base_rows = prepare_rows(base, options.metric, {"base", options.check_finite, false, threads, 1});
-  const auto query_rows = prepare_rows(queries, options.metric, {"query", options.check_finite, false, threads, 1});
+  constexpr double kPairSeconds = 5e-9;
+  constexpr double kStepSeconds = 3e-10;
+  const auto pairs = static_cast<double>(base.rows * queries.rows);
+  const int threads =
+      threads_for(options.threads, pairs * (kPairSeconds + static_cast<double>(base.cols) * kStepSeconds));
+  ProgressMeter preparing(options.progress, base.rows * queries.rows);
+  const auto base_rows =
+      prepare_rows(base, options.metric, {"base", options.check_finite, false, threads, 1}, preparing);
+  const auto query_rows =
+      prepare_rows(queries, options.metric, {"query", options.check_finite, false, threads, 1}, preparing);
   distance_matrix(base_rows, query_rows, threads, options.progress, out);
 }
 
@@ -31,7 +35,9 @@ constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>}
 
 template <Element T>
 void check_base(const MatrixView<T>& base, const Options& options) {
-  prepare_rows(base, options.metric, {"base", options.check_finite, false, threads_of(options), 1});
+  ProgressMeter progress(options.progress, base.rows);
+  const int threads = threads_for(options.threads, std::numeric_limits<double>::infinity());
+  prepare_rows(base, options.metric, {"base", options.check_finite, false, threads, 1}, progress);
 }
 
 #define KITH_INSTANTIATE(T) template void check_base(const MatrixView<T>&, const Options&);

@@ -7,6 +7,7 @@
 
 #include "backend/machine.hpp"
 #include "cpu/simd/kernels.hpp"
+#include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -37,7 +38,9 @@ bool best_target_is(const char* name) {
 
 core::CpuFacts facts() {
   core::CpuFacts facts;
-  facts.threads = backend::available_threads();
+  const backend::ThreadLimit threads = backend::process_threads();
+  facts.threads = threads.threads;
+  facts.threads_source = threads.source;
   facts.free_memory = recently_free_memory();
   facts.block_rows = tiled_block_rows<float>();
   facts.block_rows_double = tiled_block_rows<double>();
@@ -45,6 +48,10 @@ core::CpuFacts facts() {
   static const bool is_avx2 = best_target_is("AVX2");
   if (is_avx2) facts.register_tiled.step = 2e-11;
   return facts;
+}
+
+int threads_for(int asked, double seconds) {
+  return asked > 0 ? asked : plan::threads_worth(seconds, backend::available_threads().threads);
 }
 
 }  // namespace kith::cpu

@@ -8,12 +8,12 @@
 namespace kith::cpu {
 
 template <Element T>
-const PreparedRows<T>& LazyRows<T>::get(bool norms, double scale) {
+const PreparedRows<T>& LazyRows<T>::get(bool norms, ProgressMeter& progress, double scale) {
   if (rows_ && (!norms || has_norms())) return *rows_;
   preparation_.norms = norms;
   preparation_.scale = scale;
   preparation_.check_finite = preparation_.check_finite && !rows_;
-  rows_ = prepare_rows(view_, metric_, preparation_);
+  rows_ = prepare_rows(view_, metric_, preparation_, progress);
   return *rows_;
 }
 
@@ -21,13 +21,14 @@ template <Element T>
 CpuIndex<T>::CpuIndex(const backend::IndexRequest<T>& request)
     : base_(request.base),
       options_(request.options),
-      threads_(options_.threads > 0 ? options_.threads : backend::available_threads()),
+      threads_(request.threads),
       may_have_norms_(request.facts.has_norms),
       rows_(base_, options_.metric, {"base", options_.check_finite, false, threads_}) {}
 
 template <Element T>
 LazyRows<T> CpuIndex<T>::query_rows(const MatrixView<T>& queries) const {
-  return {queries, options_.metric, {"query", options_.check_finite, false, threads_}};
+  const int threads = options_.threads > 0 ? threads_ : backend::calling_thread_limit({threads_, ""}).threads;
+  return {queries, options_.metric, {"query", options_.check_finite, false, threads}};
 }
 
 template <Element T>
@@ -47,9 +48,10 @@ template <Element T>
 void CpuIndex<T>::prepare(const Plan* plan) {
   const core::Form form = core::form_of(options_.metric);
   const bool brute = options_.method != Method::triangle && options_.method != Method::shifted_sort;
-  rows_.get(brute && (form == core::Form::dot || (form == core::Form::squared && may_have_norms_)));
+  ProgressMeter progress(options_.progress, base_.rows);
+  rows_.get(brute && (form == core::Form::dot || (form == core::Form::squared && may_have_norms_)), progress);
   is_prepared_ = true;
-  if (plan != nullptr && plan->method == Method::triangle) clusters(*plan, nullptr);
+  if (plan != nullptr && plan->method == Method::triangle) clusters(*plan, progress, nullptr);
 }
 
 template <Element T>
@@ -58,12 +60,12 @@ std::unique_ptr<backend::BackendSearch<T>> CpuIndex<T>::begin(const backend::Que
 }
 
 template <Element T>
-const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, bool* made) const {
+const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, ProgressMeter& progress, bool* made) const {
   const std::lock_guard<std::mutex> lock(clusters_mutex_);
   if (made != nullptr) *made = clusters_ == nullptr;
   if (clusters_ == nullptr)
-    clusters_ =
-        std::make_unique<TriangleBase<T>>(make_triangle_base(rows(false), plan.triangle.base_landmarks, plan.threads));
+    clusters_ = std::make_unique<TriangleBase<T>>(
+        make_triangle_base(rows(false, progress), plan.triangle.base_landmarks, plan.threads, progress));
   return *clusters_;
 }
 

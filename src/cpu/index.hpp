@@ -20,7 +20,7 @@ class LazyRows {
       : view_(view), metric_(metric), preparation_(preparation) {}
   bool has_norms() const { return rows_ && !rows_->square_norms.empty(); }
   // Not thread-safe but where the rows are there already. `scale`: see Preparation.
-  const PreparedRows<T>& get(bool norms, double scale = 0);
+  const PreparedRows<T>& get(bool norms, ProgressMeter& progress, double scale = 0);
 
  private:
   MatrixView<T> view_;
@@ -39,11 +39,14 @@ class CpuIndex final : public backend::BackendIndex<T> {
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
 
   // Once they are prepared they have norms or not for good; before, the first search decides.
-  const PreparedRows<T>& rows(bool norms) const { return rows_.get(norms && !is_prepared_); }
+  const PreparedRows<T>& rows(bool norms, ProgressMeter& progress) const {
+    return rows_.get(norms && !is_prepared_, progress);
+  }
   LazyRows<T> query_rows(const MatrixView<T>& queries) const;
+  std::int64_t size() const { return base_.rows; }
   bool is_base(const MatrixView<T>& queries) const;
   // Made once, by the first who needs them; `made` tells whether that was now.
-  const TriangleBase<T>& clusters(const Plan& plan, bool* made) const;
+  const TriangleBase<T>& clusters(const Plan& plan, ProgressMeter& progress, bool* made) const;
   CachedOrders<T>& orders() const { return orders_; }
 
  private:

@@ -13,11 +13,17 @@
 #include "core/instantiate.hpp"
 #include "cpu/parallel.hpp"
 #include "kith/error.hpp"
+#include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
 namespace {
 
 constexpr std::int64_t kChunkRows = 4096;
+constexpr std::int64_t kChunkValues = std::int64_t{1} << 22;
+
+// Of a value of one thread.
+constexpr double kCheckSeconds = 3e-10;
+constexpr double kNormSeconds = 1e-9;
 
 [[noreturn]] void refuse_value(const char* role, std::int64_t row, std::int64_t col, double value, double largest) {
   if (std::isfinite(value))
@@ -112,7 +118,8 @@ double score_scale(const MatrixView<T>& view, const Metric& metric) {
 }
 
 template <Element T>
-PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation) {
+PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation,
+                             ProgressMeter& progress) {
   const double scale = preparation.scale > 0 ? preparation.scale : score_scale(view, metric);
   PreparedRows<T> prepared{view, metric, {}, {}, scale};
   const bool directions = core::has_directions(metric);
@@ -121,10 +128,14 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
   if (metric.kind == MetricKind::correlation) prepared.means.resize(static_cast<std::size_t>(view.rows));
   if (!norms && !preparation.check_finite) return prepared;
 
-  const std::int64_t chunks = (view.rows + kChunkRows - 1) / kChunkRows;
-  parallel_for(preparation.threads, chunks, [&](std::int64_t chunk, int) {
-    const std::int64_t first = chunk * kChunkRows;
-    const std::int64_t last = std::min(view.rows, first + kChunkRows);
+  const std::int64_t chunk_rows = std::clamp(kChunkValues / view.cols, std::int64_t{1}, kChunkRows);
+  const std::int64_t chunks = (view.rows + chunk_rows - 1) / chunk_rows;
+  const double values = static_cast<double>(view.rows) * static_cast<double>(view.cols);
+  const int threads = plan::threads_worth(values * (norms ? kNormSeconds : kCheckSeconds), preparation.threads);
+  parallel_for(threads, chunks, [&](std::int64_t chunk, int worker) {
+    const std::int64_t first = chunk * chunk_rows;
+    const std::int64_t last = std::min(view.rows, first + chunk_rows);
+    progress.check(worker);
     if (preparation.check_finite) check_values(view.rows_from(first, last - first), metric, first, preparation.role);
     if (!norms) return;
     for (std::int64_t r = first; r < last; ++r) {
@@ -185,7 +196,7 @@ void exact_query(const PreparedRows<T>& rows, std::int64_t row, double* out) {
 
 #define KITH_INSTANTIATE(T)                                                                                      \
   template double score_scale(const MatrixView<T>&, const Metric&);                                              \
-  template PreparedRows<T> prepare_rows(MatrixView<T>, const Metric&, const Preparation&);                       \
+  template PreparedRows<T> prepare_rows(MatrixView<T>, const Metric&, const Preparation&, ProgressMeter&);       \
   template bool is_working_layout(const PreparedRows<T>&);                                                       \
   template Rows<DistanceOf<T>> working_rows(const PreparedRows<T>&, std::int64_t, std::int64_t, DistanceOf<T>*); \
   template void exact_query(const PreparedRows<T>&, std::int64_t, double*);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/key.hpp"
+#include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "kith/matrix.hpp"
 #include "kith/metric.hpp"
@@ -15,8 +16,8 @@ struct Preparation {
   const char* role = "base";  // the set's name in messages
   bool check_finite = true;
   bool norms = true;  // always computed for cosine and correlation
-  int threads = 1;
-  double scale = 0;  // PreparedRows::scale; 0: score_scale() of these rows
+  int threads = 1;    // at most
+  double scale = 0;   // PreparedRows::scale; 0: score_scale() of these rows
 };
 
 template <Element T>
@@ -52,7 +53,8 @@ double score_scale(const MatrixView<T>& view, const Metric& metric);
 
 // Throws Error(bad_data) with the row and column of a value that the metric does not allow.
 template <Element T>
-PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation);
+PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation,
+                             ProgressMeter& progress);
 
 // Whether working_rows() can return the rows without a copy.
 template <Element T>

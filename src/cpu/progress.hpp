@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
+#include "cpu/process_exit.hpp"
 #include "kith/error.hpp"
 #include "kith/options.hpp"
 
@@ -17,24 +19,45 @@ class ProgressMeter {
   void add(std::int64_t amount, int worker) {
     const std::int64_t done = done_ += amount;
     if (worker == 0) report(done);
-    if (cancelled_) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
+    pass();
+  }
+
+  // Asks the callback now and then whether to go on: between pieces of work that are not counted, or that are parts of
+  // what is, and small enough for somebody who waits.
+  void check(int worker) {
+    if (worker == 0 && callback_ && Clock::now() - reported_ >= kInterval) report(done_);
+    pass();
   }
 
   // Reports the end of all work.
   void finish() {
     report(total_);
-    if (cancelled_) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
+    pass();
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kInterval{20};
+
   void report(std::int64_t done) {
-    if (callback_ && !callback_({done, total_})) cancelled_ = true;
+    if (!callback_) return;
+    {
+      const TasksPaused paused;
+      if (!callback_({done, total_})) cancelled_ = true;
+    }
+    reported_ = Clock::now();
+  }
+
+  void pass() const {
+    stop_at_exit();
+    if (cancelled_) throw Error(ErrorCode::cancelled, "cancelled by the progress callback");
   }
 
   const ProgressCallback& callback_;
   std::int64_t total_;
   std::atomic<std::int64_t> done_{0};
   std::atomic<bool> cancelled_{false};
+  Clock::time_point reported_ = Clock::now();  // of the calling thread
 };
 
 }  // namespace kith::cpu

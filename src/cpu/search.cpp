@@ -12,6 +12,7 @@
 #include "cpu/parallel.hpp"
 #include "cpu/radius/radius_search.hpp"
 #include "cpu/triangle/surviving_fraction.hpp"
+#include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -41,11 +42,11 @@ template <Element T>
 plan::DataSamples CpuSearch<T>::samples() {
   plan::DataSamples samples;
   samples.surviving_fractions = [this](const Plan& plan) {
-    const PreparedRows<T>& base = index_.rows(false);
+    const PreparedRows<T>& base = base_rows(false);
     return surviving_fractions(base, query_rows(false), plan.problem.k, plan.triangle.base_landmarks);
   };
   samples.products_are_sharp = [this] {
-    const PreparedRows<T>& base = index_.rows(true);
+    const PreparedRows<T>& base = base_rows(true);
     return expansion_is_sharp(base, query_rows(true));
   };
   return samples;
@@ -54,12 +55,15 @@ plan::DataSamples CpuSearch<T>::samples() {
 template <Element T>
 void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) {
   const bool norms = plan::needs_norms(plan);
-  index_.rows(norms);  // is refused before the queries
+  base_rows(norms);  // is refused before the queries
   const PreparedRows<T>& queries = query_rows(norms);
   if (!queries_.exclude_self) return find(plan, queries, queries_.progress, out, report);
   OwnedLists<D> found(plan.problem.queries * plan.problem.k);
   find(plan, queries, queries_.progress, found.view(), report);
-  for_rows(plan.threads, plan.problem.queries, [&](std::int64_t first, std::int64_t last) {
+  constexpr double kCopySeconds = 3e-9;
+  const double copied = static_cast<double>(plan.problem.queries) * static_cast<double>(plan.problem.k);
+  const int threads = plan::threads_worth(copied * kCopySeconds, plan.threads);
+  for_rows(threads, plan.problem.queries, [&](std::int64_t first, std::int64_t last) {
     core::exclude_self(found.view(), plan.problem.k - 1, first, last, out);
   });
 }
@@ -67,7 +71,7 @@ void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchR
 template <Element T>
 void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
                         const NeighborsView<D>& out, SearchReport& report) const {
-  const PreparedRows<T>& base = index_.rows(plan::needs_norms(plan));
+  const PreparedRows<T>& base = base_rows(plan::needs_norms(plan));
   if (plan.method == Method::triangle) {
     find_by_triangle(plan, queries, progress, out, report);
   } else if (plan.method == Method::shifted_sort) {
@@ -81,10 +85,10 @@ template <Element T>
 void CpuSearch<T>::find_by_triangle(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
                                     const NeighborsView<D>& out, SearchReport& report) const {
   bool made = false;
-  const TriangleBase<T>& clusters = index_.clusters(plan, &made);
+  const TriangleBase<T>& clusters = index_.clusters(plan, preparing_, &made);
   TriangleStatistics statistics;
   if (made) statistics.steps = {{"landmarks", clusters.times.landmarks}, {"clusters", clusters.times.clusters}};
-  report.finalists = triangle_search(index_.rows(false), clusters, queries, plan, progress, out.ids, out.distances,
+  report.finalists = triangle_search(base_rows(false), clusters, queries, plan, progress, out.ids, out.distances,
                                      plan.statistics ? &statistics : nullptr);
   if (plan.statistics) report.triangle = std::move(statistics);
 }
@@ -93,7 +97,7 @@ template <Element T>
 void CpuSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<D>& radii, const RadiusLists<D>& out,
                                  SearchReport& report) {
   const bool norms = plan::needs_norms(plan);
-  const PreparedRows<T>& base = index_.rows(norms);
+  const PreparedRows<T>& base = base_rows(norms);
   report.finalists = radius_search(base, query_rows(norms), plan, radii, queries_.progress, out);
 }
 
@@ -107,7 +111,7 @@ template <Element T>
 void CpuSearch<T>::reduce(const Plan& plan, const core::Reduction& reduction, const MatrixView<D>& values,
                           const ReducedView<D>& out, SearchReport& report) {
   const bool norms = plan::needs_norms(plan);
-  const PreparedRows<T>& base = index_.rows(norms);
+  const PreparedRows<T>& base = base_rows(norms);
   const PreparedRows<T>& queries = query_rows(norms);
   const std::int64_t all = queries_.points.rows;
   const std::int64_t batch = plan.problem.queries;

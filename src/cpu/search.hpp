@@ -11,7 +11,10 @@ class CpuSearch final : public backend::BackendSearch<T> {
   using D = DistanceOf<T>;
 
   CpuSearch(const CpuIndex<T>& index, const backend::Queries<T>& queries)
-      : index_(index), queries_(queries), rows_(index.query_rows(queries.points)) {}
+      : index_(index),
+        queries_(queries),
+        rows_(index.query_rows(queries.points)),
+        preparing_(queries_.progress, queries.points.rows * index.size()) {}
 
   plan::DataSamples samples() override;
   void search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) override;
@@ -24,9 +27,10 @@ class CpuSearch final : public backend::BackendSearch<T> {
  private:
   // Those of the base where they are the base; scaled like it.
   const PreparedRows<T>& query_rows(bool norms) {
-    const PreparedRows<T>& base = index_.rows(norms);
-    return index_.is_base(queries_.points) ? base : rows_.get(norms, base.scale);
+    const PreparedRows<T>& base = base_rows(norms);
+    return index_.is_base(queries_.points) ? base : rows_.get(norms, preparing_, base.scale);
   }
+  const PreparedRows<T>& base_rows(bool norms) const { return index_.rows(norms, preparing_); }
   // The plan's k neighbors of each query.
   void find(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
             const NeighborsView<D>& out, SearchReport& report) const;
@@ -36,6 +40,7 @@ class CpuSearch final : public backend::BackendSearch<T> {
   const CpuIndex<T>& index_;
   backend::Queries<T> queries_;
   LazyRows<T> rows_;
+  mutable ProgressMeter preparing_;  // of what comes before the search
 };
 
 }  // namespace kith::cpu

@@ -9,10 +9,10 @@
 #include <limits>
 #include <vector>
 
-#include "backend/machine.hpp"
 #include "core/instantiate.hpp"
 #include "core/order.hpp"
 #include "cpu/brute/kth_value.hpp"
+#include "cpu/facts.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
@@ -170,10 +170,12 @@ std::int64_t row_workspace(std::int64_t cols, std::int64_t k, const TopkOptions&
   return chunk + buffer_capacity(cols, k) * 2 * static_cast<std::int64_t>(sizeof(F)) + k * (kHit + 8);
 }
 
-// As many threads as asked for and the budget has room for.
+// As many threads as were asked for, or as the work is worth, and the budget has room for.
 template <class F>
-int affordable_threads(std::int64_t cols, std::int64_t k, const TopkOptions& options) {
-  const int threads = options.threads > 0 ? options.threads : backend::available_threads();
+int affordable_threads(std::int64_t rows, std::int64_t cols, std::int64_t k, const TopkOptions& options) {
+  constexpr double kValueSeconds = 3e-10;
+  const double seconds = static_cast<double>(rows) * static_cast<double>(cols) * kValueSeconds;
+  const int threads = threads_for(options.threads, seconds);
   if (options.memory_budget == 0) return threads;
   const std::int64_t each = row_workspace<F>(cols, k, options);
   if (each > options.memory_budget)
@@ -189,7 +191,7 @@ template <Element T>
 void topk(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, const TopkView<T>& out,
           void* /*stream*/) {
   using F = DistanceOf<T>;
-  const int threads = affordable_threads<F>(matrix.cols, k, options);
+  const int threads = affordable_threads<F>(matrix.rows, matrix.cols, k, options);
   constexpr std::int64_t kSmallestPart = 1 << 16;
   constexpr std::int64_t kLargestPart = std::int64_t{1} << 31;  // offsets are 32 bits wide
   const std::int64_t spread = matrix.rows >= threads ? 1 : (threads + matrix.rows - 1) / matrix.rows;

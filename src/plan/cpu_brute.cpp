@@ -13,6 +13,7 @@
 #include "plan/choose.hpp"
 #include "plan/cpu_costs.hpp"
 #include "plan/cpu_plans.hpp"
+#include "plan/cpu_threads.hpp"
 #include "plan/products.hpp"
 
 namespace kith::plan {
@@ -43,6 +44,12 @@ std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form fo
       stages.push_back({stage, stage_seconds(stage, problem, form, threads, facts)});
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return stages;
+}
+
+// The least that one thread would take by the stages that may be chosen.
+double one_thread_seconds(const Problem& problem, core::Form form, DistanceStage asked, const core::CpuFacts& facts) {
+  if (asked != DistanceStage::automatic) return stage_seconds(asked, problem, form, 1, facts);
+  return rank_stages(problem, form, 1, facts).front().seconds;
 }
 
 // Bytes of everything the search allocates beside its output.
@@ -108,7 +115,7 @@ bool fit(Plan& plan, const Shape& s, const core::CpuFacts& facts) {
     }
   }
   // Last resorts: the smallest tiles, then fewer threads.
-  for (plan.base_tile = std::min(plan.base_tile, core::kSlack); plan.threads > 1; plan.threads /= 2) {
+  for (plan.base_tile = std::min(plan.base_tile, core::kSlack); plan.threads > 1; halve_threads(plan)) {
     spread(plan, s, 1);
     plan.workspace_bytes = workspace(plan, s, facts);
     if (plan.workspace_bytes <= plan.budget_bytes) return true;
@@ -157,7 +164,6 @@ Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::
   plan.problem = problem;
   plan.metric = options.metric;
   plan.backend = Backend::cpu;
-  plan.threads = options.threads > 0 ? options.threads : facts.threads;
   plan.budget_bytes = options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
   return plan;
 }
@@ -166,7 +172,8 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
   if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
   if (options.method == Method::shifted_sort) return plan_cpu_shifted_sort(problem, options, facts);
   const core::Form form = core::form_of(options.metric);
-  const Plan begun = begin_cpu_plan(problem, options, facts);
+  Plan begun = begin_cpu_plan(problem, options, facts);
+  set_threads(begun, options, facts, one_thread_seconds(problem, form, options.distance, facts));
   const std::vector<Plan::Alternative> stages = rank_stages(problem, form, begun.threads, facts);
   const bool forced = options.distance != DistanceStage::automatic;
   const auto is_chosen = [&](const Plan::Alternative& stage) { return stage.distance == options.distance; };

@@ -8,7 +8,7 @@
 
 namespace kith::plan {
 
-// A plan that has its problem, metric, threads and budget.
+// A plan that has its problem, metric and budget.
 Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::CpuFacts& facts);
 
 // By the method that was asked for; automatic is brute here, since only the data can tell of another. The fastest stage

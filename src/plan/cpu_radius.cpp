@@ -7,6 +7,7 @@
 #include "kith/error.hpp"
 #include "plan/cpu_costs.hpp"
 #include "plan/cpu_plans.hpp"
+#include "plan/cpu_threads.hpp"
 #include "plan/products.hpp"
 
 namespace kith::plan {
@@ -61,7 +62,7 @@ void fit_radius(Plan& plan, bool norms, const core::CpuFacts& facts) {
     }
     if (tile > core::kSlack) continue;
     if (plan.threads == 1) break;
-    plan.threads = plan.threads / 2;
+    halve_threads(plan);
   }
   throw Error(ErrorCode::out_of_memory,
               fmt::format("a memory budget of {} bytes is too small: a radius search over {} points of {} dimensions "
@@ -73,7 +74,12 @@ void fit_radius(Plan& plan, bool norms, const core::CpuFacts& facts) {
 
 Plan plan_cpu_radius(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool norms) {
   const core::Form form = core::form_of(options.metric);
+  const bool forced = options.distance != DistanceStage::automatic;
+  const auto seconds = [&](DistanceStage stage) { return radius_seconds(stage, problem, 1, facts); };
   Plan plan = begin_cpu_plan(problem, options, facts);
+  set_threads(plan, options, facts,
+              forced ? seconds(options.distance)
+                     : std::min(seconds(DistanceStage::direct), seconds(DistanceStage::register_tiled)));
   plan.method = Method::brute;
   plan.select = SelectMethod::radius;
 
@@ -82,7 +88,6 @@ Plan plan_cpu_radius(const Problem& problem, const Options& options, const core:
   };
   const Plan::Alternative direct = alternative(DistanceStage::direct);
   const Plan::Alternative tiled = alternative(DistanceStage::register_tiled);
-  const bool forced = options.distance != DistanceStage::automatic;
   const bool use_direct = forced ? options.distance == DistanceStage::direct : direct.seconds < tiled.seconds;
   plan.distance = use_direct ? direct.distance : tiled.distance;
   plan.seconds = use_direct ? direct.seconds : tiled.seconds;

@@ -9,6 +9,7 @@
 #include "kith/error.hpp"
 #include "plan/cpu_costs.hpp"
 #include "plan/cpu_plans.hpp"
+#include "plan/cpu_threads.hpp"
 
 namespace kith::plan {
 namespace {
@@ -36,7 +37,7 @@ void fit_triangle(Plan& plan, const TriangleTuning& asked) {
     if (few_queries && asked.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestCpuLandmarks) {
       plan.triangle.base_landmarks /= 2;
     } else if (few_queries && plan.threads > 1) {
-      plan.threads /= 2;
+      halve_threads(plan);
     } else if (plan.query_block > 1) {
       plan.query_block = (plan.query_block + 1) / 2;
     } else {
@@ -56,14 +57,17 @@ Plan plan_cpu_triangle(const Problem& problem, const Options& options, const cor
   if (problem.base_rows > kMostPoints)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} base points; method triangle takes at most {}", problem.base_rows, kMostPoints));
+  TriangleTuning tuning = options.triangle;
+  tuning.form = TriangleForm::interval_scan;
+  tuning.base_landmarks = cpu_landmarks(options.triangle.base_landmarks, problem.base_rows);
+  tuning.query_landmarks = cpu_landmarks(options.triangle.query_landmarks, problem.queries);
   Plan plan = begin_cpu_plan(problem, options, facts);
+  set_threads(plan, options, facts, triangle_seconds(problem, options.metric, tuning, survivors, facts, 1, clustered));
   plan.method = Method::triangle;
   plan.distance = DistanceStage::direct;
   plan.select = SelectMethod::threshold_filter;
   plan.statistics = options.statistics;
-  plan.triangle = options.triangle;
-  plan.triangle.form = TriangleForm::interval_scan;
-  plan.triangle.base_landmarks = cpu_landmarks(options.triangle.base_landmarks, problem.base_rows);
+  plan.triangle = tuning;
   plan.query_block = problem.queries;
   plan.base_tile = problem.base_rows;
   plan.candidates = problem.k;

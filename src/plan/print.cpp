@@ -59,7 +59,8 @@ std::string to_string(const Plan& plan) {
   text += fmt::format("search    {} queries × {} points × {} dimensions ({}), {}, {}\n", p.queries, p.base_rows, p.dims,
                       to_string(p.dtype), wanted, to_string(plan.metric));
   text +=
-      fmt::format("backend   {}, {} thread{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s");
+      fmt::format("backend   {}, {} thread{}{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s",
+                  plan.threads_reason.empty() ? "" : fmt::format(" ({})", plan.threads_reason));
   text += method_text(plan);
   text += fmt::format("why       {}\n", plan.reason);
   text += work_text(plan);

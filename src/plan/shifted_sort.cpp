@@ -12,6 +12,7 @@
 #include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "plan/cpu_plans.hpp"
+#include "plan/cpu_threads.hpp"
 #include "plan/device_plans.hpp"
 
 namespace kith::plan {
@@ -126,6 +127,8 @@ Plan plan_cpu_shifted_sort(const Problem& problem, const Options& options, const
                 fmt::format("{} base points; method shifted-sort takes at most {}", problem.base_rows, kMostPoints));
   Plan plan = begin_cpu_plan(problem, options, facts);
   plan_orders(plan, options);
+  const double seconds = sorting_seconds(plan, kSortedSeconds, kCandidateSeconds);
+  set_threads(plan, options, facts, seconds);
   const std::int64_t code = 8 * core::code_shape(static_cast<int>(problem.dims)).words;
   const std::int64_t point = problem.dims * core::element_bytes(problem);
   // Orders: codes, ids and points; two more codes and ids while a thread sorts; lists and candidates of a thread.
@@ -135,7 +138,7 @@ Plan plan_cpu_shifted_sort(const Problem& problem, const Options& options, const
   const std::int64_t query = 2 * (code + 4);
   fit_batch(plan, orders + sorting + lists, query);
   plan.workspace_bytes = orders + sorting + lists + plan.query_block * query;
-  plan.seconds = sorting_seconds(plan, kSortedSeconds, kCandidateSeconds) / plan.threads;
+  plan.seconds = seconds / plan.threads;
   return plan;
 }
 

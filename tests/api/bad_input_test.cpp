@@ -202,8 +202,7 @@ TEST_F(Promise5BadInput, NearlyConstantVectorsAreAccepted) {
   EXPECT_EQ(got.distances, (std::vector<float>{0, 0}));
 }
 
-// OpenMP would end the process when the system refuses it a thread, so absurd numbers are refused before. What a
-// backend does not have is listed with what it has.
+// What a backend does not have is listed with what it has.
 TEST_F(Promise5BadInput, OptionsThatMakeNoSense) {
   const auto refused = [&](const std::vector<std::string>& mentions, auto change) {
     Options options;

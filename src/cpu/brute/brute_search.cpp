@@ -22,6 +22,7 @@
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "cpu/sort_hits.hpp"
+#include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -258,13 +259,16 @@ std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& qu
                             partial[static_cast<std::size_t>(query * splits + split)] = std::move(hits);
                           });
   });
-  if (splits > 1)
-    parallel_for(plan.threads, query_count, [&](std::int64_t query, int) {
+  if (splits > 1) {
+    constexpr double kHitSeconds = 3e-8;
+    const int threads = plan::threads_worth(static_cast<double>(query_count * splits * k) * kHitSeconds, plan.threads);
+    parallel_for(threads, query_count, [&](std::int64_t query, int) {
       std::vector<const std::vector<core::Hit<F>>*> parts;
       for (std::int64_t split = 0; split < splits; ++split)
         parts.push_back(&partial[static_cast<std::size_t>(query * splits + split)]);
       merge_parts(parts, k, plan.metric, ids + query * k, distances + query * k);
     });
+  }
   progress.finish();
   return finalists;
 }

@@ -20,6 +20,7 @@
 #include "cpu/simd/kernels.hpp"
 #include "cpu/sort_hits.hpp"
 #include "kith/error.hpp"
+#include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -296,7 +297,9 @@ std::int64_t radius_search(const PreparedRows<T>& base, const PreparedRows<T>& q
   }
   if (!request.count_only) {
     const NeighborsView<F> to = out.allocate(out.offsets[query_count]);
-    parallel_for(plan.threads, query_count, [&](std::int64_t q, int) {
+    constexpr double kHitSeconds = 3e-8;
+    const int threads = plan::threads_worth(static_cast<double>(out.offsets[query_count]) * kHitSeconds, plan.threads);
+    parallel_for(threads, query_count, [&](std::int64_t q, int) {
       write_sorted_row(plan.metric, found.data() + q * splits, splits, to.ids + out.offsets[q],
                        to.distances + out.offsets[q]);
     });

@@ -45,11 +45,12 @@ std::uint32_t hash_row(const F* row, std::int64_t dims) {
 // Finds the nearest landmark of every row, and its distance.
 template <Element T>
 void assign(const PreparedRows<T>& set, const Clustering& how, const LaneBlocks<DistanceOf<T>>& landmarks,
-            std::vector<std::uint32_t>& nearest, std::vector<Member<DistanceOf<T>>>& rows) {
+            ProgressMeter& progress, std::vector<std::uint32_t>& nearest, std::vector<Member<DistanceOf<T>>>& rows) {
   using F = DistanceOf<T>;
   const std::int64_t dims = set.view.cols;
   const std::int64_t tasks = (how.rows + kRowsOfTask - 1) / kRowsOfTask;
-  parallel_for(how.threads, tasks, [&](std::int64_t task, int) {
+  parallel_for(how.threads, tasks, [&](std::int64_t task, int worker) {
+    progress.check(worker);
     const std::int64_t first = task * kRowsOfTask;
     const std::int64_t count = std::min(kRowsOfTask, how.rows - first);
     std::vector<F> scratch(is_working_layout(set) ? 0 : static_cast<std::size_t>(count * dims));
@@ -87,12 +88,13 @@ std::vector<std::int64_t> drop_empty(Clusters<F>& clusters, std::vector<std::int
 // Moves members to their clusters and sorts them there.
 template <class F>
 std::vector<Member<F>> group(const Clusters<F>& clusters, const std::vector<std::uint32_t>& nearest,
-                             const std::vector<Member<F>>& rows, int threads) {
+                             const std::vector<Member<F>>& rows, int threads, ProgressMeter& progress) {
   std::vector<Member<F>> grouped(rows.size());
   std::vector<std::int64_t> next(clusters.offsets.begin(), clusters.offsets.end() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i) grouped[static_cast<std::size_t>(next[nearest[i]]++)] = rows[i];
   const std::int64_t tasks = (clusters.count() + kClustersOfTask - 1) / kClustersOfTask;
-  parallel_for(threads, tasks, [&](std::int64_t task, int) {
+  parallel_for(threads, tasks, [&](std::int64_t task, int worker) {
+    progress.check(worker);
     const std::int64_t last = std::min(clusters.count(), (task + 1) * kClustersOfTask);
     for (std::int64_t c = task * kClustersOfTask; c < last; ++c)
       std::sort(grouped.begin() + clusters.first(c), grouped.begin() + clusters.first(c + 1));
@@ -101,12 +103,14 @@ std::vector<Member<F>> group(const Clusters<F>& clusters, const std::vector<std:
 }
 
 template <Element T>
-void store_members(const PreparedRows<T>& set, Clusters<DistanceOf<T>>& clusters, int threads) {
+void store_members(const PreparedRows<T>& set, Clusters<DistanceOf<T>>& clusters, int threads,
+                   ProgressMeter& progress) {
   using F = DistanceOf<T>;
   const auto count = static_cast<std::int64_t>(clusters.ids.size());
   clusters.rows.resize(static_cast<std::size_t>(block_count<F>(count) * kBlockPoints<F> * clusters.dims));
   const std::int64_t tasks = (count + kRowsOfTask - 1) / kRowsOfTask;
-  parallel_for(threads, tasks, [&](std::int64_t task, int) {
+  parallel_for(threads, tasks, [&](std::int64_t task, int worker) {
+    progress.check(worker);
     std::vector<F> row(static_cast<std::size_t>(clusters.dims));
     const std::int64_t last = std::min(count, (task + 1) * kRowsOfTask);
     for (std::int64_t at = task * kRowsOfTask; at < last; ++at)
@@ -118,7 +122,8 @@ void store_members(const PreparedRows<T>& set, Clusters<DistanceOf<T>>& clusters
 }  // namespace
 
 template <Element T>
-Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clustering& how, ClusterTimes& times) {
+Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clustering& how, ProgressMeter& progress,
+                                      ClusterTimes& times) {
   using F = DistanceOf<T>;
   using Clock = std::chrono::steady_clock;
   const auto seconds = [](Clock::time_point from, Clock::time_point to) {
@@ -133,10 +138,10 @@ Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clusteri
 
   std::vector<std::uint32_t> nearest(static_cast<std::size_t>(how.rows));
   std::vector<Member<F>> rows(nearest.size());
-  assign(set, how, {clusters.centers.data(), how.landmarks, clusters.dims}, nearest, rows);
+  assign(set, how, {clusters.centers.data(), how.landmarks, clusters.dims}, progress, nearest, rows);
   landmarks = drop_empty(clusters, std::move(landmarks), nearest);
   clusters.centers = block_rows(set, landmarks.data(), clusters.count());
-  const std::vector<Member<F>> grouped = group(clusters, nearest, rows, how.threads);
+  const std::vector<Member<F>> grouped = group(clusters, nearest, rows, how.threads, progress);
   clusters.ids.reserve(grouped.size());
   clusters.member_distances.reserve(grouped.size() + static_cast<std::size_t>(kSlack));
   for (const Member<F>& member : grouped) {
@@ -144,14 +149,15 @@ Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clusteri
     clusters.member_distances.push_back(member.distance);
   }
   clusters.member_distances.resize(grouped.size() + static_cast<std::size_t>(kSlack));
-  if (how.keep_rows) store_members(set, clusters, how.threads);
+  if (how.keep_rows) store_members(set, clusters, how.threads, progress);
   times.landmarks += seconds(start, drawn);
   times.clusters += seconds(drawn, Clock::now());
   return clusters;
 }
 
-#define KITH_INSTANTIATE(T) \
-  template Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>&, const Clustering&, ClusterTimes&);
+#define KITH_INSTANTIATE(T)                                                                                 \
+  template Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>&, const Clustering&, ProgressMeter&, \
+                                                 ClusterTimes&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

@@ -44,6 +44,7 @@ struct Clustering {
 };
 
 template <Element T>
-Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clustering& how, ClusterTimes& times);
+Clusters<DistanceOf<T>> make_clusters(const PreparedRows<T>& set, const Clustering& how, ProgressMeter& progress,
+                                      ClusterTimes& times);
 
 }  // namespace kith::cpu

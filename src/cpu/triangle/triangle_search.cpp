@@ -78,7 +78,10 @@ class TriangleRun {
   TriangleRun(const PreparedRows<T>& queries, const Plan& plan, std::int64_t* ids, F* distances)
       : queries_(queries), plan_(plan), ids_(ids), distances_(distances) {}
 
-  void search_cluster(const Clusters<F>& query_clusters, const ClusterTask& task, TriangleWorker<T>& worker) const {
+  // check() is called before each query.
+  template <class Check>
+  void search_cluster(const Clusters<F>& query_clusters, const ClusterTask& task, TriangleWorker<T>& worker,
+                      Check check) const {
     const Clock::time_point start = Clock::now();
     get_row(query_clusters.centers.data(), query_clusters.dims, task.cluster, worker.center.data());
     worker.candidates.find(worker.center.data(), query_clusters.radius(task.cluster));
@@ -87,6 +90,7 @@ class TriangleRun {
       worker.cluster_pairs_left += static_cast<std::int64_t>(worker.candidates.clusters().size());
     const Clock::time_point found = Clock::now();
     for (std::int64_t at = task.first; at < task.last; ++at) {
+      check();
       const std::int64_t query = query_clusters.ids[static_cast<std::size_t>(at)];
       if (at > task.first && rows_equal(queries_.view, query, query_clusters.ids[static_cast<std::size_t>(at - 1)])) {
         copy(query_clusters.ids[static_cast<std::size_t>(at - 1)], query);
@@ -139,10 +143,11 @@ void add_counts(const std::vector<std::unique_ptr<TriangleWorker<T>>>& workers, 
 }  // namespace
 
 template <Element T>
-TriangleBase<T> make_triangle_base(const PreparedRows<T>& base, std::int64_t landmarks, int threads) {
+TriangleBase<T> make_triangle_base(const PreparedRows<T>& base, std::int64_t landmarks, int threads,
+                                   ProgressMeter& progress) {
   TriangleBase<T> made;
-  made.clusters =
-      make_clusters(base, {0, base.view.rows, std::min(landmarks, base.view.rows), true, threads}, made.times);
+  made.clusters = make_clusters(base, {0, base.view.rows, std::min(landmarks, base.view.rows), true, threads}, progress,
+                                made.times);
   return made;
 }
 
@@ -167,13 +172,14 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
     Clusters<F> made;
     if (!self)
       made = make_clusters(queries, {first, count, std::min(plan.triangle.query_landmarks, count), false, plan.threads},
-                           query_times);
+                           progress, query_times);
     const Clusters<F>& query_clusters = self ? clustered.clusters : made;
     query_cluster_count += query_clusters.count();
     const std::vector<ClusterTask> tasks = cluster_tasks(query_clusters);
     parallel_for(plan.threads, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t index, int worker) {
       const ClusterTask& task = tasks[static_cast<std::size_t>(index)];
-      run.search_cluster(query_clusters, task, *workers[static_cast<std::size_t>(worker)]);
+      run.search_cluster(query_clusters, task, *workers[static_cast<std::size_t>(worker)],
+                         [&] { progress.check(worker); });
       progress.add((task.last - task.first) * base_count, worker);
     });
   }
@@ -199,7 +205,7 @@ std::int64_t triangle_search(const PreparedRows<T>& base, const TriangleBase<T>&
 }
 
 #define KITH_INSTANTIATE(T)                                                                                     \
-  template TriangleBase<T> make_triangle_base(const PreparedRows<T>&, std::int64_t, int);                       \
+  template TriangleBase<T> make_triangle_base(const PreparedRows<T>&, std::int64_t, int, ProgressMeter&);       \
   template std::int64_t triangle_search(const PreparedRows<T>&, const TriangleBase<T>&, const PreparedRows<T>&, \
                                         const Plan&, const ProgressCallback&, std::int64_t*, DistanceOf<T>*,    \
                                         TriangleStatistics*);

@@ -22,7 +22,8 @@ struct TriangleBase {
 };
 
 template <Element T>
-TriangleBase<T> make_triangle_base(const PreparedRows<T>& base, std::int64_t landmarks, int threads);
+TriangleBase<T> make_triangle_base(const PreparedRows<T>& base, std::int64_t landmarks, int threads,
+                                   ProgressMeter& progress);
 
 // Searches as the plan says: plan.query_block queries are clustered at a time; queries that are the base itself use its
 // clusters. Returns the number of exact keys; `statistics` may be null, and its steps are added to.
