@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <thread>
 
 #include <omp.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "backend/cgroup.hpp"
@@ -78,6 +80,15 @@ MemoryLimit free_memory() {
   const std::int64_t group = cgroup_memory().free;
   if (group < limit.bytes) limit = {group, "memory limit of a cgroup"};
   return limit;
+}
+
+std::int64_t free_address_space() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<std::int64_t>::max();
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
 }
 
 std::int64_t largest_memory() {

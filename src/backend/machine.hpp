@@ -30,6 +30,9 @@ struct MemoryLimit {
 // Memory that can still be had without swapping: of the machine, or of what its control groups leave this process.
 MemoryLimit free_memory();
 
+// Bytes that a limit on the address space (RLIMIT_AS, ulimit -v) leaves; the largest number where there is none.
+std::int64_t free_address_space();
+
 // The most that this process could have: the machine's memory, or what its control groups leave it.
 std::int64_t largest_memory();
 

@@ -15,11 +15,15 @@ struct StageCost {
   double pair;
 };
 
+// Bytes of address space that OpenBLAS takes for each thread that multiplies. It waits for ever where there are none.
+inline constexpr std::int64_t kBlasSpace = std::int64_t{128} << 20;
+
 // A CPU. The costs were measured on an x86 server with AVX-512, in single precision.
 struct CpuFacts {
   int threads = 1;
   const char* threads_source = "the machine";  // what says so
   std::int64_t free_memory = 0;
+  bool has_blas = true;                 // the address space has room for its buffers
   std::int64_t block_rows = 64;         // of a tile of sums in registers, in single precision
   std::int64_t block_rows_double = 32;  // and in double
   StageCost gemm{1.85e-11, 4.2e-10};

@@ -22,7 +22,7 @@ std::int64_t recently_free_memory() {
   const std::lock_guard lock(mutex);
   const Clock::time_point now = Clock::now();
   if (!asked || now - *asked > kRecent) {
-    free = backend::free_memory();
+    free = backend::free_memory().bytes;
     asked = now;
   }
   return free;
@@ -42,6 +42,7 @@ core::CpuFacts facts() {
   facts.threads = threads.threads;
   facts.threads_source = threads.source;
   facts.free_memory = recently_free_memory();
+  facts.has_blas = backend::free_address_space() > 2 * core::kBlasSpace;
   facts.block_rows = tiled_block_rows<float>();
   facts.block_rows_double = tiled_block_rows<double>();
   // AVX2 has half the registers of AVX-512, so its tile is smaller and reuses each load less often.

@@ -5,16 +5,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <fstream>
 #include <numeric>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include <pthread.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
+#include "backend/machine.hpp"
+#include "core/facts.hpp"
 #include "core/fp_environment.hpp"
 #include "cpu/single_threaded_blas.hpp"
 #include "kith/error.hpp"
@@ -30,16 +29,10 @@ constexpr std::chrono::milliseconds kTurn{1};
 // Each thread that was woken wakes so many more: a caller that wants many does not wake all of them itself.
 constexpr std::size_t kCalls = 2;
 
-// A thread takes address space: its stack, an arena of malloc, a buffer of OpenBLAS, which waits for ever for one.
-constexpr std::int64_t kThreadSpace = std::int64_t{256} << 20;
-
-// Whether an address space that is limited has room for a thread.
-bool has_space() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
-  std::int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * sysconf(_SC_PAGESIZE) + kThreadSpace <= static_cast<std::int64_t>(limit.rlim_cur);
+// Threads that an address space which is limited has room for: their stacks, arenas of malloc, and buffers of OpenBLAS.
+std::int64_t threads_in_space() {
+  constexpr std::int64_t kOthers = std::int64_t{128} << 20;
+  return backend::free_address_space() / (core::kBlasSpace + kOthers);
 }
 
 // While one lives, threads that are made take no signals but those of their own faults, and a profiler's.
@@ -120,7 +113,8 @@ class ThreadPool {
   std::atomic<std::size_t> job_count_{0};
   std::vector<Helper*> idle_;
   int threads_ = 0;
-  int coming_ = 0;  // helpers that were called and have not come yet
+  std::int64_t space_ = 0;  // for so many threads, when there were none
+  int coming_ = 0;          // helpers that were called and have not come yet
 };
 
 ThreadPool::OpenJob::OpenJob(ThreadPool& pool, Job& job, int helpers) : pool_(pool), job_(job) {
@@ -153,7 +147,10 @@ void ThreadPool::run(TaskLoop& loop, int helpers) {
 }
 
 bool ThreadPool::add_thread() {
-  if (!has_space()) return false;
+  // Those that there are may not have taken theirs yet; the caller needs some too.
+  const std::int64_t more = threads_in_space();
+  if (threads_ == 0) space_ = more;
+  if (threads_ + 1 >= space_ || more < 2) return false;
   const SignalsBlocked blocked;
   try {
     idle_.reserve(static_cast<std::size_t>(threads_) + 1);  // so that the thread itself need not

@@ -40,7 +40,7 @@ std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form fo
                                            const core::CpuFacts& facts) {
   std::vector<Plan::Alternative> stages;
   for (const DistanceStage stage : {DistanceStage::direct, DistanceStage::register_tiled, DistanceStage::gemm})
-    if (stage != DistanceStage::gemm || can_multiply(form))
+    if (stage != DistanceStage::gemm || (can_multiply(form) && facts.has_blas))
       stages.push_back({stage, stage_seconds(stage, problem, form, threads, facts)});
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return stages;
@@ -180,6 +180,11 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
   std::vector<Plan::Alternative> allowed;
   std::copy_if(stages.begin(), stages.end(), std::back_inserter(allowed),
                [&](const auto& stage) { return !forced || is_chosen(stage); });
+  if (allowed.empty() && can_multiply(form))
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("distance stage gemm needs {} bytes of address space for each thread, which its limit "
+                            "(ulimit -v) has not left",
+                            core::kBlasSpace));
   if (allowed.empty())
     throw Error(
         ErrorCode::invalid_argument,

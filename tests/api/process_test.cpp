@@ -75,7 +75,7 @@ class FloatingPoint : public testing::TestWithParam<Kind> {};
 
 // `tiny` has squares that are subnormal, where scores and bounds would go wrong first.
 TEST_P(FloatingPoint, EnvironmentsOfTheCallerChangeNothing) {
-  const Sample<float> sample = generate<float>(GetParam(), {3000, 120, 12}, MetricKind::euclidean, 7);
+  const Sample<float> sample = generate<float>(GetParam(), {800, 40, 12}, MetricKind::euclidean, 7);
   for (const Method method : {Method::brute, Method::triangle}) {
     for (const DistanceStage stage : distance_stages(Backend::cpu)) {
       if (method == Method::triangle && stage != DistanceStage::automatic) continue;
@@ -235,14 +235,26 @@ TEST(Cancellation, StopsTheCheckOfTheBase) {
   EXPECT_LT(late.lateness([&] { Index<float>(base, options); }), kLatest);
 }
 
-TEST(Cancellation, StopsClustersAndQueriesOfMethodTriangle) {
-  const Sample<float> sample = generate<float>(Kind::uniform, {100000, 20000, 64}, MetricKind::euclidean, 1);
+// Clusters around many centers, and then many distances that take long each: seconds where nobody asks meanwhile.
+TEST(Cancellation, StopsMethodTriangle) {
+  const Sample<float> sample = generate<float>(Kind::uniform, {50000, 256, 8}, MetricKind::euclidean, 1);
   LateCancel late;
   Options options;
   options.method = Method::triangle;
+  options.threads = 1;
   options.progress = late.callback();
+  options.triangle.base_landmarks = 20000;
   EXPECT_LT(late.lateness([&] { search(sample.base.view(), sample.queries.view(), 10, options); }), kLatest);
   EXPECT_LT(late.lateness([&] { Index<float>(sample.base.view(), options); }), kLatest);
+
+  bool lasts = true;
+  options.progress = [&, callback = late.callback()](const Progress& progress) { return lasts || callback(progress); };
+  options.metric = Metric::minkowski(2.5);
+  options.triangle.base_landmarks = 16;
+  options.triangle.query_landmarks = 1;
+  const Index<float> index(sample.base.view(), options);
+  lasts = false;
+  EXPECT_LT(late.lateness([&] { index.search(sample.queries.view(), 1000); }), kLatest);
 }
 
 // A matrix of 400 MB: the first question comes before all of it has been touched.

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from harness import KITH, KithTest, USAGE, rng
+from harness import KITH, KithTest, MEMORY, USAGE, rng
 
 
 class Environment(KithTest):
@@ -36,6 +36,24 @@ class Environment(KithTest):
                 with self.subTest(variables, threads=threads):
                     for got, expected in zip(self.search("--threads", threads, **variables), want):
                         np.testing.assert_array_equal(got, expected)
+
+    def test_little_address_space_means_fewer_threads_and_no_hang(self):
+        self.save("base.npy", rng(1).normal(size=(6000, 512)).astype(np.float32))
+        self.save("queries.npy", rng(2).normal(size=(300, 512)).astype(np.float32))
+
+        def limited(mebibytes, *arguments):
+            return subprocess.run(["bash", "-c", f"ulimit -v {mebibytes * 1024} && exec \"$0\" \"$@\"", KITH, *arguments],
+                                  cwd=self.folder, capture_output=True, timeout=60,
+                                  env=self.clean(OPENBLAS_NUM_THREADS="1"))
+
+        if limited(2000, "info").returncode != 0:
+            self.skipTest("this build cannot do with less than all of the address space")
+        for mebibytes in (450, 600, 900, 2000):
+            for distance in ("auto", "gemm"):
+                with self.subTest(mebibytes, distance=distance):
+                    done = limited(mebibytes, "search", "--base", "base.npy", "--queries", "queries.npy", "-k", "5",
+                                   "--distance", distance, "--threads", "256", "--quiet", "-o", "out.npz")
+                    self.assertIn(done.returncode, (0,) if mebibytes == 2000 else (0, MEMORY), done.stderr)
 
     def threads(self, *wrapper, **variables):
         """How many threads a search may have, and what says so."""
