@@ -16,14 +16,9 @@ namespace kith::python {
 // What take() returns, which asks for the GIL.
 template <class Take>
 auto take_gil(Take take) {
-#if PY_VERSION_HEX >= 0x030D0000
-  if (Py_IsFinalizing() != 0) never_return();
-#else
-  if (_Py_IsFinalizing() != 0) never_return();
-#endif
   try {
     return take();
-  } catch (...) {  // the unwinding, if the end came while it waited
+  } catch (...) {  // the unwinding
     never_return();
   }
 }
