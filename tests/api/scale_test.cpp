@@ -35,12 +35,12 @@ Sample<float> coarse_points(Shape shape) {
   return sample;
 }
 
-struct Way {
+struct ScaledSearch {
   Method method;
   DistanceStage distance;
 };
 
-constexpr Way kWays[] = {{Method::automatic, DistanceStage::automatic},
+constexpr ScaledSearch kWays[] = {{Method::automatic, DistanceStage::automatic},
                          {Method::brute, DistanceStage::direct},
                          {Method::brute, DistanceStage::register_tiled},
                          {Method::brute, DistanceStage::gemm},
@@ -49,7 +49,7 @@ constexpr Way kWays[] = {{Method::automatic, DistanceStage::automatic},
 TEST(Scale, ChangesDistancesAndNothingElse) {
   for (const std::int64_t dims : {3, 16}) {
     const Sample<float> sample = coarse_points({6000, 40, dims});
-    for (const Way& way : kWays) {
+    for (const ScaledSearch& way : kWays) {
       Options options;
       options.method = way.method;
       options.distance = way.distance;
@@ -105,7 +105,7 @@ TEST(Scale, MayDifferFromRowToRow) {
           sample.base(row, c) = std::ldexp(static_cast<float>((row + c) % 13), other);
       for (std::int64_t c = 0; c < 7; ++c) sample.queries(5, c) = std::ldexp(1.0F, other);
       const auto truth = truth_of(sample, MetricKind::euclidean);
-      for (const Way& way : kWays) {
+      for (const ScaledSearch& way : kWays) {
         Options options;
         options.method = way.method;
         options.distance = way.distance;

@@ -36,7 +36,7 @@ constexpr std::array<std::uint32_t, std::size_t{1} << Lanes> make_compress_table
   return table;
 }
 template <int Lanes>
-inline constexpr auto kCompressTable = make_compress_table<Lanes>();
+static constexpr auto kCompressTable = make_compress_table<Lanes>();
 
 template <class V, class M>
 HWY_INLINE V compress(V values, M mask) {
