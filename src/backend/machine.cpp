@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "backend/cgroup.hpp"
+#include "backend/recent.hpp"
 #include "kith/error.hpp"
 
 namespace kith::backend {
@@ -50,7 +52,8 @@ int threads_of_variable(const char* name, int otherwise) {
 
 ThreadLimit process_threads() {
   ThreadLimit limit = affinity();
-  const double processors = std::ceil(cgroup_processors());
+  static Recent<double> quota(std::chrono::milliseconds(500));
+  const double processors = std::ceil(quota.get([] { return cgroup_processors(); }));
   if (processors < limit.threads) lower(limit, std::max(1, static_cast<int>(processors)), "CPU quota of a cgroup");
   lower(limit, threads_of_variable("KITH_NUM_THREADS", limit.threads), "KITH_NUM_THREADS");
   return limit;

@@ -2,30 +2,19 @@
 #include "cpu/facts.hpp"
 
 #include <chrono>
-#include <mutex>
-#include <optional>
 
 #include "backend/machine.hpp"
+#include "backend/recent.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
 namespace {
 
-// To ask the system takes longer than a small search: what was free a moment ago will do.
+// Of the system, or of groups of processes.
 std::int64_t recently_free_memory() {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kRecent = std::chrono::milliseconds(50);
-  static std::mutex mutex;
-  static std::optional<Clock::time_point> asked;
-  static std::int64_t free = 0;
-  const std::lock_guard lock(mutex);
-  const Clock::time_point now = Clock::now();
-  if (!asked || now - *asked > kRecent) {
-    free = backend::free_memory().bytes;
-    asked = now;
-  }
-  return free;
+  static backend::Recent<std::int64_t> free(std::chrono::milliseconds(50));
+  return free.get([] { return backend::free_memory().bytes; });
 }
 
 // Asks the CPU, which takes microseconds on a virtual machine.

@@ -103,7 +103,8 @@ std::int64_t least_budget(std::int64_t usable) {
 void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
   plan.base_tile = n;
   plan.query_block = plan.problem.queries;
-  const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)); };
+  constexpr std::int64_t kGaps = 8 * 256;  // arrays begin at multiples of 256 bytes
+  const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)) + kGaps; };
   const std::int64_t usable = usable_bytes(plan.budget_bytes);
   const std::int64_t room = std::min(usable, policy.score_bytes);
   while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
