@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Times kith.search beside faiss and scikit-learn, and what a call costs; prints tables, writes JSON.
+"""Times kith.search beside faiss, scikit-learn and scipy, and what a call costs; prints tables, writes JSON.
 
-    compare.py [--json bench/results/python.json] [--rounds 7] [--suites must metrics overhead] [--metrics NAME...]
+    compare.py [--json bench/results/python.json] [--rounds 7] [--suites NAME...] [--metrics NAME...]
 
 must      1,000 queries × 100,000 points × 128 dimensions, k = 10, euclidean
+laptop    six shapes of uniform points, euclidean, in float32 and float64: the table of the README
 metrics   200 queries × 100,000 points × 128 dimensions, k = 10, every metric that a contender has
 overhead  1 query × 1,000 points × 16 dimensions: what a call takes beyond the time that the library measures inside
 
-Everyone is called from data to answer, on all cores, in turns; the least of the rounds counts. Distances are compared
-with float64 brute force on a sample of queries: `error` is the largest difference, relative to the true distance.
+Everyone is called from data to answer, on all cores, in turns; the least of the rounds counts. Of rows of laptop that
+are `ready`, the index or tree is made before, and one query at a time is asked for. Whoever has taken ten seconds sits
+out. Distances are compared with float64 brute force on a sample of queries: `error` is the largest difference, relative
+to the farthest neighbor; an answer of kith that is off by more than its type allows ends the run.
 """
 
 import argparse
@@ -17,15 +20,25 @@ import os
 import pathlib
 import platform
 import time
+from functools import partial
 
 import faiss
 import numpy as np
+import scipy
 import sklearn
-from contenders import CONTENDERS, METRICS, P
+from contenders import CONTENDERS, LAPTOP, METRICS, P
 
 import kith
 
 SAMPLE = 8
+ENOUGH = 10.0  # seconds of rounds
+ONE_BY_ONE = 50  # queries of a round of a ready index
+
+# (rows, dims, queries, k), queries = None for all points, 1 for one at a time of a ready index.
+SHAPES = [
+    (100_000, 3, None, 10), (100_000, 3, 1, 10), (20_000, 20, 1000, 10), (100_000, 128, 1000, 10),
+    (20_000, 784, 1000, 5), (100_000, 384, 1, 10),
+]  # fmt: skip
 
 
 def data(queries, rows, dims, seed=1):
@@ -36,30 +49,95 @@ def data(queries, rows, dims, seed=1):
 def truth(base, queries, k, metric):
     """Sorted distances of the first queries, in float64."""
     p = P if metric == "minkowski" else None
-    whole = kith.distances(base.astype(np.float64), queries[:SAMPLE].astype(np.float64), metric=metric, p=p)
+    whole = kith.distances(queries[:SAMPLE].astype(np.float64), base.astype(np.float64), metric=metric, p=p)
     order = np.sort(-whole if metric == "inner_product" else whole, axis=1)[:, :k]
     return -order if metric == "inner_product" else order
 
 
+def check(name, distances, wanted):
+    """How far the sample's distances are off; an error of kith ends the run."""
+    distances = np.sort(np.asarray(distances, np.float64)[:SAMPLE], axis=1)
+    farthest = np.maximum(np.abs(wanted[:, -1:]), 1e-30)
+    error = float((np.abs(distances - np.sort(wanted, axis=1)) / farthest).max())
+    if name.startswith("kith") and not error < (1e-12 if name.endswith("float64") else 1e-6):
+        raise SystemExit(f"{name} is off by {error:.1e}")
+    return error
+
+
+def take_turns(runs, rows, rounds, calls=1):
+    """Adds the seconds of a call to each row, round by round, until it has had enough."""
+    for _ in range(rounds):
+        for name, run in runs.items():
+            if calls * sum(rows[name]["seconds"]) > ENOUGH:
+                continue
+            begin = time.perf_counter()
+            run()
+            rows[name]["seconds"].append((time.perf_counter() - begin) / calls)
+
+
 def measure(metric, base, queries, k, rounds):
     """A row for each contender."""
-    runs = {name: make(metric) for name, make in CONTENDERS.items()}
-    runs = {name: run for name, run in runs.items() if run is not None}
+    made = {name: make(metric) for name, make in CONTENDERS.items()}
+    runs = {name: partial(run, base, queries, k) for name, run in made.items() if run is not None}
     wanted = truth(base, queries, k, metric)
     rows = {}
     for name, run in runs.items():
-        distances = np.asarray(run(base, queries, k)[0], np.float64)[:SAMPLE]  # and warms up
-        error = np.abs(np.sort(distances, axis=1) - np.sort(wanted, axis=1)) / np.maximum(np.abs(wanted), 1e-30)
         rows[name] = {
             "metric": metric, "contender": name, "queries": len(queries), "rows": len(base), "dims": base.shape[1],
-            "k": k, "seconds": [], "error": float(error.max()),
+            "k": k, "seconds": [], "error": check(name, run()[0], wanted),  # and warms up
         }  # fmt: skip
-    for _ in range(rounds):
-        for name, run in runs.items():
-            begin = time.perf_counter()
-            run(base, queries, k)
-            rows[name]["seconds"].append(time.perf_counter() - begin)
+    take_turns(runs, rows, rounds)
     return list(rows.values())
+
+
+def measure_shape(shape, rounds):
+    """A row for each contender of LAPTOP."""
+    count, dims, asked, k = shape
+    ready = asked == 1
+    base, queries = data(ONE_BY_ONE if ready else asked or 1, count, dims)
+    if asked is None:
+        queries = base
+    wanted = truth(base, queries, k, "euclidean")
+    bases = {dtype: base.astype(dtype, copy=False) for dtype in (np.float32, np.float64)}
+    runs, rows = {}, {}
+    for name, (prepare, dtype) in LAPTOP.items():
+        points = bases[dtype]
+        questions = points if asked is None else queries.astype(dtype, copy=False)
+        if ready:
+            one_by_one = [questions[i : i + 1] for i in range(len(questions))]
+            runs[name] = partial(ask_one_by_one, prepare(points), one_by_one, k)
+        else:
+            runs[name] = partial(ask_at_once, prepare, points, questions, k)
+        distances, indices = runs[name]()  # and warms up
+        # Of the points that were named, in float64, and as they were returned.
+        sample = queries[:SAMPLE, None].astype(np.float64) - base[np.asarray(indices)[:SAMPLE]]
+        error = max(check(name, np.sqrt((sample**2).sum(axis=2)), wanted), check(name, distances, wanted))
+        rows[name] = {
+            "metric": "euclidean", "contender": name, "queries": len(base) if asked is None else asked, "rows": count,
+            "dims": dims, "k": k, "ready": ready, "seconds": [], "error": error,
+        }  # fmt: skip
+    take_turns(runs, rows, rounds, ONE_BY_ONE if ready else 1)
+    return list(rows.values())
+
+
+def ask_at_once(prepare, points, queries, k):
+    return prepare(points)(queries, k)
+
+
+def ask_one_by_one(search, queries, k):
+    found = [search(query, k) for query in queries]
+    return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
+
+
+def print_shape(rows):
+    """A line of the README's table. Of scikit-learn, the faster type."""
+    least = {row["contender"]: 1e3 * min(row["seconds"]) for row in rows}
+    least["scikit-learn"] = min(least["scikit-learn float32"], least["scikit-learn float64"])
+    columns = ("kith float32", "kith float64", "faiss", "scikit-learn", "cKDTree")
+    row = rows[0]
+    shape = f"{row['rows']:,} × {row['dims']}, {row['queries']:,} queries, k = {row['k']}{', ready' * row['ready']}"
+    times = (f"{least[name]:.3g}" if least[name] < 999.5 else f"{least[name]:,.0f}" for name in columns)
+    print(f"| {shape} | " + " | ".join(times) + " |", flush=True)
 
 
 def call_overhead(calls=3000, rounds=9):
@@ -97,7 +175,7 @@ def print_table(rows):
     for row in rows:
         least = min(row["seconds"])
         row["least"] = least
-        print(f"{row['metric']:14} {row['contender']:13} {1e3 * least:9.1f} ms   error {row['error']:.1e}", flush=True)
+        print(f"{row['metric']:14} {row['contender']:20} {1e3 * least:9.3f} ms   error {row['error']:.1e}", flush=True)
 
 
 def cpu_name():
@@ -111,7 +189,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--suites", nargs="*", default=["must", "metrics", "overhead"])
+    suites = ["must", "laptop", "metrics", "overhead"]
+    parser.add_argument("--suites", nargs="*", default=suites, choices=suites)
     parser.add_argument("--metrics", nargs="*", default=METRICS, choices=METRICS)
     arguments = parser.parse_args()
     before = (
@@ -122,13 +201,20 @@ def main():
         "threads": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
         "versions": {"kith": kith.__version__, "faiss": faiss.__version__, "scikit-learn": sklearn.__version__,
-                     "numpy": np.__version__, "python": platform.python_version()},
+                     "scipy": scipy.__version__, "numpy": np.__version__, "python": platform.python_version()},
     }  # fmt: skip
     print(f"{result['cpu']}, {result['threads']} threads, {result['versions']}")
     if "must" in arguments.suites:
         base, queries = data(1000, 100_000, 128)
         result["must"] = measure("euclidean", base, queries, 10, arguments.rounds)
         print_table(result["must"])
+    if "laptop" in arguments.suites:
+        result["laptop"] = []
+        for shape in SHAPES:
+            rows = measure_shape(shape, arguments.rounds)
+            print_table(rows)
+            print_shape(rows)
+            result["laptop"] += rows
     if "metrics" in arguments.suites:
         base, queries = data(200, 100_000, 128)
         result["metrics"] = [row for row in before.get("metrics", []) if row["metric"] not in arguments.metrics]

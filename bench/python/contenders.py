@@ -1,7 +1,12 @@
-"""Who is measured: functions of (base, queries, k) that return (distances, indices), made for a metric or None."""
+"""Who is measured, as functions that return (distances, indices).
+
+CONTENDERS are functions of (base, queries, k), made for a metric, or None where a contender has not got it. LAPTOP are
+functions of a base that make one of (queries, k), by euclidean distances, each with the type that it is given.
+"""
 
 import faiss
 import numpy as np
+from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 import kith
@@ -68,3 +73,44 @@ def sklearn_brute(metric):
 
 
 CONTENDERS = {"kith": kith_search, "faiss": faiss_knn, "scikit-learn": sklearn_brute}
+
+
+def kith_index(base):
+    return kith.Index(base, backend="cpu").search
+
+
+def faiss_flat(base):
+    index = faiss.IndexFlatL2(base.shape[1])
+    index.add(base)
+
+    def search(queries, k):
+        squares, indices = index.search(queries, k)
+        return np.sqrt(np.maximum(squares, 0)), indices
+
+    return search
+
+
+def sklearn_auto(base):
+    """A tree in up to 15 dimensions, else brute force."""
+    nearest = NearestNeighbors().fit(base)
+
+    def search(queries, k):
+        nearest.n_jobs = None if len(queries) == 1 else -1  # threads for one query take longer than the query
+        return nearest.kneighbors(queries, k)
+
+    return search
+
+
+def scipy_tree(base):
+    tree = cKDTree(base)
+    return lambda queries, k: tree.query(queries, k, workers=-1)
+
+
+LAPTOP = {
+    "kith float32": (kith_index, np.float32),
+    "kith float64": (kith_index, np.float64),
+    "faiss": (faiss_flat, np.float32),
+    "scikit-learn float32": (sklearn_auto, np.float32),
+    "scikit-learn float64": (sklearn_auto, np.float64),
+    "cKDTree": (scipy_tree, np.float64),
+}
