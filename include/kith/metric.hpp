@@ -1,18 +1,5 @@
-// Metrics, by the names scipy and scikit-learn use.
-//
-//   name           aliases        returned
-//   sqeuclidean    l2_squared     Σ(x−y)²
-//   euclidean      l2             √Σ(x−y)²
-//   manhattan      l1, cityblock  Σ|x−y|
-//   chebyshev      linf           max|x−y|
-//   minkowski                     (Σ|x−y|^p)^(1/p), p ≥ 1, infinity allowed
-//   cosine                        1 − ⟨x,y⟩ / (‖x‖‖y‖), within [0, 2]
-//   correlation    pearson        the cosine distance of x − mean(x) and y − mean(y)
-//   inner_product  ip, dot        ⟨x,y⟩ as it is; the largest come first
-//   hamming                       the share of coordinates that differ, whole elements and not bits; −0 equals +0
-//   canberra                      Σ|x−y| / (|x|+|y|), where 0/0 counts 0
-//
-// A zero vector is an error under cosine, a constant one under correlation; to the others they are like any vector.
+// Metrics, by the names scipy and scikit-learn use. docs/metrics.md has their aliases and limits, what they cost, and
+// which methods take them. A zero vector is an error under cosine, a constant one under correlation.
 #pragma once
 
 #include <string>
@@ -23,17 +10,18 @@
 
 namespace kith {
 
+// With what is returned.
 enum class MetricKind {
-  sqeuclidean,
-  euclidean,
-  manhattan,
-  chebyshev,
-  minkowski,
-  cosine,
-  correlation,
-  inner_product,
-  hamming,
-  canberra,
+  sqeuclidean,    // Σ(x−y)²
+  euclidean,      // √Σ(x−y)²
+  manhattan,      // Σ|x−y|
+  chebyshev,      // max|x−y|
+  minkowski,      // (Σ|x−y|^p)^(1/p), p ≥ 1, infinity allowed
+  cosine,         // 1 − ⟨x,y⟩ / (‖x‖‖y‖), within [0, 2]
+  correlation,    // the cosine distance of x − mean(x) and y − mean(y)
+  inner_product,  // ⟨x,y⟩ as it is; the largest come first
+  hamming,        // the share of coordinates that differ, whole elements and not bits; −0 equals +0
+  canberra,       // Σ|x−y| / (|x|+|y|), where 0/0 counts 0
 };
 
 struct Metric {
@@ -55,11 +43,11 @@ struct Metric {
 // The canonical name; "minkowski(3)" for minkowski with p = 3.
 KITH_API std::string to_string(const Metric& metric);
 
-// A name or alias, any case, '-' and '_' alike; "minkowski(3)" sets p. Throws Error(invalid_argument) listing the
-// names.
+// A name or alias ("l2", "cityblock", …), any case, '-' and '_' alike; "minkowski(3)" sets p. Throws
+// Error(invalid_argument) listing the names.
 KITH_API Metric parse_metric(std::string_view name);
 
-// The canonical names, in the order of the table above.
+// The canonical names, in the order of MetricKind.
 KITH_API std::vector<std::string> metric_names();
 
 }  // namespace kith
