@@ -40,7 +40,7 @@ def graph(
     ----------
     symmetrize : "none", "union" (an edge when either is a neighbor of the other) or "mutual" (when both are)
     mode : "distance", or "connectivity" for ones
-    The rest is as in :func:`kith.search`.
+    The other parameters are those of :func:`kith.search`.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Libraries whose arrays are searched: NumPy, PyTorch, CuPy, JAX, and those with DLPack or ``__cuda_array_interface__``.
 
-Arrays are searched where they lie, in host memory or on a CUDA device, and answers are made in the library, and on the
+Arrays are searched in place, in host memory or on a CUDA device, and answers are made in the library, and on the
 device, of the queries. Points on a device that are float32, float64, uint8 or int8 are not copied on the way; the array's
 own library converts the others there.
 

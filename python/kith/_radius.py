@@ -63,7 +63,8 @@ def search_radius(
     """All base points whose distance is at most ``radius``; under inner_product, whose product is at least that.
 
     ``radius`` is a number or one for each query, rounded to the type of the distances. ``count_only`` leaves out
-    everything but the offsets. The rest, also the type in which points are compared, is as in :func:`kith.search`.
+    everything but the offsets. The other parameters, and the type in which points are compared, are those of
+    :func:`kith.search`.
 
     >>> import numpy as np, kith
     >>> base = np.array([[0.0], [1.0], [2.0], [5.0]])

@@ -5,7 +5,7 @@
 namespace kith::bench {
 
 Suite space_suite() {
-  Suite suite{"space", "shifted sorting of points in space, approximate, beside nanoflann", {}};
+  Suite suite{"space", "shifted sorting of points in 3 dimensions, approximate, beside nanoflann", {}};
   for (const std::string& set : space_set_names()) {
     RowSpec row;
     row.name = "space-" + set;

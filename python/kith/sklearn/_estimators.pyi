@@ -1,4 +1,4 @@
-# scikit-learn has no types of its own; these are those of what is used most. The rest is as in scikit-learn.
+# scikit-learn has no types of its own; these are those of what is used most. All else is scikit-learn's.
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
