@@ -18,7 +18,14 @@ struct StageCost {
 // Bytes of address space that OpenBLAS takes for each thread that multiplies. It waits for ever where there are none.
 inline constexpr std::int64_t kBlasSpace = std::int64_t{128} << 20;
 
-// A CPU. The costs were measured on an x86 server with AVX-512, in single precision.
+// Seconds for the selection of a query's neighbors, beside its distances. Points in no order pass the k-th best so far
+// about k log(n / k) times.
+struct QueryCost {
+  double doubling;   // of the points
+  double candidate;  // a point that passes
+};
+
+// A CPU. The costs were measured on an x86 server with AVX-512, in single precision (bench/python/choice.py).
 struct CpuFacts {
   int threads = 1;
   const char* threads_source = "the machine";  // what says so
@@ -28,11 +35,15 @@ struct CpuFacts {
   std::int64_t block_rows_double = 32;  // and in double
   StageCost gemm{1.85e-11, 4.2e-10};
   StageCost register_tiled{1.77e-11, 1.3e-10};
-  StageCost direct{4.4e-11, 1.5e-9};
-  double multiply_packing = 5e-10;  // seconds per element of the base and block of queries, inside BLAS
-  double panel_packing = 7e-10;     // the same for register-tiled panels
+  StageCost direct{4.4e-11, 2.3e-9};
+  double multiply_packing = 1e-9;   // seconds per element of the base and block of queries, inside BLAS
+  double panel_packing = 1.2e-9;    // the same for register-tiled panels
   double read_bandwidth = 16e9;     // bytes per second of one thread
+  double cache_bytes = 512 * 1024;  // of a core; rows of a smaller base are there when they are needed again
   StageCost key{3e-10, 3e-8};       // a finalist, whose row is not in cache
+  double start = 8e-6;              // a search: checks, memory, answers
+  QueryCost selection{9e-8, 1.1e-8};
+  QueryCost selection_double{1.1e-7, 1.4e-8};
 
   // Method triangle.
   StageCost center{3e-11, 1e-10};   // a row and a landmark
@@ -41,6 +52,7 @@ struct CpuFacts {
   double visit = 2e-8;              // a query and a cluster whose members it looks at
   StageCost scanned{6e-11, 4e-10};  // a query and such a member
   double query = 1e-6;              // the rest of a query
+  double triangle_start = 5e-5;     // a search, beside `start`
 };
 
 // Seconds a step on the whole device. The defaults are an H200's; `kith tune` measures them (docs/tuning.md).

@@ -1,11 +1,20 @@
 #include "cpu/index.hpp"
 
+#include <algorithm>
+
 #include "backend/machine.hpp"
 #include "core/instantiate.hpp"
 #include "core/key.hpp"
 #include "cpu/search.hpp"
+#include "cpu/triangle/surviving_fraction.hpp"
 
 namespace kith::cpu {
+namespace {
+
+// Queries whose sample need not be taken again.
+constexpr std::int64_t kEnoughSampled = core::kCpuSampleQueries;
+
+}  // namespace
 
 template <Element T>
 const PreparedRows<T>& LazyRows<T>::get(bool norms, ProgressMeter& progress, double scale) {
@@ -40,7 +49,10 @@ bool CpuIndex<T>::is_base(const MatrixView<T>& queries) const {
 template <Element T>
 plan::IndexFacts CpuIndex<T>::facts() const {
   const std::lock_guard<std::mutex> lock(clusters_mutex_);
-  return {.has_norms = !is_prepared_ || rows_.has_norms(), .has_clusters = clusters_ != nullptr};
+  return {.has_norms = !is_prepared_ || rows_.has_norms(),
+          .has_clusters = clusters_ != nullptr,
+          .sampled_k = sampled_queries_ >= kEnoughSampled ? sampled_k_ : 0,
+          .spent = spent_};
 }
 
 // An index may meet any number of queries, so it has norms for products of matrices.
@@ -67,6 +79,33 @@ const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, ProgressMeter& pr
     clusters_ = std::make_unique<TriangleBase<T>>(
         make_triangle_base(rows(false, progress), plan.triangle.base_landmarks, plan.threads, progress));
   return *clusters_;
+}
+
+template <Element T>
+core::SurvivingFractions CpuIndex<T>::surviving_fractions(const Plan& plan, const PreparedRows<T>& queries,
+                                                          ProgressMeter& progress) const {
+  const std::int64_t k = plan.problem.k;
+  const auto known = [&] { return sampled_k_ >= k && sampled_queries_ >= kEnoughSampled; };
+  {
+    const std::lock_guard<std::mutex> lock(clusters_mutex_);
+    if (known()) return survivors_;
+  }
+  const auto sampled = cpu::surviving_fractions(rows(false, progress), queries, k, plan.triangle.base_landmarks);
+  const std::lock_guard<std::mutex> lock(clusters_mutex_);
+  if (sampled_k_ < k) sampled_queries_ = 0;
+  const std::int64_t count = std::min(queries.view.rows, core::kCpuSampleQueries);
+  const double weight = static_cast<double>(count) / static_cast<double>(sampled_queries_ + count);
+  survivors_.points += weight * (sampled.points - survivors_.points);
+  survivors_.clusters += weight * (sampled.clusters - survivors_.clusters);
+  sampled_queries_ += count;
+  sampled_k_ = std::max(sampled_k_, k);
+  return survivors_;
+}
+
+template <Element T>
+void CpuIndex<T>::count_brute_force(double seconds) const {
+  const std::lock_guard<std::mutex> lock(clusters_mutex_);
+  spent_ += seconds;
 }
 
 template <Element T>

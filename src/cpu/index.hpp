@@ -48,6 +48,12 @@ class CpuIndex final : public backend::BackendIndex<T> {
   // Made once, by the first who needs them; `made` tells whether that was now.
   const TriangleBase<T>& clusters(const Plan& plan, ProgressMeter& progress, bool* made) const;
   CachedOrders<T>& orders() const { return orders_; }
+  // Of earlier samples for at least as many neighbors where those had enough queries, and with them where they had not:
+  // more neighbors leave no less.
+  core::SurvivingFractions surviving_fractions(const Plan& plan, const PreparedRows<T>& queries,
+                                               ProgressMeter& progress) const;
+  // Counts what a search by brute force should have taken.
+  void count_brute_force(double seconds) const;
 
  private:
   MatrixView<T> base_;
@@ -58,7 +64,11 @@ class CpuIndex final : public backend::BackendIndex<T> {
   mutable LazyRows<T> rows_;
   mutable std::mutex clusters_mutex_;
   mutable std::unique_ptr<TriangleBase<T>> clusters_;  // of method triangle
-  mutable CachedOrders<T> orders_;                     // of method shifted-sort
+  mutable core::SurvivingFractions survivors_;  // by samples of sampled_queries_ queries and sampled_k_ neighbors
+  mutable std::int64_t sampled_queries_ = 0;
+  mutable std::int64_t sampled_k_ = 0;
+  mutable double spent_ = 0;
+  mutable CachedOrders<T> orders_;  // of method shifted-sort
 };
 
 template <Element T>

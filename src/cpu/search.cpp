@@ -11,7 +11,6 @@
 #include "cpu/brute/brute_search.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/radius/radius_search.hpp"
-#include "cpu/triangle/surviving_fraction.hpp"
 #include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
@@ -42,8 +41,8 @@ template <Element T>
 plan::DataSamples CpuSearch<T>::samples() {
   plan::DataSamples samples;
   samples.surviving_fractions = [this](const Plan& plan) {
-    const PreparedRows<T>& base = base_rows(false);
-    return surviving_fractions(base, query_rows(false), plan.problem.k, plan.triangle.base_landmarks);
+    base_rows(false);  // is refused before the queries
+    return index_.surviving_fractions(plan, query_rows(false), preparing_);
   };
   samples.products_are_sharp = [this] {
     const PreparedRows<T>& base = base_rows(true);
@@ -78,6 +77,7 @@ void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const 
     report.finalists = index_.orders().search(base, queries, plan, progress, out.ids, out.distances);
   } else {
     report.finalists = brute_search(base, queries, plan, progress, out.ids, out.distances);
+    index_.count_brute_force(plan.seconds);
   }
 }
 

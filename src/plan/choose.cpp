@@ -21,11 +21,12 @@ namespace kith::plan {
 namespace {
 
 // A prediction must be this much better before triangle is taken: fractions are estimates.
-constexpr double kTriangleMargin = 0.8;
+constexpr double kTriangleMargin = 0.9;
+constexpr double kDeviceTriangleMargin = 0.8;
 
 // A sample may cost this fraction of the search it is for. On a device less: what a search takes there is not known
 // before fp16 has been tried.
-constexpr double kSampleCostLimit = 0.05;
+constexpr double kSampleCostLimit = 0.08;
 constexpr double kDeviceSampleCostLimit = 0.035;
 
 // Whether the choice of triangle is left to the data, and there is data.
@@ -69,7 +70,9 @@ Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core
   return plan;
 }
 
-// Brute force, unless a sample says that most of it is waste.
+// Brute force, unless a sample says that most of it is waste. What earlier searches of an index have spent on brute
+// force counts for the sample and for the clusters: whoever searches often, but for few queries at a time, gets them
+// once they would have paid, and has spent at most twice what they cost.
 Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
   Plan brute = plan_cpu_by_data(problem, options, facts, index, samples);
@@ -77,10 +80,12 @@ Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Option
   try {
     const Plan usual = plan_cpu_triangle(problem, options, facts);
     const double cost = sample_seconds(problem, options.metric, usual.triangle.base_landmarks, facts);
-    if (cost > kSampleCostLimit * brute.seconds) return brute;
+    if (index.sampled_k < problem.k && cost > kSampleCostLimit * (brute.seconds + index.spent)) return brute;
     const core::SurvivingFractions survivors = samples.surviving_fractions(usual);
     Plan triangle = plan_cpu_triangle(problem, options, facts, survivors, index.has_clusters);
-    if (triangle.seconds > kTriangleMargin * brute.seconds) return brute;
+    const double searching = plan_cpu_triangle(problem, options, facts, survivors, true).seconds;
+    const bool clusters_have_paid = triangle.seconds - searching <= index.spent;
+    if ((clusters_have_paid ? searching : triangle.seconds) > kTriangleMargin * brute.seconds) return brute;
     prefer(triangle, survivors.points, std::move(brute));
     return triangle;
   } catch (const Error& error) {
@@ -110,14 +115,14 @@ Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Opt
     const auto seconds = [&](double surviving) {
       return triangle_seconds(facts.profile, problem, options.metric, triangle.triangle, surviving);
     };
-    const double worst = kTriangleMargin * without_fp16(brute);
+    const double worst = kDeviceTriangleMargin * without_fp16(brute);
     // Nobody knows yet whether fp16 will do: the search takes something between the two.
     const double likely = std::sqrt(brute.seconds * without_fp16(brute));
     const double cost = sample_seconds(facts.profile, problem, options.metric, triangle.triangle.base_landmarks);
     if (seconds(0) > worst || cost > kDeviceSampleCostLimit * likely) return brute;
     const double surviving = samples.surviving_fractions(triangle).points;
     if (seconds(surviving) > worst) return brute;
-    if (seconds(surviving) > kTriangleMargin * brute.seconds && samples.first_pass_suffices(brute)) return brute;
+    if (seconds(surviving) > kDeviceTriangleMargin * brute.seconds && samples.first_pass_suffices(brute)) return brute;
     triangle.seconds = seconds(surviving);
     prefer(triangle, surviving, std::move(brute));
     return triangle;

@@ -19,9 +19,11 @@ using Machine = std::variant<core::CpuFacts, core::DeviceFacts>;
 
 // What the index of the base has at hand.
 struct IndexFacts {
-  bool has_norms = true;      // CPU: norms of the points, or memory to make them
-  bool has_clusters = false;  // of method triangle
-  bool resident = true;       // device: all points stay there; else every search streams them through
+  bool has_norms = true;       // CPU: norms of the points, or memory to make them
+  bool has_clusters = false;   // of method triangle
+  std::int64_t sampled_k = 0;  // CPU: a sample of method triangle for so many neighbors is there, 0 for none
+  double spent = 0;            // CPU: seconds that searches by brute force should have taken so far
+  bool resident = true;        // device: all points stay there; else every search streams them through
 };
 
 // What only the data can tell, by a few of the queries. A function that is empty stands for data that is not there: the

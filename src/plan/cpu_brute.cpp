@@ -46,10 +46,10 @@ std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form fo
   return stages;
 }
 
-// The least that one thread would take by the stages that may be chosen.
+// The least that one thread would take by the stages that may be chosen, of what threads can share.
 double one_thread_seconds(const Problem& problem, core::Form form, DistanceStage asked, const core::CpuFacts& facts) {
-  if (asked != DistanceStage::automatic) return stage_seconds(asked, problem, form, 1, facts);
-  return rank_stages(problem, form, 1, facts).front().seconds;
+  if (asked != DistanceStage::automatic) return stage_seconds(asked, problem, form, 1, facts) - facts.start;
+  return rank_stages(problem, form, 1, facts).front().seconds - facts.start;
 }
 
 // Bytes of everything the search allocates beside its output.

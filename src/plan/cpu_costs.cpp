@@ -51,7 +51,7 @@ double stage_seconds(DistanceStage stage, const Problem& problem, core::Form for
   const double blocks = std::ceil(q / static_cast<double>(kLargestBlock));
   // Every thread packs the whole base for its queries, unless there are so few that the base is split.
   const bool split = problem.queries < threads * kSmallestBlock;
-  const double packed = n * d * width_of(problem) * (split ? 1 : std::max<double>(blocks, threads));
+  const double packed = n * d * (split ? 1 : std::max<double>(blocks, threads));
   double work = 0;
   if (stage == DistanceStage::gemm) {
     work = all_pairs_seconds(facts.gemm, problem) + packed * facts.multiply_packing;
@@ -59,11 +59,16 @@ double stage_seconds(DistanceStage stage, const Problem& problem, core::Form for
     work = all_pairs_seconds({facts.register_tiled.step * step_cost(form), facts.register_tiled.pair}, problem) +
            packed * facts.panel_packing;
   } else {
-    work = all_pairs_seconds({facts.direct.step * step_cost(form), facts.direct.pair}, problem);
+    // The pair's part is the same for both widths: the sum of a vector's lanes.
+    const double pair = facts.direct.pair / width_of(problem);
+    work = all_pairs_seconds({facts.direct.step * step_cost(form), pair}, problem);
   }
   const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / facts.read_bandwidth;
-  const double keys = q * k * pair_seconds(facts.key, d);
-  return (std::max(read, work) + keys) / threads;
+  const bool in_cache = n * d * static_cast<double>(size_of(problem.dtype)) <= facts.cache_bytes;
+  const double keys = q * k * pair_seconds({facts.key.step, in_cache ? 0 : facts.key.pair}, d);
+  const core::QueryCost& selection = problem.dtype == DType::float64 ? facts.selection_double : facts.selection;
+  const double selections = q * (std::log2(n) * selection.doubling + k * std::log2(1 + n / k) * selection.candidate);
+  return facts.start + (std::max(read, work) + selections + keys) / threads;
 }
 
 double radius_seconds(DistanceStage stage, const Problem& problem, int threads, const core::CpuFacts& facts) {
@@ -92,18 +97,20 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
   const double visits = q * base_clusters * survivors.clusters * facts.visit;
   const double distances = q * n * survivors.points * width * pair_seconds(facts.scanned, d);
   const double answers = q * (facts.query + k * pair_seconds(facts.key, d));
-  return (clusters + level_1 + visits + distances + answers) / threads;
+  return facts.start + facts.triangle_start + (clusters + level_1 + visits + distances + answers) / threads;
 }
 
 double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
                       const core::CpuFacts& facts) {
-  constexpr double kLookedAt = 4e-9;  // a point, while the k-th is looked for
-  const auto points = static_cast<double>(std::min(problem.base_rows, core::kSamplePoints));
-  const auto queries = static_cast<double>(std::min(problem.queries, core::kSampleQueries));
+  constexpr double kStart = 5e-6;
+  constexpr double kPoint = 7e-9;     // a query and a point, while the k-th is looked for and bounds are compared
+  constexpr double kCenter = 1.5e-8;  // a query and a landmark
+  const auto points = static_cast<double>(core::cpu_sample_points(problem.base_rows));
+  const auto queries = static_cast<double>(std::min(problem.queries, core::kCpuSampleQueries));
   const auto centers = static_cast<double>(landmarks);
   const double pairs = points * centers + queries * (points + centers);
-  return pairs * width_of(problem) * pair_seconds(facts.center, steps_of(problem, metric)) +
-         queries * points * kLookedAt;
+  return kStart + pairs * width_of(problem) * pair_seconds(facts.center, steps_of(problem, metric)) +
+         queries * (points * kPoint + centers * kCenter);
 }
 
 }  // namespace kith::plan

@@ -229,6 +229,34 @@ TEST(TriangleChoice, NoiseStaysWithBruteForce) {
     EXPECT_EQ(chosen_for(matrix_of<float>(20000, dims, noise), 10).method, Method::brute) << dims;
 }
 
+TEST(TriangleChoice, AnIndexThatIsAskedOftenGetsClusters) {
+  const Sample<float> sample = generate<float>(Kind::clustered, {50000, 2000, 3}, MetricKind::euclidean, 5);
+  Options options;
+  options.backend = Backend::cpu;
+  const Index<float> asked_one_by_one(sample.base.view(), options);
+  options.method = Method::brute;
+  const Neighbors<float> right = search(sample.base.view(), sample.queries.view(), 4, options);
+  Method last = Method::automatic;
+  for (std::int64_t query = 0; query < 2000; ++query) {
+    const Neighbors<float> found = asked_one_by_one.search(sample.queries.view().rows_from(query, 1), 4);
+    if (query == 0) EXPECT_EQ(found.report.plan.method, Method::brute);
+    ASSERT_TRUE(std::equal(found.ids.begin(), found.ids.end(), right.ids.begin() + 4 * query)) << query;
+    last = found.report.plan.method;
+  }
+  EXPECT_EQ(last, Method::triangle);
+}
+
+TEST(TriangleChoice, OneQueryTakesTheClustersOfManyBefore) {
+  const Sample<float> sample = generate<float>(Kind::clustered, {50000, 20000, 3}, MetricKind::euclidean, 6);
+  Options options;
+  options.backend = Backend::cpu;
+  const Index<float> index(sample.base.view(), options);
+  const MatrixView<float> one = sample.queries.view().rows_from(0, 1);
+  EXPECT_EQ(index.search(one, 4).report.plan.method, Method::brute);
+  EXPECT_EQ(index.search(sample.queries.view(), 4).report.plan.method, Method::triangle);
+  EXPECT_EQ(index.search(one, 4).report.plan.method, Method::triangle);
+}
+
 TEST(TriangleChoice, AMethodAskedForByNameIsKept) {
   Options options;
   options.backend = Backend::cpu;

@@ -95,5 +95,44 @@ TEST(DeviceChoice, WhatTriangleCannotDoIsLeftToBruteForce) {
   EXPECT_EQ(data.asked_for_share, 0);
 }
 
+// On a CPU, of points of which triangle leaves a hundredth.
+Plan plan_on_cpu(const Problem& problem, const plan::IndexFacts& index, int* asked = nullptr) {
+  plan::DataSamples samples;
+  samples.surviving_fractions = [asked](const Plan&) {
+    if (asked != nullptr) ++*asked;
+    return plan::SurvivingFractions{0.01, 0.02};
+  };
+  return plan::choose(problem, {}, core::CpuFacts{}, index, samples);
+}
+
+TEST(CpuChoice, SmallProblemsAreLookedAtToo) {
+  for (const std::int64_t points : {2000, 4000, 10000, 100000})
+    EXPECT_EQ(plan_on_cpu({points, points, 3, 10}, {}).method, Method::triangle) << points;
+  EXPECT_NE(plan_on_cpu({100, 100, 3, 10}, {}).method, Method::triangle);
+}
+
+TEST(CpuChoice, CostsOfAQueryAreCounted) {
+  const Plan plan = plan_on_cpu({2000, 20, 3, 10}, {});
+  EXPECT_GT(plan.seconds, 40e-6);  // distances alone take 3 µs
+  EXPECT_LT(plan.seconds, 200e-6);
+}
+
+TEST(CpuChoice, FewQueriesTakeClustersThatAreThere) {
+  const Problem one{1000000, 1, 3, 5};
+  int asked = 0;
+  EXPECT_NE(plan_on_cpu(one, {}, &asked).method, Method::triangle);
+  EXPECT_NE(plan_on_cpu(one, {.has_clusters = true}, &asked).method, Method::triangle);
+  EXPECT_EQ(asked, 0);  // a sample would take longer than the query
+  EXPECT_EQ(plan_on_cpu(one, {.has_clusters = true, .sampled_k = 5}).method, Method::triangle);
+  EXPECT_NE(plan_on_cpu(one, {.has_clusters = true, .sampled_k = 4}).method, Method::triangle);
+}
+
+TEST(CpuChoice, ClustersAreMadeOnceTheyWouldHavePaid) {
+  const Problem one{1000000, 1, 3, 5};
+  const double price = plan_on_cpu({1000000, 1000000, 3, 5}, {}).seconds;
+  EXPECT_NE(plan_on_cpu(one, {.sampled_k = 5, .spent = 0.01}).method, Method::triangle);
+  EXPECT_EQ(plan_on_cpu(one, {.sampled_k = 5, .spent = price}).method, Method::triangle);
+}
+
 }  // namespace
 }  // namespace kith

@@ -29,18 +29,23 @@ struct SampledPoints {
 template <Element T>
 SampledPoints<DistanceOf<T>> sample_points(const PreparedRows<T>& base, const LaneBlocks<DistanceOf<T>>& landmarks) {
   using F = DistanceOf<T>;
-  const std::int64_t count = std::min(base.view.rows, core::kSamplePoints);
+  const std::int64_t count = core::cpu_sample_points(base.view.rows);
   const std::vector<std::int64_t> ids = draw_rows(0, base.view.rows, count, kPointSeed);
+  const std::int64_t dims = base.view.cols;
+  std::vector<F> rows(static_cast<std::size_t>(count * dims));
+  std::vector<F> row(static_cast<std::size_t>(dims));
+  for (std::int64_t i = 0; i < count; ++i)
+    std::copy_n(working_rows(base, ids[static_cast<std::size_t>(i)], 1, row.data()).data, dims, &rows[i * dims]);
+
   SampledPoints<F> points;
-  points.blocks = block_rows(base, ids.data(), count);
+  points.blocks.resize(static_cast<std::size_t>(block_count<F>(count) * kBlockPoints<F> * dims));
+  for (std::int64_t i = 0; i < count; ++i) put_row(&rows[i * dims], dims, i, points.blocks.data());
   points.centers.resize(ids.size());
   points.distances.resize(ids.size());
   points.radii.resize(static_cast<std::size_t>(landmarks.points));
-  std::vector<F> row(static_cast<std::size_t>(landmarks.dims));
+  nearest_points(core::metric_distance_form(base.metric), base.metric.p, Rows<F>{rows.data(), count, dims}, landmarks,
+                 points.centers.data(), points.distances.data());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const Rows<F> rows = working_rows(base, ids[i], 1, row.data());
-    nearest_points(core::metric_distance_form(base.metric), base.metric.p, rows, landmarks, &points.centers[i],
-                   &points.distances[i]);
     points.distances[i] = metric_distance(base.metric, points.distances[i]);
     F& radius = points.radii[points.centers[i]];
     radius = std::max(radius, points.distances[i]);
@@ -48,13 +53,45 @@ SampledPoints<DistanceOf<T>> sample_points(const PreparedRows<T>& base, const La
   return points;
 }
 
-// Computes the distances of a row to all points of a block layout.
+// Computes the scores of a row and all points of a block layout.
 template <class F>
-void block_distances(const Metric& metric, const F* row, const LaneBlocks<F>& points, std::vector<F>& distances) {
-  distances.resize(static_cast<std::size_t>(block_count<F>(points.points) * kBlockPoints<F>));
-  block_scores(core::metric_distance_form(metric), metric.p, row, points, distances.data());
-  distances.resize(static_cast<std::size_t>(points.points));
-  for (F& distance : distances) distance = metric_distance(metric, distance);
+void scores_of(const Metric& metric, const F* row, const LaneBlocks<F>& points, std::vector<F>& scores) {
+  scores.resize(static_cast<std::size_t>(block_count<F>(points.points) * kBlockPoints<F>));
+  block_scores(core::metric_distance_form(metric), metric.p, row, points, scores.data());
+  scores.resize(static_cast<std::size_t>(points.points));
+}
+
+// Brings the first `count` scores to the front, in order where they are few; turns those into distances.
+template <class F>
+void first_distances(const Metric& metric, std::size_t count, std::vector<F>& scores) {
+  constexpr std::size_t kFew = 32;
+  const auto last = scores.begin() + static_cast<std::ptrdiff_t>(count);
+  if (count <= kFew) {
+    std::partial_sort(scores.begin(), last, scores.end());
+  } else {
+    std::nth_element(scores.begin(), last - 1, scores.end());
+  }
+  scores.resize(count);
+  for (F& score : scores) score = metric_distance(metric, score);
+}
+
+// Of a query's distances to the points of a sample, ascending.
+constexpr std::size_t kNearest = 4;
+
+// How many dimensions the points fill near the queries, by the first and the last of each query's nearest distances:
+// their logarithms differ by (1 + 1/2 + 1/3) / dimensions on average where points have the same density.
+template <class F>
+double local_dimensions(const std::vector<std::vector<F>>& nearest) {
+  constexpr double kDifference = 1 + 1.0 / 2 + 1.0 / 3;
+  double sum = 0;
+  double count = 0;
+  for (const std::vector<F>& distances : nearest) {
+    if (distances.size() < kNearest || !(distances.front() > 0)) continue;
+    sum += std::log(static_cast<double>(distances.back()) / static_cast<double>(distances.front()));
+    ++count;
+  }
+  constexpr double kMost = 1000;  // distances are all but equal
+  return sum * kMost > kDifference * count ? kDifference * count / sum : kMost;
 }
 
 }  // namespace
@@ -69,26 +106,36 @@ core::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const 
   const LaneBlocks<F> center_points{center_blocks.data(), landmarks, dims};
   const SampledPoints<F> points = sample_points(base, center_points);
   const auto point_count = static_cast<std::int64_t>(points.centers.size());
-  const std::int64_t query_count = std::min(queries.view.rows, core::kSampleQueries);
-  // The neighbor in the sample that stands for the k-th among all points.
+  const std::int64_t query_count = std::min(queries.view.rows, core::kCpuSampleQueries);
+  // Of the k-th neighbor among the points of the sample; below 1 where the sample has none as near.
   const double rank = static_cast<double>(k) * static_cast<double>(point_count) / static_cast<double>(base.view.rows);
-  const auto nth = std::clamp<std::int64_t>(std::llround(rank), 1, point_count) - 1;
+  const auto nth = std::clamp<std::int64_t>(std::llround(rank), 1, point_count);
+  const std::int64_t looked_at = rank < 1 ? std::min<std::int64_t>(kNearest, point_count) : nth;
 
   std::vector<F> row(static_cast<std::size_t>(dims));
-  std::vector<F> distances;
-  std::vector<F> center_distances;
+  std::vector<std::vector<F>> center_distances(static_cast<std::size_t>(query_count));
+  std::vector<std::vector<F>> nearest(center_distances.size());
+  const std::vector<std::int64_t> sampled = draw_rows(0, queries.view.rows, query_count, kQuerySeed);
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    const F* x = working_rows(queries, sampled[i], 1, row.data()).data;
+    scores_of(base.metric, x, center_points, center_distances[i]);
+    for (F& distance : center_distances[i]) distance = metric_distance(base.metric, distance);
+    scores_of(base.metric, x, {points.blocks.data(), point_count, dims}, nearest[i]);
+    first_distances(base.metric, static_cast<std::size_t>(looked_at), nearest[i]);
+  }
+  // Nearer neighbors than the sample has: distances grow with the rank to the power of 1 / dimensions.
+  const double shrunk = rank < 1 ? std::pow(rank, 1 / local_dimensions(nearest)) : 1;
+
   std::int64_t points_left = 0;
   std::int64_t clusters_left = 0;
-  for (const std::int64_t query : draw_rows(0, queries.view.rows, query_count, kQuerySeed)) {
-    const F* x = working_rows(queries, query, 1, row.data()).data;
-    block_distances(base.metric, x, {points.blocks.data(), point_count, dims}, distances);
-    block_distances(base.metric, x, center_points, center_distances);
-    std::nth_element(distances.begin(), distances.begin() + nth, distances.end());
-    const F search_bound = distances[static_cast<std::size_t>(nth)];
+  for (std::size_t query = 0; query < sampled.size(); ++query) {
+    const F kth = nearest[query][static_cast<std::size_t>(nth - 1)];
+    const auto search_bound = static_cast<F>(shrunk * static_cast<double>(kth));
+    const std::vector<F>& to_centers = center_distances[query];
     for (std::size_t i = 0; i < points.centers.size(); ++i)
-      points_left += std::abs(center_distances[points.centers[i]] - points.distances[i]) > search_bound ? 0 : 1;
-    for (std::size_t i = 0; i < center_distances.size(); ++i)
-      clusters_left += center_distances[i] - points.radii[i] > search_bound ? 0 : 1;
+      points_left += std::abs(to_centers[points.centers[i]] - points.distances[i]) > search_bound ? 0 : 1;
+    for (std::size_t i = 0; i < to_centers.size(); ++i)
+      clusters_left += to_centers[i] - points.radii[i] > search_bound ? 0 : 1;
   }
   const auto fraction = [&](std::int64_t left, std::int64_t all) {
     return static_cast<double>(left) / static_cast<double>(all * query_count);
