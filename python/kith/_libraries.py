@@ -13,6 +13,7 @@ those of CuPy on another stream than its current one are waited for.
 from __future__ import annotations
 
 import importlib.util
+import math
 from contextlib import contextmanager, nullcontext
 from typing import Any, Callable, ContextManager, Dict, Iterator, Optional, Sequence, Tuple
 
@@ -34,6 +35,21 @@ from ._neighbors import Graph
 
 _LEGACY = 1  # the default stream, as DLPack calls it
 FRESH = -1  # DLPack's word for an array for which no stream has to wait
+
+_WORTH_A_LOOK = 1 << 24  # bytes; the system takes a while to tell what is free
+
+
+def host_memory(shape: Tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Memory for an answer. MemoryError where a control group (of a container, of a batch system) holds no more: it
+    would end the process that writes to what NumPy gives."""
+    size = math.prod(shape) * dtype.itemsize
+    if size >= _WORTH_A_LOOK:
+        limits = _kith.host_limits()
+        source, free = limits["memory_source"], limits["memory"]
+        if "cgroup" in source and size > free:
+            dims = " × ".join(map(str, shape))
+            raise MemoryError(f"a result of {dims} takes {size} bytes; the {source} has {free} left")
+    return np.empty(shape, dtype)
 
 
 class Library:
@@ -65,7 +81,7 @@ class Library:
 
     def empty(self, shape: Tuple[int, ...], dtype: np.dtype, stream: int) -> Any:
         """Memory for an answer that the stream will write."""
-        return np.empty(shape, dtype)
+        return host_memory(shape, dtype)
 
     def answer(self, array: Any) -> Any:
         """An array of ``empty``, filled, as the caller gets it."""

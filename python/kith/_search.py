@@ -12,7 +12,7 @@ from ._answers import find_neighbors
 from ._arrays import count_of, distance_dtype, dtype_of, searched_dtype, shape_of
 from ._checks import as_integer
 from ._kith import Plan
-from ._libraries import library_of, ready_alike, ready_queries, stream_number
+from ._libraries import host_memory, library_of, ready_alike, ready_queries, stream_number
 from ._neighbors import Neighbors
 from ._options import make_options
 from ._progress import showing
@@ -175,7 +175,7 @@ def distances(
     number = stream_number(stream, library, other)
     rows, columns = ready_alike(a, b)
     taken = other.take(columns, number), library.take(rows, number)
-    found = np.empty((rows.shape[0], columns.shape[0]), distance_dtype(dtype_of(rows)))
+    found = host_memory((rows.shape[0], columns.shape[0]), distance_dtype(dtype_of(rows)))
     with showing(progress) as watch:
         _kith.distances(*taken, found, options, number, watch)
     return library.from_host(found)

@@ -1,6 +1,7 @@
 // gil.hpp: the GIL given back for a while, or taken for a while, also when Python is being torn down meanwhile. A
-// thread must not get it any more then. Python before 3.14 unwinds the stack of one that asks, which no C++ code on it
-// survives, and the process aborts; later ones let it hang. It hangs here too: the process ends without it.
+// thread must not get it any more then: Python before 3.14 unwinds the stack of one that asks, which no C++ code on it
+// survives, and has no interpreter at all in the end; later ones let it hang. It hangs here too: the process ends without
+// it.
 #pragma once
 
 #include <unistd.h>
@@ -16,9 +17,10 @@ namespace kith::python {
 // What take() returns, which asks for the GIL.
 template <class Take>
 auto take_gil(Take take) {
+  if (Py_IsInitialized() == 0) never_return();  // from the beginning of the end on
   try {
     return take();
-  } catch (...) {  // the unwinding
+  } catch (...) {  // the unwinding, if the end came while it waited
     never_return();
   }
 }

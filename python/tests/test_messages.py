@@ -1,6 +1,7 @@
 """Arguments of the wrong type or size are refused in words that name them, whatever function takes them."""
 
 import inspect
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,3 +143,14 @@ OPTIONS = {
     "metric": "euclidean", "p": None, "backend": "auto", "method": "auto", "distance": "auto", "select": "auto",
     "threads": 0, "memory": 0, "check_finite": True, "statistics": False, "tuning": None,
 }  # fmt: skip
+
+
+def test_answers_that_a_container_does_not_hold(monkeypatch):
+    limits = {"memory": 20 << 20, "memory_source": "memory limit of a cgroup"}
+    monkeypatch.setattr(kith._libraries, "_kith", SimpleNamespace(host_limits=lambda: limits))
+    many = np.zeros((3000, 1), np.float32)
+    with pytest.raises(MemoryError, match="3000 × 3000 takes 36000000 bytes; the memory limit of a cgroup has 20971520"):
+        kith.distances(many, many)
+    assert kith.distances(many, many[:1000]).shape == (3000, 1000)
+    limits["memory_source"] = "the machine's memory"  # which may have pages to swap out
+    assert kith.distances(many, many).shape == (3000, 3000)

@@ -52,7 +52,7 @@ struct CpuFacts {
   double visit = 2e-8;              // a query and a cluster whose members it looks at
   StageCost scanned{6e-11, 4e-10};  // a query and such a member
   double query = 1e-6;              // the rest of a query
-  double triangle_start = 5e-5;     // a search, beside `start`
+  double clusters_start = 5e-5;     // of the base, whatever their number
 };
 
 // Seconds a step on the whole device. The defaults are an H200's; `kith tune` measures them (docs/tuning.md).

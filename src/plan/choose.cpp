@@ -52,7 +52,7 @@ void prefer(Plan& plan, double surviving, Plan brute) {
 // The shape may ask for products where the data ask for differences.
 Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core::CpuFacts& facts,
                       const IndexFacts& index, const DataSamples& samples) {
-  Plan plan = plan_cpu(problem, options, facts, index.has_norms);
+  Plan plan = plan_cpu(problem, options, facts, index);
   if (!plan.expanded || options.distance == DistanceStage::gemm || !samples.products_are_sharp ||
       samples.products_are_sharp())
     return plan;
@@ -60,7 +60,7 @@ Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core
     Options tiled = options;
     tiled.distance = DistanceStage::register_tiled;
     try {
-      plan = plan_cpu(problem, tiled, facts, false);
+      plan = plan_cpu(problem, tiled, facts, {.has_norms = false});
     } catch (const Error&) {
       return plan;  // slower, and as exact
     }

@@ -168,8 +168,9 @@ Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::
   return plan;
 }
 
-Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool has_norms) {
-  if (options.method == Method::triangle) return plan_cpu_triangle(problem, options, facts);
+Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, const IndexFacts& index) {
+  if (options.method == Method::triangle)
+    return plan_cpu_triangle(problem, options, facts, core::kUsualSurvivors, index.has_clusters);
   if (options.method == Method::shifted_sort) return plan_cpu_shifted_sort(problem, options, facts);
   const core::Form form = core::form_of(options.metric);
   Plan begun = begin_cpu_plan(problem, options, facts);
@@ -191,7 +192,7 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
         fmt::format("distance stage gemm cannot compute {}: it is no matrix product", to_string(options.metric)));
 
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const Variant& variant : variants_of(allowed, form, problem.dims, has_norms)) {
+  for (const Variant& variant : variants_of(allowed, form, problem.dims, index.has_norms)) {
     Plan plan = begun;
     plan.method = Method::brute;
     plan.select = SelectMethod::threshold_filter;

@@ -97,7 +97,8 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
   const double visits = q * base_clusters * survivors.clusters * facts.visit;
   const double distances = q * n * survivors.points * width * pair_seconds(facts.scanned, d);
   const double answers = q * (facts.query + k * pair_seconds(facts.key, d));
-  return facts.start + facts.triangle_start + (clusters + level_1 + visits + distances + answers) / threads;
+  const double start = facts.start + (clustered ? 0 : facts.clusters_start);
+  return start + (clusters + level_1 + visits + distances + answers) / threads;
 }
 
 double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,

@@ -5,6 +5,7 @@
 #include "core/facts.hpp"
 #include "core/triangle_sample.hpp"
 #include "kith/plan.hpp"
+#include "plan/choose.hpp"
 
 namespace kith::plan {
 
@@ -12,8 +13,8 @@ namespace kith::plan {
 Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::CpuFacts& facts);
 
 // By the method that was asked for; automatic is brute here, since only the data can tell of another. The fastest stage
-// that fits; `has_norms` tells whether the base has its norms, or memory to make them.
-Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool has_norms);
+// that fits what the index has.
+Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, const IndexFacts& index);
 
 // Fewer queries at a time, then fewer landmarks, then fewer threads make it fit.
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const core::CpuFacts& facts,
