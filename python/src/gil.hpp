@@ -1,7 +1,7 @@
 // gil.hpp: the GIL given back for a while, or taken for a while, also when Python is being torn down meanwhile. A
 // thread must not get it any more then: Python before 3.14 unwinds the stack of one that asks, which no C++ code on it
-// survives, and has no interpreter at all in the end; later ones let it hang. It hangs here too: the process ends without
-// it.
+// survives, and has no interpreter at all in the end; later ones let it hang. It hangs here too: the process ends
+// without it.
 #pragma once
 
 #include <unistd.h>

@@ -65,12 +65,13 @@ std::vector<std::string> group_folders(const std::string& root, const std::strin
     const bool inside = group.compare(0, mount.group.size(), mount.group) == 0;
     group = inside ? group.substr(mount.group.size()) : "";
   }
+  const std::string above = root + mount.folder;
   std::vector<std::string> folders;
   for (; !group.empty() && group != "/"; group.resize(group.rfind('/'))) {
-    folders.push_back(root + mount.folder + group);
+    folders.push_back(above + group);
     if (group.find('/') == std::string::npos) break;
   }
-  folders.push_back(root + mount.folder);
+  folders.push_back(above);
   return folders;
 }
 

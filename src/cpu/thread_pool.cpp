@@ -21,7 +21,7 @@
 namespace kith::cpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // A helper stays this long before it looks whether another caller has fewer.
 constexpr std::chrono::milliseconds kTurn{1};
@@ -188,8 +188,8 @@ void ThreadPool::help(Job& job, std::unique_lock<std::mutex>& lock) {
   const Calls calls = choose_calls();
   lock.unlock();
   send(calls);
-  const Clock::time_point turn = Clock::now() + kTurn;
-  job.loop.run(worker, [&] { return job_count_ > 1 && Clock::now() >= turn && has_needier(job); });
+  const SteadyClock::time_point turn = SteadyClock::now() + kTurn;
+  job.loop.run(worker, [&] { return job_count_ > 1 && SteadyClock::now() >= turn && has_needier(job); });
   lock.lock();
   // Who had help comes last.
   const auto at = std::find(jobs_.begin(), jobs_.end(), &job);

@@ -41,10 +41,10 @@ struct ScaledSearch {
 };
 
 constexpr ScaledSearch kWays[] = {{Method::automatic, DistanceStage::automatic},
-                         {Method::brute, DistanceStage::direct},
-                         {Method::brute, DistanceStage::register_tiled},
-                         {Method::brute, DistanceStage::gemm},
-                         {Method::triangle, DistanceStage::automatic}};
+                                  {Method::brute, DistanceStage::direct},
+                                  {Method::brute, DistanceStage::register_tiled},
+                                  {Method::brute, DistanceStage::gemm},
+                                  {Method::triangle, DistanceStage::automatic}};
 
 TEST(Scale, ChangesDistancesAndNothingElse) {
   for (const std::int64_t dims : {3, 16}) {

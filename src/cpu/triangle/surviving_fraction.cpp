@@ -35,11 +35,11 @@ SampledPoints<DistanceOf<T>> sample_points(const PreparedRows<T>& base, const La
   std::vector<F> rows(static_cast<std::size_t>(count * dims));
   std::vector<F> row(static_cast<std::size_t>(dims));
   for (std::int64_t i = 0; i < count; ++i)
-    std::copy_n(working_rows(base, ids[static_cast<std::size_t>(i)], 1, row.data()).data, dims, &rows[i * dims]);
+    std::copy_n(working_rows(base, ids[static_cast<std::size_t>(i)], 1, row.data()).data, dims, rows.data() + i * dims);
 
   SampledPoints<F> points;
   points.blocks.resize(static_cast<std::size_t>(block_count<F>(count) * kBlockPoints<F> * dims));
-  for (std::int64_t i = 0; i < count; ++i) put_row(&rows[i * dims], dims, i, points.blocks.data());
+  for (std::int64_t i = 0; i < count; ++i) put_row(rows.data() + i * dims, dims, i, points.blocks.data());
   points.centers.resize(ids.size());
   points.distances.resize(ids.size());
   points.radii.resize(static_cast<std::size_t>(landmarks.points));
