@@ -32,6 +32,8 @@ def test_library_of_the_queries(rng, name):
     library = pytest.importorskip(name)
     base = rng.standard_normal((50, 4)).astype(np.float32)
     mine = library.asarray(base)
+    if name == "jax.numpy" and mine.device.platform != "cpu":
+        pytest.skip("JAX's default device has indices in its 64-bit mode only")
     for points, queries in ((mine, mine[:3]), (base, mine[:3])):
         found = kith.search(points, queries, 2)
         assert type(found.distances) is type(mine)

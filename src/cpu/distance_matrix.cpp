@@ -80,8 +80,12 @@ class MatrixTask {
   }
 
   // Takes the last step of the metric for one query.
-  void write(std::int64_t query, std::int64_t first, std::int64_t count, const double* raw) const {
+  void write(std::int64_t query, std::int64_t first, std::int64_t count, double* raw) const {
     F* to = out_ + query * base_.view.rows + first;
+    if (core::has_directions(metric_)) {
+      finish_angles(base_.square_norms.data() + first, queries_.facts(query).square_norm, count, raw);
+      return round_sums(raw, count, false, to);
+    }
     finish_keys(
         base_, queries_.facts(query), [=](std::int64_t j) { return first + j; }, count, raw, to);
     if (metric_.kind == MetricKind::inner_product)

@@ -9,8 +9,8 @@
 namespace kith::plan {
 
 // A thread must have this much to do. To wake one takes 5 to 10 µs of the caller's time, and until it is there 50 µs
-// may pass in a virtual machine, for longer than which the caller alone would have worked.
-inline constexpr double kSecondsOfAThread = 50e-6;
+// may pass in a virtual machine: for less work the caller is done as soon alone.
+inline constexpr double kSecondsOfAThread = 100e-6;
 
 // Of at most `most` threads, for work that takes one of them so many seconds.
 inline int threads_worth(double seconds, int most) {

@@ -74,6 +74,7 @@ TEST(Distances, AreTheKeysBitForBit) {
         for (const std::int64_t dims : {3, 8, 21}) {
           const Sample<T> sample = generate<T>(Kind::gaussian, {700, 53, dims}, metric, 5);
           Options options;
+          options.backend = Backend::cpu;
           options.metric = metric;
           options.threads = 2;
           const Matrix<DistanceOf<T>> got = distances(sample.base.view(), sample.queries.view(), options);
@@ -84,6 +85,23 @@ TEST(Distances, AreTheKeysBitForBit) {
             }
         }
       });
+}
+
+// Products of square norms that double cannot hold.
+TEST(Distances, OfVectorsOfAnyLength) {
+  Options options;
+  options.backend = Backend::cpu;
+  options.metric = MetricKind::cosine;
+  for (const double scale : {1e-80, 1e80}) {
+    Sample<double> sample = generate<double>(Kind::gaussian, {50, 20, 4}, MetricKind::cosine, 3);
+    for (std::int64_t row = 0; row < 50; row += 3)
+      for (std::int64_t c = 0; c < 4; ++c) sample.base(row, c) *= scale;
+    for (std::int64_t c = 0; c < 4; ++c) sample.queries(7, c) *= scale;
+    const Matrix<double> got = distances(sample.base.view(), sample.queries.view(), options);
+    for (std::int64_t q = 0; q < 20; ++q)
+      for (std::int64_t b = 0; b < 50; ++b)
+        EXPECT_EQ(got(q, b), scalar_key(options.metric, sample.base, b, sample.queries, q)) << scale;
+  }
 }
 
 TEST(Distances, IntoMemoryOfTheCaller) {
@@ -103,6 +121,7 @@ TEST(Distances, ProgressComesInSmallSteps) {
     std::int64_t last = 0;
     std::int64_t largest = 0;
     Options options;
+    options.backend = Backend::cpu;
     options.threads = 1;
     options.progress = [&](const Progress& progress) {
       largest = std::max(largest, progress.done - last);

@@ -71,6 +71,12 @@ void in_environment(const Environment& environment, const std::function<void()>&
   EXPECT_TRUE(is_same(before, after)) << environment.name;
 }
 
+Options on_this_cpu() {
+  Options options;
+  options.backend = Backend::cpu;
+  return options;
+}
+
 class FloatingPoint : public testing::TestWithParam<Kind> {};
 
 // `tiny` has squares that are subnormal, where scores and bounds would go wrong first.
@@ -79,7 +85,7 @@ TEST_P(FloatingPoint, EnvironmentsOfTheCallerChangeNothing) {
   for (const Method method : {Method::brute, Method::triangle}) {
     for (const DistanceStage stage : distance_stages(Backend::cpu)) {
       if (method == Method::triangle && stage != DistanceStage::automatic) continue;
-      Options options;
+      Options options = on_this_cpu();
       options.method = method;
       options.distance = stage;
       const Neighbors<float> want = search(sample.base.view(), sample.queries.view(), 10, options);
@@ -104,7 +110,7 @@ TEST(FloatingPoint, IsPutBackAfterAnException) {
     in_environment(environment, [&] {
       bool thrown = false;
       try {
-        search(sample.base.view(), sample.queries.view(), 3);
+        search(sample.base.view(), sample.queries.view(), 3, on_this_cpu());
       } catch (const Error&) {
         thrown = true;
       }
@@ -115,10 +121,10 @@ TEST(FloatingPoint, IsPutBackAfterAnException) {
 TEST(Threads, FollowWhatTheCallingThreadMayUse) {
   const int before = omp_get_max_threads();
   const Sample<float> sample = generate<float>(Kind::gaussian, {20000, 400, 32}, MetricKind::euclidean, 1);
-  const Index<float> index(sample.base.view());
+  const Index<float> index(sample.base.view(), on_this_cpu());
   omp_set_num_threads(1);
   EXPECT_EQ(host_limits().threads, 1);
-  EXPECT_EQ(explain({1000000, 10000, 32, 10, DType::float32}).threads, 1);
+  EXPECT_EQ(explain({1000000, 10000, 32, 10, DType::float32}, on_this_cpu()).threads, 1);
   EXPECT_EQ(index.search(sample.queries.view(), 10).report.plan.threads, 1);
   omp_set_num_threads(before);
   EXPECT_EQ(index.search(sample.queries.view(), 10).report.plan.threads, host_limits().threads);
@@ -127,7 +133,7 @@ TEST(Threads, FollowWhatTheCallingThreadMayUse) {
 TEST(Threads, AChildSearchesAsItsParentDid) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 300, 32}, MetricKind::euclidean, 1);
   for (const DistanceStage stage : distance_stages(Backend::cpu)) {
-    Options options;
+    Options options = on_this_cpu();
     options.threads = 4;
     options.distance = stage;
     const Index<float> index(sample.base.view(), options);
@@ -154,9 +160,9 @@ double median_search(const Index<float>& index, MatrixView<float> query) {
 // A search of microseconds must not wait for threads that a busy machine does not let run.
 TEST(Threads, SmallSearchesTakeNoLongerOnABusyMachine) {
   const Sample<float> sample = generate<float>(Kind::uniform, {10000, 1, 3}, MetricKind::euclidean, 1);
-  Options alone;
+  Options alone = on_this_cpu();
   alone.threads = 1;
-  const Index<float> usual(sample.base.view());
+  const Index<float> usual(sample.base.view(), on_this_cpu());
   const Index<float> single(sample.base.view(), alone);
   std::atomic<bool> over{false};
   std::vector<std::thread> busy;
@@ -228,7 +234,7 @@ TEST(Cancellation, StopsTheCheckOfTheBase) {
   const std::vector<float> row(8);
   const MatrixView<float> base(row.data(), std::int64_t{1} << 40, 8, 0, 1);
   LateCancel late;
-  Options options;
+  Options options = on_this_cpu();
   options.metric = MetricKind::manhattan;  // which needs no norms
   options.progress = late.callback();
   EXPECT_LT(late.lateness([&] { search(base, base.rows_from(0, 1), 1, options); }), kLatest);
@@ -239,7 +245,7 @@ TEST(Cancellation, StopsTheCheckOfTheBase) {
 TEST(Cancellation, StopsMethodTriangle) {
   const Sample<float> sample = generate<float>(Kind::uniform, {50000, 256, 8}, MetricKind::euclidean, 1);
   LateCancel late;
-  Options options;
+  Options options = on_this_cpu();
   options.method = Method::triangle;
   options.threads = 1;
   options.progress = late.callback();
@@ -261,7 +267,7 @@ TEST(Cancellation, StopsMethodTriangle) {
 TEST(Cancellation, StopsBeforeTheMatrixOfDistancesIsThere) {
   const Sample<float> sample = generate<float>(Kind::uniform, {10000, 10000, 2}, MetricKind::euclidean, 1);
   std::int64_t calls = 0;
-  Options options;
+  Options options = on_this_cpu();
   options.progress = [&](const Progress& progress) {
     EXPECT_EQ(progress.done, 0);
     EXPECT_EQ(progress.total, 100000000);

@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "core/key.hpp"
 #include "cpu/simd/exact_terms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
 
@@ -94,6 +95,29 @@ void rounded(const double* sums, std::int64_t count, bool roots, F* out) {
 
 }  // namespace
 
+// As core::finish() has it, operation by operation.
+void angles_of(const double* square_norms, double square_norm, std::int64_t count, double* sums) {
+  const PanelTag d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const PanelVec x = hn::Set(d, square_norm);
+  const PanelVec least = hn::Zero(d);
+  const PanelVec most = hn::Set(d, 2.0);
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const PanelVec y = hn::LoadU(d, square_norms + i);
+    const PanelVec product = hn::Mul(x, y);
+    const auto usual = hn::And(hn::Gt(product, hn::Set(d, 1e-280)), hn::Lt(product, hn::Set(d, 1e280)));
+    PanelVec norms = hn::Sqrt(product);
+    if (!hn::AllTrue(d, usual)) norms = hn::IfThenElse(usual, norms, hn::Mul(hn::Sqrt(x), hn::Sqrt(y)));
+    PanelVec distance = hn::Sub(hn::Set(d, 1.0), hn::Div(hn::LoadU(d, sums + i), norms));
+    distance = hn::IfThenElse(hn::Lt(distance, least), least, distance);
+    distance = hn::IfThenElse(hn::Gt(distance, most), most, distance);
+    hn::StoreU(distance, d, sums + i);
+  }
+  const Metric cosine = MetricKind::cosine;
+  for (; i < count; ++i) sums[i] = core::finish(cosine, sums[i], {0, square_norm}, {0, square_norms[i]}, 1);
+}
+
 void panel_sums_of(core::Form form, Rows<double> queries, const double* panels, std::int64_t count, std::int64_t dims,
                    double* raw, std::int64_t stride) {
   using core::Form;
@@ -117,12 +141,16 @@ HWY_AFTER_NAMESPACE();
 namespace kith::cpu {
 
 HWY_EXPORT(panel_sums_of);
+HWY_EXPORT(angles_of);
 HWY_EXPORT(rounded_f32);
 HWY_EXPORT(rounded_f64);
 
 void exact_panel_sums(core::Form form, Rows<double> queries, const double* panels, std::int64_t count,
                       std::int64_t dims, double* raw, std::int64_t stride) {
   HWY_DYNAMIC_DISPATCH(panel_sums_of)(form, queries, panels, count, dims, raw, stride);
+}
+void finish_angles(const double* square_norms, double square_norm, std::int64_t count, double* sums) {
+  HWY_DYNAMIC_DISPATCH(angles_of)(square_norms, square_norm, count, sums);
 }
 void round_sums(const double* sums, std::int64_t count, bool roots, float* out) {
   HWY_DYNAMIC_DISPATCH(rounded_f32)(sums, count, roots, out);

@@ -109,6 +109,9 @@ void exact_sums(core::Form form, double p, const double* query, const ExactBase<
 // Not for form power.
 void exact_panel_sums(core::Form form, Rows<double> queries, const double* panels, std::int64_t count,
                       std::int64_t dims, double* raw, std::int64_t stride);
+// Turns inner products of a vector and others, with these square norms, into cosine distances, bit for bit those of
+// core::finish().
+void finish_angles(const double* square_norms, double square_norm, std::int64_t count, double* sums);
 // Rounds sums, or their roots, to the type of keys.
 void round_sums(const double* sums, std::int64_t count, bool roots, float* out);
 void round_sums(const double* sums, std::int64_t count, bool roots, double* out);
