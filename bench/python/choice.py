@@ -1,6 +1,6 @@
 """How well ``auto`` chooses on the CPU, and how well its plans predict: random problems, each method by name beside it.
 
-    choice.py [--problems 300] [--seed 0] [--json FILE] [--print all]
+    choice.py [--problems 300] [--seed 0] [--json FILE] [--all]
 
 A problem has 100 to 100,000 points in 1 to 64 dimensions, float32 or float64, uniform, in clusters or near a curved
 surface, and 1 to as many queries as points. Every way searches with one thread and is timed by the CPU time of that
@@ -46,26 +46,27 @@ def make_problem(rng):
     return name, base[:rows], base[rows:], min(rows, int(rng.choice([1, 5, 10, 30])))
 
 
-def time_ways(base, queries, k, ways, rounds):
+def time_ways(rng, base, queries, k, ways, rounds):
+    """The least CPU time of a search by each, and its plan. The clock does not resolve the smallest searches, and whoever
+    comes after a long one finds the points out of cache: small ones run some times in a row, and the order changes."""
     least = dict.fromkeys(ways, math.inf)
-    plans, right = {}, None
+    plans, calls, right = {}, {}, None
     total = 0.0
-    calls = 1  # of a round: clocks do not resolve the smallest searches
     for turn in range(rounds):
-        for way in np.roll(ways, turn):  # whoever is first finds the points out of cache
+        for way in rng.permutation(ways):
             begin = time.thread_time()
-            for _ in range(calls):
+            for _ in range(calls.get(way, 1)):
                 found = kith.search(base, queries, k, method=way, threads=1, backend="cpu")
-            seconds = (time.thread_time() - begin) / calls
+            seconds = time.thread_time() - begin
+            total += seconds
             if turn > 0:
-                least[way] = min(least[way], seconds)
+                least[way] = min(least[way], seconds / calls[way])
+            else:
+                calls[way] = max(1, min(100, int(2e-3 / seconds)))
             plans[way] = found.report.plan
-            total += seconds * calls
             if right is None:
                 right = found.indices
             assert np.array_equal(found.indices, right), f"{way} finds other neighbors"
-        if turn == 0:
-            calls = max(1, min(100, int(1e-3 / seconds)))
         if total > 1.5 and turn >= 2:
             break
     return least, plans
@@ -83,7 +84,7 @@ def main():
     rows = []
     for _ in range(arguments.problems):
         name, base, queries, k = make_problem(rng)
-        least, plans = time_ways(base, queries, k, ["auto", "brute", "triangle"], arguments.rounds)
+        least, plans = time_ways(rng, base, queries, k, ["auto", "brute", "triangle"], arguments.rounds)
         best = min(least, key=least.get)
         row = {
             "problem": name,

@@ -21,7 +21,7 @@ namespace kith::plan {
 namespace {
 
 // A prediction must be this much better before triangle is taken: fractions are estimates.
-constexpr double kTriangleMargin = 0.9;
+constexpr double kTriangleMargin = 0.95;
 constexpr double kDeviceTriangleMargin = 0.8;
 
 // A sample may cost this fraction of the search it is for. On a device less: what a search takes there is not known
