@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "common/race.hpp"
 #include "cpu/cpu_wait.hpp"
@@ -14,11 +15,13 @@
 namespace kith::bench {
 namespace {
 
-// One timed run. Whoever ran before may have left another thread count behind.
+// One timed run. Whoever ran before may have left another thread count behind, and OpenMP's threads, which look for
+// more work for some milliseconds before they sleep.
 double time_ms(Contender& contender, int threads) {
   using Clock = std::chrono::steady_clock;
   contender.clear();
   omp_set_num_threads(threads);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const Clock::time_point start = Clock::now();
   contender.run();
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
