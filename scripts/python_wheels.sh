@@ -29,7 +29,7 @@ limit_mb=12
 
 if [ $# -eq 0 ]; then
   for version in 3.10 3.11 3.12 3.13 3.14; do
-    command -v python$version >/dev/null && set -- "$@" python$version || true
+    python$version -c '' 2>/dev/null && set -- "$@" python$version || true
   done
   [ $# -gt 0 ] || { echo "python_wheels.sh: PATH has none of python3.10 to python3.14" >&2; exit 1; }
 fi

@@ -78,6 +78,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json")
+    parser.add_argument("--commit", default="", help="what is measured, for the file")
     parser.add_argument("--all", action="store_true", help="print every problem, not only those far off")
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)
@@ -109,7 +110,7 @@ def main():
     print(f"predicted within a factor of 2 in {within:.1%}, from {predictions.min():.2f} to {predictions.max():.2f}")
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"commit": kith.__version__, "rows": rows}, file)
+            json.dump({"commit": arguments.commit, "rows": rows}, file)
 
 
 if __name__ == "__main__":

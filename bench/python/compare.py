@@ -188,6 +188,7 @@ def cpu_name():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json")
+    parser.add_argument("--commit", default="", help="what is measured, for the file")
     parser.add_argument("--rounds", type=int, default=7)
     suites = ["must", "laptop", "metrics", "overhead"]
     parser.add_argument("--suites", nargs="*", default=suites, choices=suites)
@@ -197,6 +198,7 @@ def main():
         json.loads(pathlib.Path(arguments.json).read_text()) if pathlib.Path(arguments.json or "").is_file() else {}
     )
     result = {
+        "commit": arguments.commit,
         "cpu": cpu_name(),
         "threads": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
