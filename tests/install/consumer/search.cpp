@@ -21,6 +21,13 @@ int main() {
     return 1;
   }
 
+  std::vector<float> matrix(3);
+  kith::distances_into<float>({base.data(), 3, 2}, {query.data(), 1, 2}, matrix.data());
+  if (matrix[static_cast<std::size_t>(found.ids[0])] != found.distances[0]) {
+    std::printf("wrong distances\n");
+    return 1;
+  }
+
   std::vector<float> smallest(2);
   std::vector<std::int64_t> ids(2);
   kith::topk_into<float>({base.data() + 1, 1, 5}, 2, {smallest.data(), ids.data()});
