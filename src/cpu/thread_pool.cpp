@@ -35,6 +35,12 @@ std::int64_t threads_in_space() {
   return backend::free_address_space() / (core::kBlasSpace + kOthers);
 }
 
+// As condition.wait(), which is a symbol of GCC 12's library, newer than all else that Kith needs of libstdc++.
+template <class Predicate>
+void wait_until_true(std::condition_variable& condition, std::unique_lock<std::mutex>& lock, Predicate predicate) {
+  while (!predicate()) condition.wait_for(lock, std::chrono::hours(1));
+}
+
 // While one lives, threads that are made take no signals but those of their own faults, and a profiler's.
 class SignalsBlocked {
  public:
@@ -133,7 +139,7 @@ ThreadPool::OpenJob::~OpenJob() {
   std::unique_lock lock(pool_.mutex_);
   pool_.jobs_.erase(std::find(pool_.jobs_.begin(), pool_.jobs_.end(), &job_));
   pool_.job_count_ = pool_.jobs_.size();
-  job_.left.wait(lock, [&] { return job_.helpers == 0 || &pool_ != instance(); });
+  wait_until_true(job_.left, lock, [&] { return job_.helpers == 0 || &pool_ != instance(); });
 }
 
 void ThreadPool::run(TaskLoop& loop, int helpers) {
@@ -176,7 +182,7 @@ void ThreadPool::serve() {
     }
     self.is_called = false;
     idle_.push_back(&self);
-    self.call.wait(lock, [&] { return self.is_called; });
+    wait_until_true(self.call, lock, [&] { return self.is_called; });
     --coming_;
   }
 }
