@@ -46,9 +46,8 @@ bool is_ignored(int signal) {
 }  // namespace
 
 void install_signal_handlers() {
-  handle(SIGINT, on_interrupt, SA_RESTART);
-  handle(SIGTERM, on_interrupt, SA_RESTART);
-  if (!is_ignored(SIGHUP)) handle(SIGHUP, on_interrupt, SA_RESTART);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (!is_ignored(signal)) handle(signal, on_interrupt, SA_RESTART);
   if (!is_ignored(SIGQUIT)) handle(SIGQUIT, on_quit, static_cast<int>(SA_RESETHAND));
   handle(SIGPIPE, SIG_IGN, 0);
   handle(SIGXFSZ, SIG_IGN, 0);

@@ -28,6 +28,9 @@ for file in $files; do
   fi
 done
 
+case $name in
+  *_cuda) alone python -c 'from kith import _kith; assert _kith.has_cuda and "cuda" in _kith.backends()' ;;
+esac
 tests=$PWD/python/tests
 alone python -m pytest -q -p no:cacheprovider --rootdir="$tests" "$tests/test_files.py" "$tests/test_search.py" \
   "$tests/test_index.py" "$tests/test_radius.py"

@@ -29,13 +29,15 @@ hid_t file_type(ElementType type) {
 // More than libhdf5 can need: data, padding of the last chunk, headers and index nodes.
 std::size_t largest_size(const NamedArrays& arrays, const Attributes& attributes) {
   constexpr std::int64_t kFile = 1 << 20;
-  constexpr std::int64_t kDataset = 1 << 16;
+  constexpr std::int64_t kDataset = 1 << 13;
+  constexpr std::int64_t kGroup = 1 << 11;
   constexpr std::int64_t kAttribute = 1 << 12;
   std::int64_t size = kFile;
   for (const auto& [name, array] : arrays) {
     const std::int64_t row_bytes = array.cols() * size_of(array.type());
-    const std::int64_t data = (array.rows() + rows_per_block(row_bytes)) * row_bytes;
+    const std::int64_t data = (array.rows() + std::min(array.rows(), rows_per_block(row_bytes))) * row_bytes;
     size += kDataset + data + data / 64 + 4 * static_cast<std::int64_t>(name.size());
+    size += kGroup * std::count(name.begin(), name.end(), '/');
   }
   for (const auto& [name, value] : attributes) {
     size += kAttribute + 4 * static_cast<std::int64_t>(name.size() + value.size());

@@ -86,14 +86,15 @@ class Interrupt(KithTest):
         self.assertEqual(process.wait(timeout=60), -signal.SIGQUIT)
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_nohup(self):
-        ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        process = self.start_saving(preexec_fn=ignore)
-        process.send_signal(signal.SIGHUP)
-        time.sleep(0.2)
-        self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGTERM)
-        self.assert_interrupted(process)
+    def test_ignored_signals_stay_so(self):
+        # By nohup, and by scripts that start a job in the background.
+        for ignored in (signal.SIGHUP, signal.SIGINT):
+            process = self.start_saving(preexec_fn=lambda: signal.signal(ignored, signal.SIG_IGN))
+            process.send_signal(ignored)
+            time.sleep(0.2)
+            self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGTERM)
+            self.assert_interrupted(process)
 
 
 if __name__ == "__main__":
