@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+
+#include <sys/resource.h>
 
 #include "files.hpp"
 #include "hdf5_author.hpp"
@@ -99,6 +102,31 @@ TEST(Hdf5, RefusesLargeUnsignedValues) {
   EXPECT_EQ(failure_of([&] { load(path); }),
             bad_data(path + ": dataset 'u8': row 1, column 0: 9223372036854775808 exceeds the largest int64, "
                             "9223372036854775807"));
+}
+
+// Room on the disk is reserved before a file is written: in proportion to what it will have.
+TEST(Hdf5, ManySmallArraysTakeLittleRoom) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  NamedArrays arrays;
+  for (int i = 0; i < 1000; ++i) {
+    std::string name;
+    for (int level = 0; level < i % 30; ++level) name += "g" + std::to_string(i) + "/";
+    arrays.emplace_back(name + "values" + std::to_string(i), Array::from(std::vector<float>{1, static_cast<float>(i)}));
+  }
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{std::min<rlim_t>(64 << 20, before.rlim_max), before.rlim_max};
+  const auto signals = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (const bool compress : {false, true}) {
+    SaveOptions options;
+    options.compress = compress;
+    EXPECT_NO_THROW(save(path, arrays, options)) << compress;
+    EXPECT_TRUE(same_array(load(path, array_named(arrays[999].first)), arrays[999].second)) << compress;
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, signals);
 }
 
 TEST(Hdf5, FollowsGroups) {
