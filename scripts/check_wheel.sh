@@ -29,7 +29,7 @@ for file in $files; do
 done
 
 case $name in
-  *_cuda) alone python -c 'from kith import _kith; assert _kith.has_cuda and "cuda" in _kith.backends()' ;;
+  *_cuda) alone python -c 'from kith import _kith; assert _kith.has_cuda' ;;
 esac
 tests=$PWD/python/tests
 alone python -m pytest -q -p no:cacheprovider --rootdir="$tests" "$tests/test_files.py" "$tests/test_search.py" \
