@@ -8,6 +8,7 @@
 #include <exception>
 #include <numeric>
 
+#include "async.hpp"
 #include "random.hpp"
 
 namespace emulator {
@@ -21,6 +22,7 @@ namespace {
 constexpr unsigned kYieldEvery = 64;               // the most atomics between two yields
 constexpr std::uint64_t kMaxYields = 1ULL << 22U;  // consecutive yields after which a block is reported as spinning
 constexpr unsigned kNobody = kLanes;
+constexpr unsigned kLandEvery = 4;  // turns of warps between two copies that land, on average
 
 void new_round(Warp& warp, std::uint32_t random) {
   warp.step = 0;
@@ -39,7 +41,7 @@ unsigned next_lane(Warp& warp) {
     if (warp.ready == 0) return kNobody;
     const std::uint32_t random = random_source.next();
     new_round(warp, random);
-    const bool others = (block.ready_warps & (block.ready_warps - 1)) != 0;
+    const bool others = (block.ready_warps & (block.ready_warps - 1)) != 0 || copies_in_flight();
     if (others && (random >> 28U) == 0) return kNobody;
   }
 }
@@ -61,8 +63,8 @@ void run_warp(Warp& warp) {
   block.scheduler.switch_to(enter(warp, lane));
   if (!block.failure.empty() || warp.ready != 0) return;
   block.ready_warps &= ~(1U << block.first_thread(warp) / kLanes);
-  // Lanes in a warp operation can only be released by a lane of the same warp.
-  if (warp.at_warp_op != 0)
+  // Lanes in a warp operation can only be released by a lane of the same warp, and all of these wait within it.
+  if (warp.at_warp_op != 0 && warp.at_event == 0)
     note_failure(describe_stuck(warp, static_cast<unsigned>(std::countr_zero(warp.at_warp_op))));
 }
 
@@ -91,15 +93,19 @@ void release_barrier() {
   }
 }
 
-// No thread is ready and none waits within its warp: all have left, or all are at the same barrier, or it is an error.
+// No thread is ready: all have left, or all are at the same barrier, or some wait for a copy, or it is an error.
 // Returns whether there is more to run.
 bool pass_barrier() {
   if (all_at_one_barrier()) {
     release_barrier();
     return true;
   }
-  const bool waiting =
-      std::any_of(block.warps, block.warps + block.warp_count, [](const Warp& warp) { return warp.at_barrier != 0; });
+  const bool waiting = std::any_of(block.warps, block.warps + block.warp_count,
+                                   [](const Warp& warp) { return (warp.at_barrier | warp.at_event) != 0; });
+  if (waiting && copies_in_flight()) {
+    land_copy();
+    return true;
+  }
   if (waiting) note_failure(describe_barriers());
   return false;
 }
@@ -116,7 +122,7 @@ void start_threads() {
     const unsigned lanes = std::min(kLanes, block.threads - w * kLanes);
     warp.lanes = ~0U >> (kLanes - lanes);
     warp.ready = warp.lanes;
-    warp.at_warp_op = warp.at_barrier = warp.left = 0;
+    warp.at_warp_op = warp.at_barrier = warp.at_event = warp.left = 0;
     warp.step = kLanes;
     block.ready_warps |= 1U << w;
   }
@@ -136,12 +142,18 @@ void empty_shared_memory() {
   block.static_shared = 0;
 }
 
+// Copies land now and then while threads run, and else when nothing can go on without them.
 void run_block() {
   empty_shared_memory();
+  start_async();
   start_threads();
   do {
-    while (block.ready_warps != 0 && block.failure.empty()) run_warp(block.warps[random_bit(block.ready_warps)]);
+    while (block.ready_warps != 0 && block.failure.empty()) {
+      run_warp(block.warps[random_bit(block.ready_warps)]);
+      if (block.failure.empty() && copies_in_flight() && random_source.below(kLandEvery) == 0) land_copy();
+    }
   } while (block.failure.empty() && pass_barrier());
+  if (const std::string text = describe_loose_ends(); block.failure.empty() && !text.empty()) note_failure(": " + text);
   block.ready_warps = 0;
 }
 
@@ -239,6 +251,27 @@ int block_barrier(Barrier kind, int value, Where where) {
   block.yields = 0;
   switch_away();
   return block.barrier_result;
+}
+
+void wait_for_event(const void* event, std::string (*describe)(const void* event), Where where) {
+  block.events[block.first_thread(*block.warp) + here.lane] = {event, describe, where};
+  block.warp->at_event |= 1U << here.lane;
+  block.yields = 0;
+  switch_away();
+}
+
+unsigned release_event(const void* event) {
+  unsigned released = 0;
+  for (unsigned thread = 0; thread < block.threads; ++thread) {
+    Warp& warp = block.warps[thread / kLanes];
+    const unsigned bit = 1U << thread % kLanes;
+    if ((warp.at_event & bit) == 0 || block.events[thread].event != event) continue;
+    warp.at_event &= ~bit;
+    warp.ready |= bit;
+    block.ready_warps |= 1U << thread / kLanes;
+    ++released;
+  }
+  return released;
 }
 
 void yield() {

@@ -57,11 +57,12 @@ struct Arrival {
 };
 
 struct Warp {
-  // Every lane of the block is running or in one of the last four.
+  // Every lane of the block is running or in one of the last five.
   unsigned lanes = 0;
   unsigned ready = 0;
   unsigned at_warp_op = 0;
   unsigned at_barrier = 0;
+  unsigned at_event = 0;
   unsigned left = 0;
 
   // The order of lanes in this round: (step · multiplier + offset) ^ flip, a permutation.
@@ -76,6 +77,13 @@ struct Warp {
 struct BarrierArrival {
   Barrier kind;
   int value;
+  Where where;
+};
+
+// What a lane waits for that another warp or a copy brings about.
+struct EventWait {
+  const void* event;
+  std::string (*describe)(const void* event);
   Where where;
 };
 
@@ -101,6 +109,7 @@ struct Block {
   Warp warps[kMaxThreads / kLanes];
   Lane lanes[kMaxThreads];
   BarrierArrival barrier[kMaxThreads];
+  EventWait events[kMaxThreads];
   int barrier_result = 0;
   std::uint64_t yields = 0;  // in a row
   std::string failure;
@@ -115,6 +124,11 @@ extern Block block;
 
 // Suspends the running lane until its next turn.
 void switch_away();
+
+// Suspends the running lane until release_event().
+void wait_for_event(const void* event, std::string (*describe)(const void* event), Where where);
+// Makes the lanes that wait for the event ready; returns how many they are.
+unsigned release_event(const void* event);
 
 // Thrown by the thread that found a failure, after recording it; the other threads are abandoned.
 struct Failed {};

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <map>
 
+#include "async.hpp"
 #include "block.hpp"
 
 namespace emulator {
@@ -33,23 +34,19 @@ std::string list(const char* singular, const Places& places) {
   return text;
 }
 
-std::string at(const Where& where) {
-  const std::string file = where.file;
-  return " at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line);
-}
-
 const char* name_of(Op op) {
   constexpr const char* kNames[] = {"__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
                                     "__shfl_xor_sync",   "__ballot_sync",     "__any_sync",        "__all_sync",
                                     "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
                                     "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
-                                    "__reduce_or_sync",  "__reduce_xor_sync"};
+                                    "__reduce_or_sync",  "__reduce_xor_sync", "elect.sync",        "bar.sync",
+                                    "bar.arrive",        "setmaxnreg"};
   return kNames[static_cast<unsigned>(op)];
 }
 
 std::string describe(const BarrierArrival& arrival) {
   constexpr const char* kNames[] = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"};
-  return kNames[static_cast<unsigned>(arrival.kind)] + at(arrival.where);
+  return kNames[static_cast<unsigned>(arrival.kind)] + position(arrival.where);
 }
 
 std::string triple(const uint3& v) {
@@ -61,11 +58,20 @@ std::string place_of(const Warp& warp, unsigned lane) {
   if (!in(warp.lanes)) return "missing from the block";
   if (in(warp.left)) return "left the kernel";
   if (in(warp.at_warp_op)) return "in " + describe(warp.arrivals[lane]);
+  if (in(warp.at_event)) {
+    const EventWait& wait = block.events[block.first_thread(warp) + lane];
+    return "waiting for " + wait.describe(wait.event) + position(wait.where);
+  }
   if (in(warp.at_barrier)) return "in " + describe(block.barrier[block.first_thread(warp) + lane]);
   return "not there yet";
 }
 
 }  // namespace
+
+std::string position(const Where& where) {
+  const std::string file = where.file;
+  return " at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line);
+}
 
 void note_failure(const std::string& text) {
   if (block.failure.empty()) block.failure = "kernel " + block.kernel->name + ", block " + triple(here.block) + text;
@@ -78,7 +84,7 @@ std::string running_thread() {
 std::string describe(const Arrival& arrival) {
   char mask[16];
   std::snprintf(mask, sizeof mask, "(0x%08x)", arrival.mask);
-  return name_of(arrival.op) + (mask + at(arrival.where));
+  return name_of(arrival.op) + (mask + position(arrival.where));
 }
 
 // The lanes of the mask that the waiting lane passed.

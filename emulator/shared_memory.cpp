@@ -9,7 +9,8 @@ namespace emulator {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{128};
+constexpr std::size_t kAlignment = 128;
+constexpr std::align_val_t kSwizzleAlignment{1024};
 
 bool same(const char* a, const char* b) {
   return a == b || std::strcmp(a, b) == 0;
@@ -17,9 +18,14 @@ bool same(const char* a, const char* b) {
 
 }  // namespace
 
+// Never aligned to more than what a kernel may rely on: one that needs 1024 bytes has to align its addresses itself.
 SharedMemory allocate_shared(std::size_t bytes) {
-  return {static_cast<unsigned char*>(::operator new(bytes, kAlignment)),
-          [](unsigned char* memory) { ::operator delete(memory, kAlignment); }};
+  auto* memory = static_cast<unsigned char*>(::operator new(kAlignment + bytes, kSwizzleAlignment));
+  asan::poison(memory, kAlignment);
+  return {memory + kAlignment, [](unsigned char* start) {
+            asan::unpoison(start - kAlignment, kAlignment);
+            ::operator delete(start - kAlignment, kSwizzleAlignment);
+          }};
 }
 
 void* dynamic_shared() {
@@ -38,7 +44,7 @@ void* shared_bytes(std::size_t bytes, std::size_t alignment, const char* tag, in
   if (block.static_shared > limit)
     fail("static shared memory of " + std::to_string(block.static_shared) + " bytes; the limit is " +
          std::to_string(limit));
-  if (alignment > static_cast<std::size_t>(kAlignment)) fail("shared memory is aligned to at most 128 bytes");
+  if (alignment > kAlignment) fail("shared memory is aligned to at most 128 bytes");
   if (found == block.shared.end())
     found = block.shared.insert(found, {allocate_shared(bytes), bytes, tag, line, &type, function, false});
   found->used = true;

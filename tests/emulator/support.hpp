@@ -69,6 +69,10 @@ inline std::string failure() {
   return ::emulator::last_failure();
 }
 
+inline void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+}
+
 #if defined(__SANITIZE_ADDRESS__)
 #define KITH_NEEDS_ASAN() (void)0
 #else

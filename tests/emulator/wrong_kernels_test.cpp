@@ -9,10 +9,6 @@ namespace {
 
 class WrongKernels : public EmulatorTest {};
 
-void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
-}
-
 // Each thread passes its number to the next one of the block.
 template <bool kBarrier>
 __global__ void pass_on_kernel(unsigned* out) {

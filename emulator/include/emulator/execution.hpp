@@ -94,7 +94,11 @@ enum class Op : unsigned {
   reduce_max_signed,
   reduce_and,
   reduce_or,
-  reduce_xor
+  reduce_xor,
+  elect,
+  bar_sync,
+  bar_arrive,
+  setmaxnreg
 };
 
 // Waits until all lanes of the mask have arrived with the same operation, mask and `detail`; `source` is the lane that
