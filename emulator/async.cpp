@@ -7,11 +7,12 @@ void start_async() {
   start_async_view();
   start_mbarriers();
   start_bulk_copies();
+  start_products();
   start_warp_roles();
 }
 
 std::string describe_loose_ends() {
-  for (const auto find : {loose_copies, loose_mbarriers, loose_registers})
+  for (const auto find : {loose_copies, loose_mbarriers, loose_products, loose_registers})
     if (std::string text = find(); !text.empty()) return text;
   return {};
 }

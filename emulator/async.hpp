@@ -1,4 +1,4 @@
-// async.hpp: what the parts of the emulator tell each other about copies in flight and their barriers.
+// async.hpp: what the parts of the emulator tell each other about copies, barriers and products in flight.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,15 @@ std::string describe_loose_ends();  // what a block must not leave behind; empty
 
 void start_bulk_copies();
 void start_mbarriers();
+void start_products();
 void start_warp_roles();
 void start_async_view();
 std::string loose_copies();
 std::string loose_mbarriers();
+std::string loose_products();
 std::string loose_registers();
 
-// Shared memory as copies see it: without what threads wrote since the last fence_proxy_async().
+// Shared memory as copies and wgmma see it: without what threads wrote since the last fence_proxy_async().
 // async_view.cpp.
 
 struct SharedRange {
@@ -48,9 +50,10 @@ unsigned phase_of(const Mbarrier& barrier);
 std::string complete_bytes(Mbarrier& barrier, std::size_t bytes);
 void show_own_mbarriers();
 
-// bulk_copy.cpp
+// bulk_copy.cpp, wgmma.cpp
 
 bool copy_writes(const unsigned char* begin, std::size_t bytes);
+bool product_reads(const unsigned char* begin, std::size_t bytes);
 
 std::string position(const Where& where);  // " at file:line"; failure_text.cpp
 

@@ -37,6 +37,7 @@ void check_destination(const BulkCopy& copy, std::size_t alignment) {
   if (number(copy.to) % alignment != 0)
     fail(copy.name + " needs a destination aligned to " + std::to_string(alignment));
   if (copy_writes(copy.to, copy.bytes)) fail(copy.name + " goes where another copy in flight goes");
+  if (product_reads(copy.to, copy.bytes)) fail(copy.name + " overwrites what a wgmma in flight reads");
   if (is_unpublished(copy.to, copy.bytes))
     fail(copy.name + " overwrites what threads wrote, without a fence_proxy_async between");
 }

@@ -35,12 +35,13 @@ std::string list(const char* singular, const Places& places) {
 }
 
 const char* name_of(Op op) {
-  constexpr const char* kNames[] = {"__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
-                                    "__shfl_xor_sync",   "__ballot_sync",     "__any_sync",        "__all_sync",
-                                    "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
-                                    "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
-                                    "__reduce_or_sync",  "__reduce_xor_sync", "elect.sync",        "bar.sync",
-                                    "bar.arrive",        "setmaxnreg"};
+  constexpr const char* kNames[] = {"__syncwarp",         "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+                                    "__shfl_xor_sync",    "__ballot_sync",     "__any_sync",        "__all_sync",
+                                    "__match_any_sync",   "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
+                                    "__reduce_max_sync",  "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
+                                    "__reduce_or_sync",   "__reduce_xor_sync", "elect.sync",        "bar.sync",
+                                    "bar.arrive",         "setmaxnreg",        "wgmma.fence",       "wgmma",
+                                    "wgmma.commit_group", "wgmma.wait_group"};
   return kNames[static_cast<unsigned>(op)];
 }
 
@@ -84,7 +85,9 @@ std::string running_thread() {
 std::string describe(const Arrival& arrival) {
   char mask[16];
   std::snprintf(mask, sizeof mask, "(0x%08x)", arrival.mask);
-  return name_of(arrival.op) + (mask + position(arrival.where));
+  // Lanes that start products of different operands at one place must not look as if they agreed.
+  const std::string detail = arrival.op == Op::wgmma ? ", operands #" + std::to_string(arrival.detail) + "," : "";
+  return name_of(arrival.op) + (mask + detail + position(arrival.where));
 }
 
 // The lanes of the mask that the waiting lane passed.

@@ -9,3 +9,4 @@
 #include "emulator/mbarrier.hpp"
 #include "emulator/runtime.hpp"
 #include "emulator/warp_roles.hpp"
+#include "emulator/wgmma.hpp"

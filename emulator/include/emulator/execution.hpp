@@ -98,7 +98,11 @@ enum class Op : unsigned {
   elect,
   bar_sync,
   bar_arrive,
-  setmaxnreg
+  setmaxnreg,
+  wgmma_fence,
+  wgmma,
+  wgmma_commit,
+  wgmma_wait
 };
 
 // Waits until all lanes of the mask have arrived with the same operation, mask and `detail`; `source` is the lane that

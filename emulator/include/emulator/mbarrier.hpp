@@ -16,7 +16,7 @@ void mbarrier_wait(std::uint64_t* barrier, unsigned parity, Where where);
 
 // Shows copies the barriers that this thread initialized.
 void fence_mbarrier_init();
-// Shows copies what was written to shared memory, and the barriers that this thread initialized.
+// Shows copies and wgmma what was written to shared memory, and the barriers that this thread initialized.
 void fence_proxy_async();
 
 }  // namespace emulator

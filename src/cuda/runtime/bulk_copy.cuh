@@ -1,7 +1,7 @@
 // bulk_copy.cuh: copies from global to shared memory that one thread starts and the hardware performs (TMA).
-// The bytes count for an mbarrier when they have landed; a thread that waited for its phase may read them. A copy must
-// not start before the last reader of its destination has said so, through another mbarrier. A tile is brought row
-// after row without gaps, swizzled as its map says.
+// The bytes count for an mbarrier when they have landed; a thread that waited for its phase may read them, and wgmma of
+// its warp may. A copy must not start before the last reader of its destination has said so, through another mbarrier.
+// A tile is brought row after row without gaps, swizzled as its map says.
 #pragma once
 
 #include "cuda/runtime/hopper.cuh"

@@ -1,6 +1,6 @@
 // hopper.cuh: what the wrappers of sm_90's instructions share: where they are assembled, addresses, source positions.
-// mbarrier.cuh, bulk_copy.cuh and warp_roles.cuh need sm_90, and register limits sm_90a: binaries for that chip alone. In
-// builds for others they compile, and stop the kernel.
+// mbarrier.cuh, bulk_copy.cuh and warp_roles.cuh need sm_90, and wgmma.cuh and register limits sm_90a: binaries for
+// that chip alone. In builds for others they compile, and stop the kernel.
 #pragma once
 
 #include "cuda/runtime/platform.cuh"

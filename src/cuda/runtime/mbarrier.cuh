@@ -33,7 +33,7 @@ __device__ __forceinline__ void fence_mbarrier_init() {
 #endif
 }
 
-// By each thread that wrote to shared memory what copies shall overwrite, before the barrier that tells
+// By each thread that wrote to shared memory what copies or wgmma shall see or overwrite, before the barrier that tells
 // the thread which starts them.
 __device__ __forceinline__ void fence_proxy_async() {
 #if defined(KITH_IS_EMULATED)
