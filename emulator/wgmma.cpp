@@ -20,7 +20,7 @@ constexpr unsigned kRows = 64;
 constexpr unsigned kGroupWarps = 4;
 constexpr unsigned kMaxColumns = 256;
 
-// What a lane has in flight or is about to use.
+// What a lane has in flight or is about to use. Registers are known by the addresses of their variables.
 struct SumsInFlight {
   unsigned char* registers;
   std::vector<unsigned> values;
@@ -33,9 +33,16 @@ struct Fenced {
   std::uint64_t content;
 };
 
+struct LeftInFlight {
+  const void* address;
+  std::uint64_t content;
+  std::uint64_t product;
+};
+
 struct LaneProducts {
   std::vector<SumsInFlight> sums;
   std::vector<Fenced> fenced;
+  std::vector<LeftInFlight> lefts;
   std::uint64_t started = 0;
   std::vector<std::uint64_t> groups;  // how many products had been started at each commit
   unsigned left[4] = {};
@@ -242,6 +249,7 @@ void retire_operands(unsigned warp, std::uint64_t products) {
 }
 
 void write_sums(LaneProducts& lane, std::uint64_t products) {
+  std::erase_if(lane.lefts, [&](const LeftInFlight& left) { return left.product < products; });
   std::erase_if(lane.sums, [&](const SumsInFlight& sums) {
     if (sums.last >= products) return false;
     check_untouched(sums, "wgmma.wait_group");
@@ -295,8 +303,12 @@ void wgmma_fence(std::initializer_list<Registers> registers, Where where) {
       check_untouched(*sums, "wgmma.fence");
       continue;
     }
+    const std::uint64_t content = hash(one.address, one.bytes);
+    for (const LeftInFlight& left : lane.lefts)
+      if (left.address == one.address && left.content != content)
+        fail("wgmma.fence" + position(where) + ": a left operand was written before wgmma.wait_group");
     std::erase_if(lane.fenced, [&](const Fenced& fenced) { return fenced.address == one.address; });
-    lane.fenced.push_back({one.address, hash(one.address, one.bytes)});
+    lane.fenced.push_back({one.address, content});
   }
   warp_op(Op::wgmma_fence, ~0U, 0, 0, 0, where);
 }
@@ -310,6 +322,7 @@ void wgmma(const Product& product, void* sums, const unsigned* left, Where where
   if (product.left_in_registers) {
     check_fenced(lane, {left, sizeof lane.left}, "left operand", where);
     std::memcpy(lane.left, left, sizeof lane.left);
+    lane.lefts.push_back({left, hash(left, sizeof lane.left), lane.started});
   }
   take_sums(lane, product, sums, where);
   const std::uint64_t index = lane.started++;

@@ -63,6 +63,20 @@ TEST_F(WrongProducts, LeftOperandWrittenAfterTheFence) {
   expect_parts(failure_with_tile(work), {"its left operand changed since wgmma.fence"});
 }
 
+TEST_F(WrongProducts, LeftOperandWrittenInFlight) {
+  const auto work = [] {
+    Int8Sums sums;
+    unsigned left[4] = {1, 2, 3, 4};
+    const WgmmaOperand right(tiles(), Swizzle::bytes_128);
+    device::wgmma_fence(sums, left);
+    device::wgmma<WgmmaElement::int8>(sums, left, right, false);
+    left[0] = 5;
+    device::wgmma_fence(sums, left);
+    device::wgmma<WgmmaElement::int8>(sums, left, right, true);
+  };
+  expect_parts(failure_with_tile(work), {"a left operand was written before wgmma.wait_group"});
+}
+
 TEST_F(WrongProducts, SumsWrittenInFlight) {
   const auto work = [] {
     Int8Sums sums;
