@@ -1,34 +1,15 @@
-// exact_keys.cu: exact keys of listed pairs, or of all pairs.
-// Idea    a group of eight lanes shares a pair (key_lanes.cuh). A butterfly of shuffles repeats the tree of additions
-// of
-//         core/key.hpp (addition commutes, so all eight lanes get the same bits), and eight neighboring floats are one
-//         sector of memory.
-// Cost    a pair: dims loads of the base point, from memory where candidates are scattered; three double operations and
-//         a conversion a coordinate. All pairs of one query take no longer than reading the base.
+// exact_keys.cu: exact keys of listed pairs, by a group of lanes each (key_group.cuh), or of all pairs.
+// Cost    a listed pair: its base point, from memory where candidates are scattered. All pairs of one query take no
+//         longer than reading the base.
 #include "cuda/distance/exact_keys.hpp"
 
-#include "cuda/points/key_lanes.cuh"
+#include "cuda/distance/key_group.cuh"
 #include "cuda/runtime/async_copy.cuh"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/shared.cuh"
 
 namespace kith::KITH_BACKEND::distance {
 namespace {
-
-// Not inlined: with all powers and metrics they are long, and used in many kernels.
-KITH_NOINLINE __device__ double finish_key(const Metric& metric, double raw, const core::RowFacts& x,
-                                           const core::RowFacts& y, std::int64_t dims) {
-  return core::finish(metric, raw, x, y, dims);
-}
-
-KITH_NOINLINE __device__ double any_term(core::Form form, double p, double x, double y) {
-  return core::term(form, p, x, y);
-}
-
-template <class F>
-__device__ core::RowFacts facts_of(const ExactSet<F>& set, std::int64_t row) {
-  return {set.means == nullptr ? 0.0 : set.means[row], set.square_norms == nullptr ? 0.0 : set.square_norms[row]};
-}
 
 // Pairs that get keys: base point ids[i] with query queries[i], or, where that is null, with query i / width.
 struct KeyPairs {
@@ -41,49 +22,14 @@ struct KeyPairs {
 };
 
 // A group of lanes takes a pair.
-template <class F>
-__global__ void __launch_bounds__(KeyLanes::kThreads)
-    candidate_keys_kernel(KeyCall<F> call, core::Form form, KeyPairs wanted, F* keys) {
+template <class Terms, class F>
+__global__ void __launch_bounds__(KeyLanes::kThreads) candidate_keys_kernel(KeyCall<F> call, KeyPairs wanted, F* keys) {
   const std::int64_t pairs = wanted.count;
   const std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * KeyLanes::kGroups + threadIdx.x / core::kLanes;
   const std::int64_t mine = pair < pairs ? pair : pairs - 1;  // the last groups of a warp may repeat a pair
-  const std::int64_t query = wanted.query(mine);
-  const std::int64_t point = wanted.ids[mine];
-  const core::RowFacts x_facts = facts_of(call.queries, query);
-  const core::RowFacts y_facts = facts_of(call.base, point);
-  const F* x = call.queries.rows.data + query * call.queries.rows.stride;
-  const F* y = call.base.rows.data + point * call.base.rows.stride;
-  double sum = 0;
-#pragma unroll 4
-  for (std::int64_t c = group_lane(); c < call.dims; c += core::kLanes)
-    sum = add_term(form, sum,
-                   core::term(form, call.metric.p, static_cast<double>(x[c]) - x_facts.mean,
-                              static_cast<double>(y[c]) - y_facts.mean));
-  const double raw = combine_group(sum, form);
-  if (pair < pairs && group_lane() == 0)
-    keys[pair] = static_cast<F>(finish_key(call.metric, raw, x_facts, y_facts, call.dims));
+  const F key = group_keys<Terms, 1>(call, wanted.query(mine), {wanted.ids[mine]});
+  if (pair < pairs && group_lane() == 0) keys[pair] = key;
 }
-
-// The terms of a sum. The form is known to the compiler for the common metrics, which have no means either.
-template <core::Form kForm>
-struct FixedTerms {
-  __device__ explicit FixedTerms(const Metric& /*metric*/) {}
-  __device__ __forceinline__ double less_mean(double value, double /*mean*/) const { return value; }
-  __device__ __forceinline__ double add(double sum, double x, double y) const {
-    return add_term(kForm, sum, core::term(kForm, 0, x, y));
-  }
-  __device__ core::Form form() const { return kForm; }
-};
-
-struct AnyTerms {
-  Metric metric;
-  __device__ explicit AnyTerms(const Metric& of) : metric(of) {}
-  __device__ __forceinline__ double less_mean(double value, double mean) const { return value - mean; }
-  __device__ __forceinline__ double add(double sum, double x, double y) const {
-    return add_term(form(), sum, any_term(form(), metric.p, x, y));
-  }
-  __device__ core::Form form() const { return core::form_of(metric); }
-};
 
 // Shape of all_keys_kernel. A warp takes kSets × kRows base points and copies them to shared memory, kRows rows and
 // kDepth coordinates at a time, while it works on the previous ones: in whole lines of memory, although lanes need
@@ -179,9 +125,11 @@ __global__ void __launch_bounds__(KeyLanes::kThreads) all_keys_kernel(KeyCall<F>
 
 template <class F>
 void launch_candidate_keys(const KeyCall<F>& call, const KeyPairs& wanted, F* keys) {
-  launch("candidate_keys", candidate_keys_kernel<F>,
-         {.blocks = ceil_div(wanted.count, KeyLanes::kGroups), .threads = KeyLanes::kThreads}, call.stream, call,
-         core::form_of(call.metric), wanted, keys);
+  with_terms(call, [&](auto terms) {
+    launch("candidate_keys", candidate_keys_kernel<typename decltype(terms)::type, F>,
+           {.blocks = ceil_div(wanted.count, KeyLanes::kGroups), .threads = KeyLanes::kThreads}, call.stream, call,
+           wanted, keys);
+  });
 }
 
 template <class Terms, class F>
@@ -209,13 +157,7 @@ void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* 
 
 template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
-  if (call.base.means != nullptr) return launch_all_keys<AnyTerms>(call, keys, stride);
-  switch (core::form_of(call.metric)) {
-    case core::Form::squared: return launch_all_keys<FixedTerms<core::Form::squared>>(call, keys, stride);
-    case core::Form::absolute: return launch_all_keys<FixedTerms<core::Form::absolute>>(call, keys, stride);
-    case core::Form::dot: return launch_all_keys<FixedTerms<core::Form::dot>>(call, keys, stride);
-    default: return launch_all_keys<AnyTerms>(call, keys, stride);
-  }
+  with_terms(call, [&](auto terms) { launch_all_keys<typename decltype(terms)::type>(call, keys, stride); });
 }
 
 #define KITH_INSTANTIATE(F)                                                                       \

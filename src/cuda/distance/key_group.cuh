@@ -1,0 +1,100 @@
+// key_group.cuh: exact keys inside a kernel: a group of eight lanes (points/key_lanes.cuh) computes the keys of one
+// query with a few points at a time.
+// Idea    lanes have the query's coordinates once for all points, whose loads are in flight together. A butterfly of
+//         shuffles repeats the tree of additions of core/key.hpp (addition commutes, so all eight lanes get the same
+//         bits), and eight neighboring floats are one sector of memory.
+// Cost    a pair: dims loads of the base point; three double operations and a conversion a coordinate.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/distance/exact_keys.hpp"
+#include "cuda/points/key_lanes.cuh"
+
+namespace kith::KITH_BACKEND::distance {
+
+// Not inlined: with all powers and metrics they are long, and used in many kernels.
+KITH_NOINLINE __device__ inline double finish_key(const Metric& metric, double raw, const core::RowFacts& x,
+                                                  const core::RowFacts& y, std::int64_t dims) {
+  return core::finish(metric, raw, x, y, dims);
+}
+
+KITH_NOINLINE __device__ inline double any_term(core::Form form, double p, double x, double y) {
+  return core::term(form, p, x, y);
+}
+
+template <class F>
+__device__ core::RowFacts facts_of(const ExactSet<F>& set, std::int64_t row) {
+  return {set.means == nullptr ? 0.0 : set.means[row], set.square_norms == nullptr ? 0.0 : set.square_norms[row]};
+}
+
+// The terms of a sum. The form is known to the compiler for the common metrics, which have no means either.
+template <core::Form kForm>
+struct FixedTerms {
+  __device__ explicit FixedTerms(const Metric& /*metric*/) {}
+  __device__ __forceinline__ double less_mean(double value, double /*mean*/) const { return value; }
+  __device__ __forceinline__ double add(double sum, double x, double y) const {
+    return add_term(kForm, sum, core::term(kForm, 0, x, y));
+  }
+  __device__ core::Form form() const { return kForm; }
+};
+
+struct AnyTerms {
+  Metric metric;
+  __device__ explicit AnyTerms(const Metric& of) : metric(of) {}
+  __device__ __forceinline__ double less_mean(double value, double mean) const { return value - mean; }
+  __device__ __forceinline__ double add(double sum, double x, double y) const {
+    return add_term(form(), sum, any_term(form(), metric.p, x, y));
+  }
+  __device__ core::Form form() const { return core::form_of(metric); }
+};
+
+// Calls use(std::type_identity<Terms>{}) with the terms that the call needs.
+template <class F, class Use>
+void with_terms(const KeyCall<F>& call, Use use) {
+  using core::Form;
+  if (call.base.means != nullptr) return use(std::type_identity<AnyTerms>{});
+  switch (core::form_of(call.metric)) {
+    case Form::squared: return use(std::type_identity<FixedTerms<Form::squared>>{});
+    case Form::absolute: return use(std::type_identity<FixedTerms<Form::absolute>>{});
+    case Form::dot: return use(std::type_identity<FixedTerms<Form::dot>>{});
+    default: return use(std::type_identity<AnyTerms>{});
+  }
+}
+
+// Returns in lane i of a group the key of the group's query and of base row rows[i]; lanes from kRows on repeat the
+// first. All lanes of a group have the same query and rows. Must be called by all lanes of the warp.
+template <class Terms, unsigned kRows, class F>
+__device__ F group_keys(const KeyCall<F>& call, std::int64_t query, const std::int64_t (&rows)[kRows]) {
+  static_assert(kRows <= core::kLanes);
+  const Terms terms(call.metric);
+  const core::RowFacts x_facts = facts_of(call.queries, query);
+  const F* const x = call.queries.rows.data + query * call.queries.rows.stride;
+  const F* y[kRows];
+  double means[kRows];
+  KITH_UNROLL
+  for (unsigned i = 0; i < kRows; ++i) {
+    y[i] = call.base.rows.data + rows[i] * call.base.rows.stride;
+    means[i] = facts_of(call.base, rows[i]).mean;
+  }
+  double sums[kRows] = {};
+#pragma unroll 4
+  for (std::int64_t c = group_lane(); c < call.dims; c += core::kLanes) {
+    const double coordinate = terms.less_mean(static_cast<double>(x[c]), x_facts.mean);
+    KITH_UNROLL
+    for (unsigned i = 0; i < kRows; ++i)
+      sums[i] = terms.add(sums[i], coordinate, terms.less_mean(static_cast<double>(y[i][c]), means[i]));
+  }
+  double raw = 0;
+  std::int64_t row = rows[0];
+  KITH_UNROLL
+  for (unsigned i = 0; i < kRows; ++i) {
+    const double sum = combine_group(sums[i], terms.form());
+    if (i != 0 && group_lane() != i) continue;
+    raw = sum;
+    row = rows[i];
+  }
+  return static_cast<F>(finish_key(call.metric, raw, x_facts, facts_of(call.base, row), call.dims));
+}
+
+}  // namespace kith::KITH_BACKEND::distance
