@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "cuda/brute/score_limit.cuh"
 #include "cuda/runtime/launch.cuh"
 
 namespace kith::KITH_BACKEND::brute {
@@ -69,16 +70,11 @@ __global__ void certify_kernel(Certificate<F> certificate, std::int64_t queries,
                                unsigned* failed_count) {
   const std::int64_t query = thread_index();
   if (query >= queries) return;
-  const core::ScoreBounds<F>& bounds = certificate.bounds;
-  const bool absolute = certificate.max_squared_norm != nullptr;
-  const double norm = absolute ? certificate.query_square_norms[query] : 0.0;
-  const double max_squared_norm =
-      absolute ? __longlong_as_double(static_cast<long long>(*certificate.max_squared_norm)) : 0.0;
-  const F last = certificate.keys[query * certificate.k + certificate.k - 1];
-  const F limit = bounds.computed_limit(bounds.true_limit(last, norm), bounds.error(norm, max_squared_norm));
   // Written so that NaN fails. Where scores are exact, k points come before those that were left out, by (score, id).
   const F left_out = certificate.left_out[query];
-  if (left_out > limit || bounds.has_key_alone(left_out, last, norm)) return;
+  if (left_out > score_limit(certificate, query) ||
+      certificate.bounds.has_key_alone(left_out, kth_key(certificate, query), query_square_norm(certificate, query)))
+    return;
   failed[atomicAdd(failed_count, 1U)] = static_cast<unsigned>(query);
 }
 
