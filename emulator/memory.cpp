@@ -1,5 +1,6 @@
 // memory.cpp: device memory is heap memory of the exact requested size, filled with values that no correct program
 // reads.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -33,6 +34,22 @@ Blocks& registered() {
   return instance;
 }
 
+// Of all devices. Memory counts as freed when that is enqueued, as it does for a pool of the stream.
+struct Count {
+  std::size_t live = 0;
+  std::size_t peak = 0;
+};
+Count counted;
+
+void count_allocated(std::size_t bytes) {
+  counted.live += bytes;
+  counted.peak = std::max(counted.peak, counted.live);
+}
+
+void count_freed(const void* address) {
+  counted.live -= allocations().at(static_cast<const unsigned char*>(address)).bytes;
+}
+
 std::size_t used_on(int device) {
   std::size_t bytes = 0;
   for (const auto& [address, allocation] : allocations())
@@ -47,7 +64,10 @@ cudaError_t allocate(void** address, std::size_t bytes, int device) {
   if (posix_memalign(address, kAlignment, bytes) != 0) return cudaErrorMemoryAllocation;
   std::memset(*address, kPoison, bytes);
   allocations()[static_cast<unsigned char*>(*address)] = {bytes, device};
-  if (device != kHost) asan::poison(*address, bytes);
+  if (device != kHost) {
+    asan::poison(*address, bytes);
+    count_allocated(bytes);
+  }
   return cudaSuccess;
 }
 
@@ -99,6 +119,21 @@ bool copy_is_right(const void* to, std::size_t to_bytes, const void* from, std::
 
 }  // namespace
 
+std::size_t live_device_bytes() {
+  const Guard guard(lock());
+  return counted.live;
+}
+
+std::size_t peak_device_bytes() {
+  const Guard guard(lock());
+  return counted.peak;
+}
+
+void restart_peak() {
+  const Guard guard(lock());
+  counted.peak = counted.live;
+}
+
 void open_device_memory(int device) {
   if (!asan::kOn) return;
   for (const auto& [address, allocation] : allocations())
@@ -127,6 +162,7 @@ cudaError_t cudaFree(void* address) {
   if (address == nullptr) return report(cudaSuccess);
   if (!known(address, false)) return report(cudaErrorInvalidValue);
   drain_device();
+  count_freed(address);
   release(address);
   return report(cudaSuccess);
 }
@@ -135,6 +171,7 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   const Guard guard(lock());
   if (address == nullptr) return report(cudaSuccess);
   if (!known(address, false)) return report(cudaErrorInvalidValue);
+  count_freed(address);
   return enqueue(
       stream, [=] { release(address); }, true);
 }

@@ -122,6 +122,42 @@ TEST_F(Runtime, MemoryHasAnEnd) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
 }
 
+// Freed memory may be had again by what comes later in the stream, so it counts no longer, though it is still there.
+TEST_F(Runtime, CountsMemoryInTheOrderOfTheStream) {
+  const std::size_t before = ::emulator::live_device_bytes();
+  ::emulator::restart_peak();
+  void* first = nullptr;
+  void* second = nullptr;
+  ASSERT_EQ(cudaMallocAsync(&first, 1000, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaFreeAsync(first, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaMallocAsync(&second, 600, nullptr), cudaSuccess);
+  EXPECT_EQ(::emulator::live_device_bytes(), before + 600);
+  EXPECT_EQ(::emulator::peak_device_bytes(), before + 1000);
+  ::emulator::restart_peak();
+  EXPECT_EQ(::emulator::peak_device_bytes(), before + 600);
+  ASSERT_EQ(cudaFree(second), cudaSuccess);
+  EXPECT_EQ(::emulator::live_device_bytes(), before);
+}
+
+TEST_F(Runtime, PoolsBelongToADevice) {
+  cudaMemPoolProps properties{cudaMemAllocationTypePinned, {cudaMemLocationTypeDevice, 99}};
+  cudaMemPool_t pool = nullptr;
+  EXPECT_EQ(cudaMemPoolCreate(&pool, &properties), cudaErrorInvalidValue);
+  properties.location.id = 0;
+  ASSERT_EQ(cudaMemPoolCreate(&pool, &properties), cudaSuccess);
+  std::uint64_t kept = 12345;
+  std::uint64_t found = 0;
+  EXPECT_EQ(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &found), cudaSuccess);
+  EXPECT_EQ(found, kept);
+  void* memory = nullptr;
+  EXPECT_EQ(cudaMallocFromPoolAsync(&memory, 100, pool, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolDestroy(pool), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(memory, nullptr), cudaSuccess);  // it outlives the pool
+  EXPECT_EQ(cudaMallocFromPoolAsync(&memory, 100, pool, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemPoolDestroy(pool), cudaErrorInvalidValue);
+}
+
 TEST_F(Runtime, CopiesKnowTheirSides) {
   DeviceValues<int> device(4);
   std::vector<int> host(8);

@@ -30,6 +30,11 @@ std::string last_failure();
 // Drops failures and queued work: a cudaDeviceReset() that keeps memory, streams and events.
 void reset();
 
+// Bytes of device memory that are allocated, and the most that were since restart_peak().
+std::size_t live_device_bytes();
+std::size_t peak_device_bytes();
+void restart_peak();
+
 // Queues one run of `body` per thread. The body is called for many threads and must not change its own state.
 cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3 shape, std::size_t shared_bytes,
                    cudaStream_t stream);

@@ -143,6 +143,32 @@ enum cudaMemoryType {
   cudaMemoryTypeManaged = 3
 };
 
+// Pools keep nothing that is freed.
+using cudaMemPool_t = struct CUmemPoolHandle_st*;
+
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
+enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
+enum cudaMemPoolAttr {
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrUsedMemCurrent = 7
+};
+
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
+
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  cudaMemLocation location;
+};
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+
 struct cudaPointerAttributes {
   cudaMemoryType type;
   int device;
@@ -152,6 +178,7 @@ struct cudaPointerAttributes {
 
 cudaError_t cudaMalloc(void** address, std::size_t bytes);
 cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaFree(void* address);
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** address, std::size_t bytes);
