@@ -55,7 +55,7 @@ constexpr PolicyField kFields[] = {
     {"sort_segments", &P::sort_segments, {256, 256}, "segments from which a block each fills the device"},
     {"sort_keys_per_launch", &P::sort_keys_per_launch, {6000, 6000}, "keys a block sorts in the time of a launch"},
     {"staging_buffer_bytes", &P::staging_buffer_bytes, {4 * kMiB, 4 * kMiB}, "a pinned buffer of host data"},
-    {"staging_thread_bytes", &P::staging_thread_bytes, {64 * kMiB, 64 * kMiB}, "host data worth another thread"},
+    {"staging_thread_bytes", &P::staging_thread_bytes, {1 * kMiB, 1 * kMiB}, "host data worth another thread"},
     {"staging_threads", &P::staging_threads, {12, 12}, "threads that copy host data at most"},
     {"topk_tile_bytes", &P::topk_tile_bytes, {64 * kMiB, 64 * kMiB}, "host rows copied at a time by topk"},
 };

@@ -1,6 +1,7 @@
 // A device as a backend: its table of functions.
 #include "cuda/functions.hpp"
 #include "cuda/runtime/properties.hpp"
+#include "cuda/runtime/spares.hpp"
 #include "cuda/select/select.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -20,6 +21,7 @@ core::DeviceFacts device_facts() {
   std::size_t free_bytes = 0;
   std::size_t all_bytes = 0;
   KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
+  free_bytes += spare_device_bytes();
   return {.free_memory = static_cast<std::int64_t>(free_bytes),
           .policy = device_policy(),
           .name = device_name(),

@@ -27,6 +27,7 @@ DeviceIndex<T>::~DeviceIndex() {
 template <Element T>
 void DeviceIndex<T>::prepare(const Plan* /*plan*/) {
   serves_once_ = false;
+  keeps_.emplace();
   require_base();
 }
 

@@ -76,6 +76,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   backend::IndexRequest<T> request_;
   bool serves_once_ = true;  // unless it is prepared
   mutable std::optional<cudaStream_t> waits_for_;
+  std::optional<KeepSpares> keeps_;  // where more than one search is to come
   Stream stream_;
   mutable std::mutex making_;
   mutable bool made_ = false;

@@ -77,15 +77,21 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
       base != nullptr && index_.is_base(queries_.points) && base->exact(0, 1).rows.stride == base->dims();
   std::optional<PointStore<F>> brought;
   std::optional<PointCheck<F>> check;
+  Event there;
   if (!is_base) {
     brought.emplace(link.bring_points(queries_.points, index_.metric(),
                                       index_.needs_bias() && plan.distance != DistanceStage::exact, RowGaps::closed));
-    // Beside the search, on a stream of its own: the host waits for the check and for nothing else.
-    Event ready;
-    ready.record(stream_);
-    ready.wait_on(index_.stream());
-    check.emplace(*brought, index_.metric(), index_.checks_values(), index_.stream());
+    there.record(stream_);
   }
+  // Beside the search, on a stream of its own: the host waits for the check and for nothing else.
+  const auto begin_check = [&] {
+    if (is_base) return;
+    there.wait_on(index_.stream());
+    check.emplace(*brought, index_.metric(), index_.checks_values(), index_.stream());
+  };
+  // A search of several passes waits for the first; before, there is time to enqueue the check.
+  const bool waits = plan.passes.size() > 1;
+  if (waits) begin_check();
   const PointStore<F>& points = brought ? *brought : *base;
   const brute::BruteWork work = brute::brute_work_of(plan, index_.range_with(points, stream_), index_.history());
   DeviceBuffer<F> keys(as_size(count), stream_);
@@ -96,6 +102,7 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
     return brute::brute_search(work, points, tiles, keys.data(), found.data(), workspace,
                                [&] { done.add(plan.query_block * plan.base_tile); });
   });
+  if (!waits) begin_check();
   if (check) check->refuse_faults("query");
   put_lists(plan, keys.data(), found.data(), out, link);
   brute::add_steps(work, passes, report);
@@ -138,8 +145,7 @@ void DeviceSearch<T>::search_shifted_sort(const Plan& plan, const NeighborsView<
   host_data::Answer<F> distances(out.distances, out.memory, count, link);
   host_data::Answer<std::int64_t> ids(out.ids, out.memory, count, link);
   search_into(distances.data(), ids.data());
-  distances.deliver();
-  ids.deliver();
+  host_data::deliver(distances, ids);
 }
 
 template <Element T>
@@ -154,8 +160,7 @@ void DeviceSearch<T>::put_lists(const Plan& plan, const F* keys, const Id* found
   } else if constexpr (std::is_same_v<Id, unsigned>) {
     brute::return_answer(index_.metric(), keys, found, rows() * k, distances.data(), ids.data(), stream_);
   }
-  distances.deliver();
-  ids.deliver();
+  host_data::deliver(distances, ids);
 }
 
 template <Element T>

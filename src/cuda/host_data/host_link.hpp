@@ -105,11 +105,27 @@ class Answer {
   }
 
  private:
+  template <class A, class B>
+  friend void deliver(const Answer<A>& first, const Answer<B>& second);
+  void add_to(std::vector<Staging::Download>& parts) const {
+    link_.staging().add_downloads(made_.data(), count_, out_, parts);
+  }
+
   V* out_;
   Memory memory_;
   std::int64_t count_;
   HostLink& link_;
   DeviceBuffer<V> made_;
 };
+
+// Both answers of one search, in the same memory; one is written while the other is on its way.
+template <class A, class B>
+void deliver(const Answer<A>& first, const Answer<B>& second) {
+  if (first.memory_ != Memory::host) return;
+  std::vector<Staging::Download> parts;
+  first.add_to(parts);
+  second.add_to(parts);
+  first.link_.staging().download(parts);
+}
 
 }  // namespace kith::KITH_BACKEND::host_data

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <thread>
 
+#include "cuda/runtime/platform.cuh"
 #include "cuda/runtime/properties.hpp"
 
 namespace kith::KITH_BACKEND::host_data {
@@ -20,12 +21,14 @@ bool is_pinned(const void* address) {
 }  // namespace
 
 StagingShape staging_shape(std::int64_t bytes) {
+  constexpr std::int64_t kLeastPiece = 256 << 10;  // smaller copies take no less time
   const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const core::DevicePolicy& policy = device_policy();
   const std::int64_t threads =
       std::clamp<std::int64_t>(bytes / policy.staging_thread_bytes, 1, std::min(cores, policy.staging_threads));
-  const std::int64_t whole = (std::clamp<std::int64_t>(bytes, 1, policy.staging_buffer_bytes) + 7) / 8 * 8;
-  return {static_cast<std::size_t>(whole), static_cast<int>(threads)};
+  const std::int64_t piece = std::max(kLeastPiece, ceil_div(bytes, 2 * threads));
+  const std::int64_t room = std::clamp<std::int64_t>(bytes, 1, std::min(piece, policy.staging_buffer_bytes));
+  return {static_cast<std::size_t>(ceil_div(room, 8) * 8), static_cast<int>(threads)};
 }
 
 bool is_pinned(const void* first, std::size_t bytes) {

@@ -1,6 +1,7 @@
 // staging.hpp: between the caller's memory and the device's. A matrix arrives packed and in working precision, whatever
 // its strides and its type were: threads pack pieces of it into pinned buffers of their own, two each, of which one is
-// filled while the other is copied. What is pinned already and need not be packed is copied from where it lies.
+// filled while the other is copied. What is pinned already and need not be packed is copied from where it lies. Buffers
+// are borrowed when they are first needed, and are there for the next call (runtime/spares.hpp).
 #pragma once
 
 #include <algorithm>
@@ -45,7 +46,8 @@ struct StagingShape {
   int threads = 1;               // that pack, the caller's among them
 };
 
-// For that many bytes in all. Pinning memory takes longer than filling it, so little goes through few buffers.
+// For that many bytes in all: as many threads as they are worth, and pieces small enough that all threads have some and
+// that the first is on its way while the next is packed.
 StagingShape staging_shape(std::int64_t bytes);
 
 // Whether all of these bytes are page-locked, by their first and their last.
@@ -61,8 +63,7 @@ class Staging {
   Staging(const StagingShape& shape, cudaStream_t stream)
       : stream_(stream),
         room_(shape.buffer_bytes / kAlignment * kAlignment),
-        memory_(room_ * kEach * static_cast<std::size_t>(shape.threads)),
-        streams_(static_cast<std::size_t>(shape.threads)) {}
+        lanes_(static_cast<std::size_t>(shape.threads)) {}
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
   // The caller's memory may be given back afterwards, and so may the buffers.
@@ -81,7 +82,7 @@ class Staging {
     const std::int64_t rows = std::max<std::int64_t>(1, room / from.cols);
     const std::int64_t across = (from.cols + cols - 1) / cols;
     const std::int64_t down = (from.rows + rows - 1) / rows;
-    share_out(down * across, static_cast<int>(streams_.size()), [&](std::int64_t piece, int worker) {
+    share_out(down * across, static_cast<int>(lanes_.size()), [&](std::int64_t piece, int worker) {
       const std::int64_t r = piece / across * rows;
       const std::int64_t c = piece % across * cols;
       send(MatrixView<T>(from.row(r) + c * from.col_stride, std::min(rows, from.rows - r),
@@ -90,26 +91,40 @@ class Staging {
     });
   }
 
-  // Waits for what the stream does before, and for the values.
+  // What fits into a buffer, on its way to the caller's memory.
+  struct Download {
+    const void* from;
+    std::size_t bytes;
+    void* to;
+    void (*write)(const void* values, std::size_t bytes, void* to);
+  };
+
+  // Appends the parts of `count` values, which are to be written as values of T.
+  template <class F, class T>
+  void add_downloads(const F* from, std::int64_t count, T* to, std::vector<Download>& parts) const {
+    const std::int64_t room = room_for<F>();
+    for (std::int64_t first = 0; first < count; first += room)
+      parts.push_back({from + first, static_cast<std::size_t>(std::min(room, count - first)) * sizeof(F), to + first,
+                       write_values<F, T>});
+  }
+
+  // Waits for what the stream does before, and for the values. One part is copied while another is written.
+  void download(const std::vector<Download>& parts) {
+    Lane& lane = lanes_[0];
+    for (std::size_t asked = 0, got = 0; got < parts.size(); ++got) {
+      for (; asked < parts.size() && asked < got + kEach; ++asked) {
+        copy(buffer<void>(0, asked % kEach), parts[asked].from, parts[asked].bytes, cudaMemcpyDeviceToHost);
+        lane.copied[asked % kEach].record(stream_);
+      }
+      lane.copied[got % kEach].synchronize();
+      parts[got].write(buffer<void>(0, got % kEach), parts[got].bytes, parts[got].to);
+    }
+  }
   template <class F, class T>
   void download(const F* from, std::int64_t count, T* to) {
-    const std::int64_t room = room_for<F>();
-    Lane& lane = streams_[0];
-    for (std::int64_t asked = 0, got = 0; got < count;) {
-      while (asked < count && asked < got + static_cast<std::int64_t>(kEach) * room) {
-        const std::int64_t now = std::min(room, count - asked);
-        const std::size_t turn = static_cast<std::size_t>(asked / room) % kEach;
-        copy(buffer<F>(0, turn), from + asked, static_cast<std::size_t>(now) * sizeof(F), cudaMemcpyDeviceToHost);
-        lane.copied[turn].record(stream_);
-        asked += now;
-      }
-      const std::size_t turn = static_cast<std::size_t>(got / room) % kEach;
-      lane.copied[turn].synchronize();
-      const std::int64_t now = std::min(room, count - got);
-      const F* values = buffer<F>(0, turn);
-      std::transform(values, values + now, to + got, [](F value) { return static_cast<T>(value); });
-      got += now;
-    }
+    std::vector<Download> parts;
+    add_downloads(from, count, to, parts);
+    download(parts);
   }
 
  private:
@@ -120,9 +135,17 @@ class Staging {
 
   // Of one thread; copied: the last copy from or to the buffer.
   struct Lane {
+    PinnedLoan memory[kEach];
     Event copied[kEach];
     std::size_t next = 0;
   };
+
+  template <class F, class T>
+  static void write_values(const void* values, std::size_t bytes, void* to) {
+    const F* const first = static_cast<const F*>(values);
+    std::transform(first, first + bytes / sizeof(F), static_cast<T*>(to),
+                   [](F value) { return static_cast<T>(value); });
+  }
 
   template <class F>
   std::int64_t room_for() const {
@@ -131,7 +154,9 @@ class Staging {
 
   template <class F>
   F* buffer(std::size_t lane, std::size_t turn) {
-    return reinterpret_cast<F*>(memory_.data() + (lane * kEach + turn) * room_);
+    PinnedLoan& memory = lanes_[lane].memory[turn];
+    if (memory.size() == 0) memory = PinnedLoan(room_);
+    return memory.as<F>();
   }
 
   template <class T>
@@ -155,7 +180,7 @@ class Staging {
 
   template <class T, class F>
   void send(const MatrixView<T>& piece, F* to, std::size_t worker) {
-    Lane& lane = streams_[worker];
+    Lane& lane = lanes_[worker];
     Event& copied = lane.copied[lane.next];
     F* const packed = buffer<F>(worker, lane.next);
     lane.next = (lane.next + 1) % kEach;
@@ -171,8 +196,7 @@ class Staging {
 
   cudaStream_t stream_;
   std::size_t room_;  // of a buffer
-  PinnedBuffer<unsigned char> memory_;
-  std::vector<Lane> streams_;
+  std::vector<Lane> lanes_;
 };
 
 }  // namespace kith::KITH_BACKEND::host_data

@@ -65,16 +65,6 @@ std::string name_row(const char* role, std::int64_t row) {
   return std::string(role) + " row " + std::to_string(row);
 }
 
-// Pinned memory is allocated once a thread and reused: allocating it takes longer than the search of one query.
-thread_local std::vector<PinnedBuffer<PointFaults>> spare_answers;
-
-PinnedBuffer<PointFaults> answer_buffer() {
-  if (spare_answers.empty()) return PinnedBuffer<PointFaults>(1);
-  PinnedBuffer<PointFaults> answer = std::move(spare_answers.back());
-  spare_answers.pop_back();
-  return answer;
-}
-
 template <class V>
 V copy_to_host(const V* index, cudaStream_t stream) {
   V value;
@@ -108,23 +98,21 @@ PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, boo
            points.square_norms(0), kSmallest * static_cast<double>(dims), metric.kind == MetricKind::correlation,
            faults_.data());
   }
-  answer_ = answer_buffer();
-  KITH_CUDA(cudaMemcpyAsync(answer_.data(), faults_.data(), sizeof(PointFaults), cudaMemcpyDeviceToHost, stream));
+  answer_ = PinnedLoan(sizeof(PointFaults));
+  KITH_CUDA(cudaMemcpyAsync(answer_.as<void>(), faults_.data(), sizeof(PointFaults), cudaMemcpyDeviceToHost, stream));
   answered_.record(stream);
 }
 
 template <class F>
 PointCheck<F>::~PointCheck() {
-  if (answer_.size() == 0) return;
-  answered_.synchronize_quietly();  // without refuse_faults() the copy may still be on its way
-  spare_answers.push_back(std::move(answer_));
+  if (answer_.size() > 0) answered_.synchronize_quietly();  // without refuse_faults() the copy may be on its way
 }
 
 template <class F>
 void PointCheck<F>::refuse_faults(const char* role) const {
   if (faults_.size() == 0) return;
   answered_.synchronize();
-  const PointFaults faults = *answer_.data();
+  const PointFaults faults = *answer_.as<PointFaults>();
   if (faults.beyond != PointFaults::kNothing) refuse_value(role, static_cast<std::int64_t>(faults.beyond));
   if (faults.no_direction != PointFaults::kNothing)
     refuse_direction(role, static_cast<std::int64_t>(faults.no_direction));

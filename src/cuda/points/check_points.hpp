@@ -35,7 +35,7 @@ class PointCheck {
   Metric metric_;
   cudaStream_t stream_;
   DeviceBuffer<PointFaults> faults_;
-  PinnedBuffer<PointFaults> answer_;  // a copy of faults_, once answered_ is reached
+  PinnedLoan answer_;  // a copy of faults_, once answered_ is reached
   Event answered_;
 };
 

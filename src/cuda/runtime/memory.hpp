@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/spares.hpp"
 
 namespace kith::KITH_BACKEND::inline runtime {
 
@@ -20,10 +20,7 @@ class DeviceBuffer {
  public:
   DeviceBuffer() = default;
   DeviceBuffer(std::size_t count, cudaStream_t stream) : count_(count), stream_(stream) {
-    if (count == 0) return;
-    void* address = nullptr;
-    check(cudaMallocAsync(&address, count * sizeof(T), stream), "cudaMallocAsync", count * sizeof(T));
-    data_ = static_cast<T*>(address);
+    if (count > 0) data_ = static_cast<T*>(allocate_on_device(count * sizeof(T), stream));
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {

@@ -3,29 +3,29 @@
 
 #include <utility>
 
-#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/spares.hpp"
 
 namespace kith::KITH_BACKEND::inline runtime {
 
 class Stream {
  public:
-  Stream() { KITH_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  Stream() : loan_(borrow_stream()) {}
+  Stream(Stream&& other) noexcept : loan_(std::exchange(other.loan_, {})) {}
   Stream& operator=(Stream&& other) noexcept {
-    std::swap(stream_, other.stream_);
+    std::swap(loan_, other.loan_);
     return *this;
   }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() {
-    if (stream_ != nullptr) cudaStreamDestroy(stream_);
+    if (loan_.stream != nullptr) return_stream(loan_);
   }
 
-  operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor)
-  void synchronize() const { KITH_CUDA(cudaStreamSynchronize(stream_)); }
+  operator cudaStream_t() const { return loan_.stream; }  // NOLINT(google-explicit-constructor)
+  void synchronize() const { KITH_CUDA(cudaStreamSynchronize(loan_.stream)); }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  StreamLoan loan_;
 };
 
 class Event {

@@ -107,7 +107,8 @@ TEST_F(Uploads, OnlyWhatIsPinnedAsAWholeIs) {
 TEST_F(Uploads, LittleNeedsOneThreadAndASmallBuffer) {
   EXPECT_EQ(device::host_data::staging_shape(0).buffer_bytes, 8U);
   EXPECT_EQ(device::host_data::staging_shape(1001).buffer_bytes, 1008U);
-  EXPECT_EQ(device::host_data::staging_shape(100 << 20).threads, 1);
+  EXPECT_EQ(device::host_data::staging_shape(1'000'000).threads, 1);
+  EXPECT_EQ(device::host_data::staging_shape(1'000'000).buffer_bytes, 500'000U);
   EXPECT_GE(device::host_data::staging_shape(std::int64_t{60} << 30).threads, 1);
   EXPECT_LE(device::host_data::staging_shape(std::int64_t{60} << 30).threads, 12);
 }

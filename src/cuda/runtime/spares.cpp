@@ -1,0 +1,231 @@
+// spares.cpp: one stock for the process, behind a mutex that is held for no call of the driver that could wait.
+#include "cuda/runtime/spares.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <unistd.h>
+
+namespace kith::KITH_BACKEND::inline runtime {
+namespace {
+
+struct SpareLimits {
+  static constexpr std::size_t kDevicePart = 16;  // of the device's memory
+  static constexpr std::size_t kPinnedBytes = std::size_t{128} << 20U;
+  static constexpr std::size_t kPinnedBytesUnkept = std::size_t{1} << 20U;
+  static constexpr std::size_t kStreams = 32;
+  static constexpr std::size_t kLeastPinned = 4096;  // bytes; a page
+};
+
+// A pool whose memory the driver takes back when it is destroyed and all that came from it is freed.
+class DevicePool {
+ public:
+  explicit DevicePool(int device) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, device};
+    KITH_CUDA(cudaMemPoolCreate(&pool_, &properties));
+    std::size_t free_bytes = 0;
+    std::size_t all_bytes = 0;
+    KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
+    std::uint64_t kept = all_bytes / SpareLimits::kDevicePart;
+    KITH_CUDA(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept));
+  }
+  DevicePool(const DevicePool&) = delete;
+  DevicePool& operator=(const DevicePool&) = delete;
+  ~DevicePool() { cudaMemPoolDestroy(pool_); }
+
+  cudaMemPool_t handle() const { return pool_; }
+  std::uint64_t attribute(cudaMemPoolAttr which) const {
+    std::uint64_t value = 0;
+    KITH_CUDA(cudaMemPoolGetAttribute(pool_, which, &value));
+    return value;
+  }
+
+ private:
+  cudaMemPool_t pool_ = nullptr;
+};
+
+int current_device() {
+  int device = 0;
+  KITH_CUDA(cudaGetDevice(&device));
+  return device;
+}
+
+class Stock {
+ public:
+  // Never destroyed: threads may search while the process exits.
+  static Stock& instance() {
+    static Stock& stock = *new Stock;
+    // What is kept without an index goes with the library.
+    struct AtUnload {
+      ~AtUnload() { stock.empty(); }
+    };
+    static const AtUnload at_unload;
+    return stock;
+  }
+
+  // A lock that another thread held when the process was forked stays locked in the child.
+  bool is_child() const { return getpid() != owner_; }
+
+  void keep(int device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    OfDevice& of_device = devices_[device];
+    if (of_device.keepers == 0) of_device.pool = std::make_shared<DevicePool>(device);
+    ++of_device.keepers;
+    ++keepers_;
+  }
+
+  void keep_no_longer(int device) {
+    std::shared_ptr<DevicePool> pool;
+    std::vector<cudaStream_t> streams;
+    std::vector<void*> pinned;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      OfDevice& of_device = devices_[device];
+      if (--of_device.keepers == 0) {
+        pool.swap(of_device.pool);
+        streams.swap(of_device.streams);
+      }
+      if (--keepers_ == 0) pinned = take_pinned();
+    }
+    for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
+    for (void* memory : pinned) cudaFreeHost(memory);
+  }
+
+  // Null where nobody keeps.
+  std::shared_ptr<DevicePool> pool(int device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = devices_.find(device);
+    return found == devices_.end() ? nullptr : found->second.pool;
+  }
+
+  cudaStream_t find_stream(int device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<cudaStream_t>& streams = devices_[device].streams;
+    if (streams.empty()) return nullptr;
+    cudaStream_t stream = streams.back();
+    streams.pop_back();
+    return stream;
+  }
+
+  bool take_back(const StreamLoan& loan) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    OfDevice& of_device = devices_[loan.device];
+    if (of_device.keepers == 0 || of_device.streams.size() >= SpareLimits::kStreams) return false;
+    of_device.streams.push_back(loan.stream);
+    return true;
+  }
+
+  void* find_pinned(std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = pinned_.find(bytes);
+    if (found == pinned_.end()) return nullptr;
+    void* const memory = found->second;
+    pinned_.erase(found);
+    pinned_bytes_ -= bytes;
+    return memory;
+  }
+
+  bool take_back(void* memory, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::size_t most = keepers_ > 0 ? SpareLimits::kPinnedBytes : SpareLimits::kPinnedBytesUnkept;
+    if (pinned_bytes_ + bytes > most) return false;
+    pinned_.emplace(bytes, memory);
+    pinned_bytes_ += bytes;
+    return true;
+  }
+
+ private:
+  struct OfDevice {
+    int keepers = 0;
+    std::shared_ptr<DevicePool> pool;
+    std::vector<cudaStream_t> streams;
+  };
+
+  // With the lock held.
+  std::vector<void*> take_pinned() {
+    std::vector<void*> all;
+    for (const auto& [bytes, memory] : pinned_) all.push_back(memory);
+    pinned_.clear();
+    pinned_bytes_ = 0;
+    return all;
+  }
+
+  void empty() {
+    if (is_child()) return;
+    std::vector<void*> pinned;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      pinned = take_pinned();
+    }
+    for (void* memory : pinned) cudaFreeHost(memory);
+  }
+
+  const pid_t owner_ = getpid();
+  std::mutex mutex_;
+  int keepers_ = 0;  // of all devices
+  std::map<int, OfDevice> devices_;
+  std::multimap<std::size_t, void*> pinned_;
+  std::size_t pinned_bytes_ = 0;
+};
+
+// Few sizes, so that what is returned fits what is asked for next.
+std::size_t pinned_size(std::size_t bytes) {
+  return std::bit_ceil(bytes < SpareLimits::kLeastPinned ? SpareLimits::kLeastPinned : bytes);
+}
+
+}  // namespace
+
+KeepSpares::KeepSpares() : device_(current_device()) {
+  Stock::instance().keep(device_);
+}
+
+KeepSpares::~KeepSpares() {
+  if (!Stock::instance().is_child()) Stock::instance().keep_no_longer(device_);
+}
+
+void* allocate_on_device(std::size_t bytes, cudaStream_t stream) {
+  void* address = nullptr;
+  if (const std::shared_ptr<DevicePool> pool = Stock::instance().pool(current_device())) {
+    check(cudaMallocFromPoolAsync(&address, bytes, pool->handle(), stream), "cudaMallocFromPoolAsync", bytes);
+  } else {
+    check(cudaMallocAsync(&address, bytes, stream), "cudaMallocAsync", bytes);
+  }
+  return address;
+}
+
+std::size_t spare_device_bytes() {
+  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(current_device());
+  if (!pool) return 0;
+  return pool->attribute(cudaMemPoolAttrReservedMemCurrent) - pool->attribute(cudaMemPoolAttrUsedMemCurrent);
+}
+
+StreamLoan borrow_stream() {
+  StreamLoan loan{nullptr, current_device()};
+  loan.stream = Stock::instance().find_stream(loan.device);
+  if (loan.stream == nullptr) KITH_CUDA(cudaStreamCreateWithFlags(&loan.stream, cudaStreamNonBlocking));
+  return loan;
+}
+
+void return_stream(const StreamLoan& loan) noexcept {
+  Stock& stock = Stock::instance();
+  if (stock.is_child() || !stock.take_back(loan)) cudaStreamDestroy(loan.stream);
+}
+
+PinnedLoan::PinnedLoan(std::size_t bytes) : bytes_(pinned_size(bytes)) {
+  data_ = Stock::instance().find_pinned(bytes_);
+  if (data_ == nullptr) check(cudaMallocHost(&data_, bytes_), "cudaMallocHost", bytes_);
+}
+
+PinnedLoan::~PinnedLoan() {
+  if (data_ == nullptr) return;
+  Stock& stock = Stock::instance();
+  if (stock.is_child() || !stock.take_back(data_, bytes_)) cudaFreeHost(data_);
+}
+
+}  // namespace kith::KITH_BACKEND::inline runtime
