@@ -21,12 +21,14 @@ namespace kith::KITH_BACKEND::brute {
 
 using Pass = Plan::Pass;
 
-// The passes that most queries of an index failed: later searches skip them, which changes their speed and not their
-// answers. Thread-safe.
+// The passes that most queries of an index failed, which later searches skip, and those that most of many queries
+// passed, which later searches need not try. That changes their speed and not their answers. Thread-safe.
 class PassHistory {
  public:
   bool has_failed(const Pass& pass) const { return (failed_.load(std::memory_order_relaxed) & bit(pass)) != 0; }
   void note_failed(const Pass& pass) { failed_.fetch_or(bit(pass), std::memory_order_relaxed); }
+  bool has_sufficed(const Pass& pass) const { return (sufficed_.load(std::memory_order_relaxed) & bit(pass)) != 0; }
+  void note_sufficed(const Pass& pass) { sufficed_.fetch_or(bit(pass), std::memory_order_relaxed); }
 
  private:
   static unsigned bit(const Pass& pass) {
@@ -34,6 +36,7 @@ class PassHistory {
   }
 
   std::atomic<unsigned> failed_{0};
+  std::atomic<unsigned> sufficed_{0};
 };
 
 struct BruteWork {

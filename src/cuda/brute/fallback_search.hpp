@@ -28,7 +28,7 @@ class FallbackSearch {
     const PassReport report = run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
       base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, on_tile_done_); });
     });
-    if (queries.count() >= kMinJudged && 2 * failed() > queries.count()) note_failed(pass);
+    if (queries.count() >= kMinJudged) note(pass, 2 * failed() <= queries.count());
     return report;
   }
 
@@ -41,7 +41,7 @@ class FallbackSearch {
   // The first pass from `pass` on that a sample of the queries, spread over all, passes.
   std::size_t first_that_suffices(std::size_t pass, const PointStore<F>& queries, std::vector<PassReport>& reports) {
     const std::int64_t tried = trial_queries(queries.count());
-    if (tried == 0 || !may_fail(work_.passes[pass], queries.dims())) return pass;
+    if (tried == 0 || !may_fail(work_.passes[pass], queries.dims()) || has_sufficed(work_.passes[pass])) return pass;
     const DeviceBuffer<unsigned> indices = spread_indices(tried, queries.count(), workspace_.stream());
     const PointStore<F> sample = gather_queries(queries, indices.data(), tried, work_.metric, workspace_.stream());
     for (; may_fail(work_.passes[pass], queries.dims()); ++pass) {
@@ -55,9 +55,9 @@ class FallbackSearch {
   // Whether most of these queries get a certificate from the first tile of the base; their neighbors are discarded.
   bool suffices(const Pass& pass, const PointStore<F>& queries, PassReport& trial) {
     trial = run_trial(pass, queries);
-    const bool most_fail = 2 * failed() > queries.count();
-    if (most_fail) note_failed(pass);
-    return !most_fail;
+    const bool most_pass = 2 * failed() <= queries.count();
+    if (!most_pass) note(pass, false);
+    return most_pass;
   }
 
   bool has_failed(const Pass& pass) const { return work_.history != nullptr && work_.history->has_failed(pass); }
@@ -66,9 +66,15 @@ class FallbackSearch {
   const unsigned* failed_queries() const { return failed_.data(); }
 
  private:
-  void note_failed(const Pass& pass) {
-    if (work_.history != nullptr) work_.history->note_failed(pass);
+  void note(const Pass& pass, bool sufficed) {
+    if (work_.history == nullptr) return;
+    if (sufficed) {
+      work_.history->note_sufficed(pass);
+    } else {
+      work_.history->note_failed(pass);
+    }
   }
+  bool has_sufficed(const Pass& pass) const { return work_.history != nullptr && work_.history->has_sufficed(pass); }
 
   // From so many queries on, more than half failing is evidence against the pass.
   static constexpr std::int64_t kMinJudged = 32;
@@ -143,10 +149,9 @@ class FallbackSearch {
     } else {
       certify_scores(pass, queries, keys, counter);
     }
-    unsigned failures = 0;
-    KITH_CUDA(cudaMemcpyAsync(&failures, counter, sizeof(failures), cudaMemcpyDeviceToHost, stream));
+    KITH_CUDA(cudaMemcpyAsync(failures_.as<void>(), counter, sizeof(unsigned), cudaMemcpyDeviceToHost, stream));
     KITH_CUDA(cudaStreamSynchronize(stream));
-    failed_count_ = failures;
+    failed_count_ = *failures_.as<unsigned>();
   }
 
   void certify_fp16_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
@@ -175,6 +180,7 @@ class FallbackSearch {
   std::optional<Fp16Store> fp16_;  // the queries of the pass, where it needs fp16
   DeviceBuffer<unsigned> failed_;
   std::int64_t failed_count_ = 0;
+  PinnedLoan failures_{sizeof(unsigned)};  // where failed_count_ arrives
   std::optional<StreamPair> streams_;
 };
 
