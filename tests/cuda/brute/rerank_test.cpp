@@ -39,6 +39,7 @@ struct Options {
   bool bounded = false;
   Metric metric = MetricKind::sqeuclidean;
   std::int64_t dims = 3;
+  bool finite = true;  // else every third point has a coordinate that is no number
 };
 
 // (value, id) in the order of the library: −0 = +0, NaN last.
@@ -46,6 +47,10 @@ bool comes_before(const Entry& a, const Entry& b) {
   if (std::isnan(a.distance) || std::isnan(b.distance))
     return std::isnan(a.distance) == std::isnan(b.distance) ? a.id < b.id : std::isnan(b.distance);
   return a < b;
+}
+
+bool same(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
 }
 
 float make_score(Scores kind, Random& random) {
@@ -68,6 +73,7 @@ class Problem {
         random_(seed),
         base_(cloud<float>(Cloud::ties, sizes.points, options.dims, static_cast<unsigned>(seed), {1, 2})),
         queries_(cloud<float>(Cloud::ties, sizes.queries, options.dims, static_cast<unsigned>(seed) + 1)) {
+    for (unsigned i = 0; i < sizes.points && !options.finite; i += 3) base_.at(i, 0) = kNan;
     for (unsigned q = 0; q < sizes.queries; ++q) add_query(q);
   }
 
@@ -177,11 +183,11 @@ class Problem {
         const std::size_t at = std::size_t{q} * sizes_.k + i;
         const Entry& right = expected_[q][i];
         ASSERT_EQ(ids[at], right.id) << "query " << q << ", rank " << i << ", key " << keys[at];
-        ASSERT_EQ(keys[at], right.distance) << "query " << q << ", rank " << i;
+        ASSERT_TRUE(same(keys[at], right.distance))
+            << "query " << q << ", rank " << i << ": " << keys[at] << " instead of " << right.distance;
       }
-      const float right = expected_left_out_[q];
-      ASSERT_TRUE(left_out[q] == right || (std::isnan(left_out[q]) && std::isnan(right)))
-          << "query " << q << ": left out " << left_out[q] << " instead of " << right;
+      ASSERT_TRUE(same(left_out[q], expected_left_out_[q]))
+          << "query " << q << ": left out " << left_out[q] << " instead of " << expected_left_out_[q];
     }
   }
 
@@ -241,6 +247,7 @@ TEST_F(Rerank, ByWarps) {
              Sizes{10, 16, 40, 3, 60, 5},         // fewer than k
              Sizes{10, 16, 40, 0, 60, 3},         // none
              Sizes{10, 16, 20, 16, 16, 0},        // all points
+             Sizes{10, 16, 20, 9, 9, 0},          // and fewer than the width
              Sizes{10, 16, 8, 9, 60, 0},          // a capacity below the width
              Sizes{1, 1, 8, 5, 9, 1},             //
              Sizes{20, 16, 40, 30, 60, 20},       // a width below k
@@ -272,6 +279,14 @@ TEST_F(Rerank, EveryScheduleGivesTheSame) {
     check({10, 16, 40, 30, 60, 10, 9}, {.scores = Scores::few, .dims = 20}, 1);
     check({200, 250, 600, 580, 700, 100, 2}, {.scores = Scores::few, .dims = 20}, 2);
   });
+}
+
+// Keys that are no numbers come last, but before entries that do not exist.
+TEST_F(Rerank, KeysThatAreNoNumbers) {
+  for (const bool bounded : {false, true}) {
+    check({20, 16, 40, 12, 60, 15}, {.bounded = bounded, .dims = 5, .finite = false}, 1);
+    check({200, 100, 150, 90, 200, 150}, {.bounded = bounded, .dims = 5, .finite = false}, 2);
+  }
 }
 
 TEST_F(Rerank, SaysWhatFits) {
