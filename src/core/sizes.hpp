@@ -11,6 +11,10 @@ namespace kith::core {
 // Kernels number columns with 32 bits, and some count past the end of a row.
 inline constexpr std::int64_t kLongestDeviceRow = 0x7FFFFFFF;
 
+// Bytes a row that a device takes to group equal rows, and those of them that stay, at most.
+inline constexpr std::int64_t kGroupingBytes = 64;
+inline constexpr std::int64_t kGroupBytes = 8;
+
 // Buffers that the CPU's kernels append to need this many spare elements at their end.
 inline constexpr std::int64_t kSlack = 64;
 
