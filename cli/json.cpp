@@ -33,6 +33,7 @@ Json to_json(const Plan& plan) {
           {"base_tile", plan.base_tile},
           {"base_splits", plan.base_splits},
           {"candidates", plan.candidates},
+          {"distinct_rows", plan.distinct_rows},
           {"query_landmarks", plan.triangle.query_landmarks},
           {"base_landmarks", plan.triangle.base_landmarks},
           {"approximate", plan.approximate},

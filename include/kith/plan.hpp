@@ -49,13 +49,14 @@ struct Plan {
   std::vector<Pass> passes;
   bool tries_passes = false;  // on a few queries first, where a pass that fails would cost more than that
   int threads = 1;
-  std::string threads_reason;    // on the CPU: why so many
-  std::int64_t query_block = 0;  // queries of a tile
-  std::int64_t base_tile = 0;    // base rows of a tile
-  std::int64_t base_splits = 1;  // parts of the base searched independently, then merged
-  std::int64_t candidates = 0;   // candidates kept per query before they are thinned out
-  TriangleTuning triangle;       // of method triangle: what its form has is decided
-  bool statistics = false;       // that method triangle counts what it does
+  std::string threads_reason;      // on the CPU: why so many
+  std::int64_t query_block = 0;    // queries of a tile
+  std::int64_t base_tile = 0;      // base rows of a tile
+  std::int64_t base_splits = 1;    // parts of the base searched independently, then merged
+  std::int64_t candidates = 0;     // candidates kept per query before they are thinned out
+  std::int64_t distinct_rows = 0;  // on a device, if not 0: so many rows are searched, each for all that equal it
+  TriangleTuning triangle;         // of method triangle: what its form has is decided
+  bool statistics = false;         // that method triangle counts what it does
 
   ShiftedSortTuning shifted_sort;  // of method shifted-sort: what was zero or automatic is decided
   bool approximate = false;        // neighbors may be missed

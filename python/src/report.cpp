@@ -111,6 +111,7 @@ void bind_report(nb::module_& module) {
       .def_ro("base_tile", &Plan::base_tile)
       .def_ro("base_splits", &Plan::base_splits)
       .def_ro("candidates", &Plan::candidates)
+      .def_ro("distinct_rows", &Plan::distinct_rows, "Base rows that are searched once for all copies; 0: all are.")
       .def_ro("workspace", &Plan::workspace_bytes, "Bytes beside inputs and outputs.")
       .def_ro("budget", &Plan::budget_bytes, "Bytes that were allowed.")
       .def_ro("seconds", &Plan::seconds, "Predicted.")

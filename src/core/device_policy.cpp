@@ -39,6 +39,8 @@ constexpr PolicyField kFields[] = {
     {"exact_queries", &P::exact_queries, {16, 16}, "failed queries up to which exact distances come at once"},
     {"busy_tiles", &P::busy_tiles, {0, 160}, "register tiles that fill the device"},
     {"fused_min_points", &P::fused_min_points, {4096, 4096}, "points from which a fused search may pay"},
+    {"duplicates_min_points", &P::duplicates_min_points, {4096, 4096}, "points from which equal ones are looked for"},
+    {"duplicates_microseconds", &P::duplicates_microseconds, {150, 150}, "time of looking where there are none"},
     {"fp16_min_dims", &P::fp16_min_dims, {12, 12}, "dimensions from which fp16 may tell neighbors apart"},
     {"fp16_min_queries", &P::fp16_min_queries, {32, 32}, "queries from which fp16 saves reading"},
     {"trial_microseconds", &P::trial_microseconds, {1000, 1000}, "predicted time from which passes are tried first"},

@@ -58,6 +58,8 @@ struct DevicePolicy {
   std::int64_t exact_queries;
   std::int64_t busy_tiles;
   std::int64_t fused_min_points;
+  std::int64_t duplicates_min_points;
+  std::int64_t duplicates_microseconds;
   std::int64_t fp16_min_dims;
   std::int64_t fp16_min_queries;
   std::int64_t trial_microseconds;

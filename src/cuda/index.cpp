@@ -28,7 +28,16 @@ template <Element T>
 void DeviceIndex<T>::prepare(const Plan* /*plan*/) {
   serves_once_ = false;
   keeps_.emplace();
-  require_base();
+  find_distinct_rows();
+}
+
+template <Element T>
+plan::IndexFacts DeviceIndex<T>::facts() const {
+  const std::lock_guard<std::mutex> lock(making_);
+  plan::IndexFacts facts = request_.facts;
+  if (looked_for_duplicates_) facts.distinct_limit = 0;
+  if (distinct_ != nullptr) facts.distinct_rows = distinct_->groups.count;
+  return facts;
 }
 
 template <Element T>
@@ -61,6 +70,34 @@ void DeviceIndex<T>::make_base() const {
   if (integer_range_ == 0) integer_range_ = integer_range(points.exact(0, points.count()).rows, points.dims(), stream_);
   stream_.synchronize();
   store_.emplace(std::move(points));
+}
+
+template <Element T>
+std::int64_t DeviceIndex<T>::find_distinct_rows() const {
+  require_base();
+  const std::lock_guard<std::mutex> lock(making_);
+  if (!looked_for_duplicates_ && store_ && request_.facts.distinct_limit > 0) distinct_ = make_distinct_rows();
+  looked_for_duplicates_ = true;
+  return distinct_ == nullptr ? 0 : distinct_->groups.count;
+}
+
+// They make searches faster and nothing else, so without memory for them there are none.
+template <Element T>
+auto DeviceIndex<T>::make_distinct_rows() const -> std::unique_ptr<DistinctRows> {
+  const PointRows<F> rows = store_->exact(0, store_->count()).rows;
+  const std::int64_t dims = store_->dims();
+  try {
+    Workspace workspace(stream_);
+    std::optional<RowGroups> groups =
+        group_equal_rows(rows, dims, {.max_groups = request_.facts.distinct_limit}, workspace);
+    if (!groups) return nullptr;
+    PointStore<F> points = first_rows(rows, dims, *groups, metric(), needs_bias(), stream_);
+    stream_.synchronize();
+    return std::make_unique<DistinctRows>(*std::move(groups), std::move(points));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+    return nullptr;
+  }
 }
 
 template <Element T>

@@ -3,6 +3,7 @@
 // by every search. What belongs to the index belongs to a stream of its own: the caller's may be gone before.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "core/score_bounds.hpp"
 #include "cuda/brute/brute_work.hpp"
 #include "cuda/host_data/streamed_base.hpp"
+#include "cuda/points/duplicate_rows.hpp"
 #include "cuda/points/integer_range.hpp"
 #include "cuda/shifted_sort/cached_orders.hpp"
 #include "cuda/triangle/cached_clusters.hpp"
@@ -26,7 +28,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   DeviceIndex& operator=(const DeviceIndex&) = delete;
   ~DeviceIndex() override;
 
-  plan::IndexFacts facts() const override { return request_.facts; }
+  plan::IndexFacts facts() const override;
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
 
@@ -45,6 +47,10 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   bool is_base(const MatrixView<T>& queries) const;
   // Null where they are streamed.
   const PointStore<F>* store() const { return store_ ? &*store_ : nullptr; }
+  // The groups of equal rows, for plans that search each of them once.
+  const RowGroups& groups() const { return distinct_->groups; }
+  // Looks for such groups, unless that was done before, and returns their number: 0 where most rows differ.
+  std::int64_t find_distinct_rows() const;
   // For methods that keep the points on the device: Error(out_of_memory) where they are streamed.
   const PointStore<F>& store_for(const Plan& plan) const;
   // The stream on which queries are checked beside their search.
@@ -59,19 +65,34 @@ class DeviceIndex final : public backend::BackendIndex<T> {
     return common_range(integer_range_, queries.exact(0, queries.count()).rows, queries.dims(), stream);
   }
 
-  // Returns use(base), of a base that is there or comes in tiles of at most so many points.
+  // Returns use(base), of what the plan searches: a base that is there, or its distinct rows, or tiles that come one
+  // after the other.
   template <class Use>
-  auto with_base(std::int64_t tile, cudaStream_t stream, Use use) const {
+  auto with_base(const Plan& plan, cudaStream_t stream, Use use) const {
+    if (plan.distinct_rows > 0) {
+      ResidentBase<F> distinct(distinct_->points, distinct_->fp16);
+      return use(distinct);
+    }
     if (store_) {
       ResidentBase<F> resident(*store_, fp16_);
       return use(resident);
     }
-    host_data::StreamedBase<T> streamed(base(), metric(), needs_bias(), tile, stream);
+    host_data::StreamedBase<T> streamed(base(), metric(), needs_bias(), plan.base_tile, stream);
     return use(streamed);
   }
 
  private:
+  // Beside the whole base, which other methods search and whose coordinates are asked for by id.
+  struct DistinctRows {
+    DistinctRows(RowGroups groups_, PointStore<F> points_) : groups(std::move(groups_)), points(std::move(points_)) {}
+
+    RowGroups groups;
+    PointStore<F> points;  // the first row of each group
+    CachedFp16 fp16;
+  };
+
   void make_base() const;
+  std::unique_ptr<DistinctRows> make_distinct_rows() const;
 
   backend::IndexRequest<T> request_;
   bool serves_once_ = true;  // unless it is prepared
@@ -83,6 +104,8 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   mutable double integer_range_ = core::range_of_type<T>();
   mutable std::optional<PointStore<F>> store_;
   mutable CachedFp16 fp16_;
+  mutable bool looked_for_duplicates_ = false;
+  mutable std::unique_ptr<DistinctRows> distinct_;
   mutable brute::PassHistory history_;
   mutable triangle::CachedClusters<F> clusters_;
   mutable shifted_sort::CachedOrders<F> orders_;

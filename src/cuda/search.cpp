@@ -1,6 +1,7 @@
 #include "cuda/search.hpp"
 
 #include "cuda/brute/candidates.hpp"
+#include "cuda/brute/expand_duplicates.hpp"
 #include "cuda/graph/exclude_self.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -26,7 +27,8 @@ plan::DataSamples DeviceSearch<T>::samples() {
             return plan::SurvivingFractions{surviving_fraction(plan), 1};
           },
           [this](const Plan& plan) { return first_pass_suffices(plan); },
-          {}};
+          {},
+          [this] { return index_.find_distinct_rows(); }};
 }
 
 // A few of the queries are enough.
@@ -50,9 +52,8 @@ bool DeviceSearch<T>::first_pass_suffices(const Plan& plan) {
   const PointStore<F> points = link.bring_points(some, index_.metric(), index_.needs_bias(), RowGaps::closed);
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   const brute::BruteWork work = brute::brute_work_of(plan, 0, index_.history());
-  return index_.with_base(work.base_tile, stream_, [&](BaseSource<F>& base) {
-    return brute::first_pass_suffices(work, points, base, workspace);
-  });
+  return index_.with_base(
+      plan, stream_, [&](BaseSource<F>& base) { return brute::first_pass_suffices(work, points, base, workspace); });
 }
 
 template <Element T>
@@ -70,7 +71,6 @@ void DeviceSearch<T>::search(const Plan& plan, const NeighborsView<F>& out, Sear
 
 template <Element T>
 void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link) {
-  const std::int64_t count = rows() * plan.problem.k;
   // Who has no proof is gathered from rows without gaps.
   const PointStore<F>* base = index_.store();
   const bool is_base =
@@ -94,18 +94,29 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   if (waits) begin_check();
   const PointStore<F>& points = brought ? *brought : *base;
   const brute::BruteWork work = brute::brute_work_of(plan, index_.range_with(points, stream_), index_.history());
-  DeviceBuffer<F> keys(as_size(count), stream_);
-  DeviceBuffer<unsigned> found(as_size(count), stream_);
+  DeviceBuffer<F> keys(as_size(rows() * work.k), stream_);
+  DeviceBuffer<unsigned> found(keys.size(), stream_);
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   DeviceProgress done = progress(plan, out.memory);
-  const auto passes = index_.with_base(work.base_tile, stream_, [&](BaseSource<F>& tiles) {
+  const std::int64_t tile_rows = plan.base_tile * plan.problem.base_rows / brute::searched_points(plan);
+  const auto passes = index_.with_base(plan, stream_, [&](BaseSource<F>& tiles) {
     return brute::brute_search(work, points, tiles, keys.data(), found.data(), workspace,
-                               [&] { done.add(plan.query_block * plan.base_tile); });
+                               [&] { done.add(plan.query_block * tile_rows); });
   });
+  if (plan.distinct_rows > 0) expand_groups(plan.problem.k, keys, found);
   if (!waits) begin_check();
   if (check) check->refuse_faults("query");
   put_lists(plan, keys.data(), found.data(), out, link);
   brute::add_steps(work, passes, report);
+}
+
+template <Element T>
+void DeviceSearch<T>::expand_groups(std::int64_t k, DeviceBuffer<F>& keys, DeviceBuffer<unsigned>& found) {
+  const auto width = static_cast<std::int64_t>(keys.size()) / rows();
+  const DeviceBuffer<F> group_keys = std::exchange(keys, DeviceBuffer<F>(as_size(rows() * k), stream_));
+  const DeviceBuffer<unsigned> groups = std::exchange(found, DeviceBuffer<unsigned>(keys.size(), stream_));
+  brute::expand_duplicates<F>({group_keys.data(), groups.data(), rows(), width}, index_.groups(), k, keys.data(),
+                              found.data(), stream_);
 }
 
 template <Element T>

@@ -41,6 +41,8 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   template <class Id>
   void put_lists(const Plan& plan, const F* keys, const Id* found, const NeighborsView<F>& out, Link& link);
   void search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
+  // Lists of groups of equal rows become lists of k rows.
+  void expand_groups(std::int64_t k, DeviceBuffer<F>& keys, DeviceBuffer<unsigned>& found);
   void search_triangle(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
   void search_shifted_sort(const Plan& plan, const NeighborsView<F>& out, Link& link);
 

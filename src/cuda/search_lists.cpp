@@ -37,7 +37,7 @@ void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>
                                     .base_tile = plan.base_tile,
                                     .max_pairs = plan.query_block * plan.candidates,
                                     .integer_range = index_.range_with(points, stream_)};
-      report.finalists = index_.with_base(work.base_tile, stream_, [&](BaseSource<F>& base) {
+      report.finalists = index_.with_base(plan, stream_, [&](BaseSource<F>& base) {
         return radius::radius_search<F>(
             work, points, device_keys.data(), base, workspace,
             {[&](const radius::FoundPart<F>& part) { found.add(part); }, [&](std::int64_t pairs) { done.add(pairs); }});

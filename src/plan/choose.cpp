@@ -102,11 +102,22 @@ double without_fp16(const Plan& brute) {
   return other == brute.alternatives.end() ? brute.seconds : std::max(brute.seconds, other->seconds);
 }
 
+// Copies of rows, of which a search would need a key each, are looked for where that costs little beside it.
+Plan plan_device_by_data(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
+                         const IndexFacts& index, const DataSamples& samples) {
+  if (index.distinct_rows > 0) return plan_device_distinct(problem, options, facts, index.distinct_rows);
+  Plan plan = plan_device(problem, options, facts);
+  const double cost = static_cast<double>(facts.policy.duplicates_microseconds) / 1e6;
+  if (index.distinct_limit == 0 || !samples.distinct_rows || cost > kDeviceSampleCostLimit * plan.seconds) return plan;
+  const std::int64_t distinct_rows = samples.distinct_rows();
+  return distinct_rows > 0 ? plan_device_distinct(problem, options, facts, distinct_rows) : plan;
+}
+
 // Points that the triangle inequality tells apart may lie too close together for fp16, whose plan is then slower than
 // it looks.
-Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
+Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
-  Plan brute = plan_device(problem, options, facts);
+  Plan brute = plan_device_by_data(problem, options, facts, index, samples);
   const bool few =
       problem.queries < facts.policy.triangle_min_queries || problem.base_rows < facts.policy.triangle_min_points;
   if (few || !may_choose_triangle(options, samples)) return brute;
@@ -166,7 +177,7 @@ IndexFacts index_on(const core::CpuFacts&, const Problem& problem, const Options
 }
 
 IndexFacts index_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options) {
-  return {.resident = is_resident(problem, options, facts)};
+  return {.resident = is_resident(problem, options, facts), .distinct_limit = distinct_limit(problem, options, facts)};
 }
 
 }  // namespace

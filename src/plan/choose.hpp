@@ -24,6 +24,9 @@ struct IndexFacts {
   std::int64_t sampled_k = 0;  // CPU: a sample of method triangle for so many neighbors is there, 0 for none
   double spent = 0;            // CPU: seconds that searches by brute force should have taken so far
   bool resident = true;        // device: all points stay there; else every search streams them through
+  // Device: brute force searches each distinct row once where there are at most so many; 0 where nobody is to look.
+  std::int64_t distinct_limit = 0;
+  std::int64_t distinct_rows = 0;  // device: those that were found; 0 where there are more, or nobody has looked
 };
 
 // What only the data can tell, by a few of the queries. A function that is empty stands for data that is not there: the
@@ -33,6 +36,7 @@ struct DataSamples {
   std::function<SurvivingFractions(const Plan&)> surviving_fractions;  // left by this plan, of method triangle
   std::function<bool(const Plan&)> first_pass_suffices;                // device: whether queries pass this plan's first
   std::function<bool()> products_are_sharp;                            // CPU: whether norms and products resolve these
+  std::function<std::int64_t()> distinct_rows{};                       // device: as in IndexFacts, once looked for
 };
 
 // What an index of these points should have, whatever searches follow. problem.queries and problem.k are not looked at.

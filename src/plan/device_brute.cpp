@@ -250,4 +250,28 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   return plan;
 }
 
+Plan plan_device_distinct(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
+                          std::int64_t distinct_rows) {
+  Problem searched = problem;
+  searched.base_rows = distinct_rows;
+  searched.k = std::min(problem.k, distinct_rows);
+  Plan plan = plan_device(searched, options, facts);
+  plan.problem = problem;
+  plan.distinct_rows = distinct_rows;
+  plan.reason += fmt::format("; {} of {} rows are distinct: each is searched once", distinct_rows, problem.base_rows);
+  return plan;
+}
+
+std::int64_t distinct_limit(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+  const bool brute = options.method != Method::triangle && options.method != Method::shifted_sort;
+  if (!brute || problem.base_rows < facts.policy.duplicates_min_points || !is_resident(problem, options, facts))
+    return 0;
+  // They are found in the half of the budget that searches have, and stay in that of the base.
+  const std::int64_t half = device_budget(options, facts) / 2;
+  if (problem.base_rows > half / core::kGroupingBytes) return 0;
+  const double bytes = point_bytes(problem, options, facts.policy);
+  const double room = static_cast<double>(half) - static_cast<double>(problem.base_rows) * (bytes + core::kGroupBytes);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / bytes), 0, problem.base_rows / 2);
+}
+
 }  // namespace kith::plan

@@ -24,6 +24,13 @@ Plan begin_device_plan(const Problem& problem, const Options& options, const cor
 // By the method that was asked for; automatic is two-stage or fused here, since only the data can tell of another.
 Plan plan_device(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
 
+// Brute force where only so many rows differ: a plan for these, of the problem that was asked for.
+Plan plan_device_distinct(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
+                          std::int64_t distinct_rows);
+
+// IndexFacts::distinct_limit: half of the rows at most, and their copy must fit beside the base.
+std::int64_t distinct_limit(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
 // The time is that of data with structure, since no data is at hand.
 Plan plan_device_triangle(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
 

@@ -6,7 +6,7 @@ namespace kith::KITH_BACKEND::brute {
 
 BruteWork brute_work_of(const Plan& plan, double integer_range, PassHistory& history) {
   return {.metric = plan.metric,
-          .k = plan.problem.k,
+          .k = searched_neighbors(plan),
           .candidates = plan.candidates,
           .select = plan.select,
           .passes = plan.passes,

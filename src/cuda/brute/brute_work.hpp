@@ -8,6 +8,14 @@
 
 namespace kith::KITH_BACKEND::brute {
 
+// Points that a search by this plan looks at, and those of them that it wants: all, or groups of equal ones.
+inline std::int64_t searched_points(const Plan& plan) {
+  return plan.distinct_rows > 0 ? plan.distinct_rows : plan.problem.base_rows;
+}
+inline std::int64_t searched_neighbors(const Plan& plan) {
+  return std::min(plan.problem.k, searched_points(plan));
+}
+
 // `span` as core::ScoreBounds has it.
 BruteWork brute_work_of(const Plan& plan, double integer_range, PassHistory& history);
 
