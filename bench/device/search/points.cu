@@ -52,6 +52,13 @@ __device__ float in_table(const Recipe& recipe, std::int64_t row, std::int64_t c
   return 10 * gaussian(cluster * recipe.dims + c, kCenter) + spread * sum;
 }
 
+// Queries are not among the points.
+__device__ float copied(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr unsigned kDistinct = 3003;
+  const auto choice = static_cast<std::int64_t>(random_bits(row, recipe.seed + kChoice) % kDistinct);
+  return gaussian(choice * recipe.dims + c, recipe.seed);
+}
+
 __global__ void fill_kernel(Recipe recipe, float* values) {
   const std::int64_t count = recipe.rows * recipe.dims;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
@@ -64,6 +71,7 @@ __global__ void fill_kernel(Recipe recipe, float* values) {
       case Data::manifold: values[i] = on_manifold(recipe, row, c); break;
       case Data::uniform: values[i] = uniform(i, recipe.seed); break;
       case Data::table: values[i] = in_table(recipe, row, c); break;
+      case Data::copies: values[i] = copied(recipe, row, c); break;
       case Data::file: break;
     }
   }

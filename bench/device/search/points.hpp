@@ -15,8 +15,9 @@ enum class Data {
   clustered,  // 500 clusters, spread 0.1 around centers with coordinates of about 10
   manifold,   // smooth functions of 8 coordinates
   uniform,    // in the unit cube
-  table,  // as the columns of a table: 300 clusters of uneven sizes and spreads, each in a few directions of its own
-  file,   // those of a file
+  table,   // as the columns of a table: 300 clusters of uneven sizes and spreads, each in a few directions of its own
+  copies,  // 3003 different rows
+  file,    // those of a file
 };
 
 const char* to_string(Data data);

@@ -7,7 +7,7 @@
 namespace kith::bench::device::search {
 namespace {
 
-constexpr Data kData[] = {Data::gaussian, Data::clustered, Data::manifold, Data::uniform, Data::table};
+constexpr Data kData[] = {Data::gaussian, Data::clustered, Data::manifold, Data::uniform, Data::table, Data::copies};
 
 }  // namespace
 
@@ -18,6 +18,7 @@ const char* to_string(Data data) {
     case Data::manifold: return "manifold";
     case Data::uniform: return "uniform";
     case Data::table: return "table";
+    case Data::copies: return "copies";
     case Data::file: return "file";
   }
   return "";
