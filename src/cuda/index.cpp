@@ -37,6 +37,9 @@ plan::IndexFacts DeviceIndex<T>::facts() const {
   plan::IndexFacts facts = request_.facts;
   if (looked_for_duplicates_) facts.distinct_limit = 0;
   if (distinct_ != nullptr) facts.distinct_rows = distinct_->groups.count;
+  constexpr double kLinkBytes = 55e9;  // a second, of PCIe 5
+  if (!made_ && base().memory == Memory::host)
+    facts.bring_seconds = static_cast<double>(host_data::bytes_of(base())) / kLinkBytes;
   return facts;
 }
 

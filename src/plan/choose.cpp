@@ -102,13 +102,16 @@ double without_fp16(const Plan& brute) {
   return other == brute.alternatives.end() ? brute.seconds : std::max(brute.seconds, other->seconds);
 }
 
-// Copies of rows, of which a search would need a key each, are looked for where that costs little beside it.
+// Copies of rows leave queries without a proof where one is needed: they are looked for where that costs little beside
+// the search.
 Plan plan_device_by_data(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
                          const IndexFacts& index, const DataSamples& samples) {
   if (index.distinct_rows > 0) return plan_device_distinct(problem, options, facts, index.distinct_rows);
   Plan plan = plan_device(problem, options, facts);
   const double cost = static_cast<double>(facts.policy.duplicates_microseconds) / 1e6;
-  if (index.distinct_limit == 0 || !samples.distinct_rows || cost > kDeviceSampleCostLimit * plan.seconds) return plan;
+  if (index.distinct_limit == 0 || !samples.distinct_rows || plan.passes.size() < 2 ||
+      cost > kDeviceSampleCostLimit * (plan.seconds + index.bring_seconds))
+    return plan;
   const std::int64_t distinct_rows = samples.distinct_rows();
   return distinct_rows > 0 ? plan_device_distinct(problem, options, facts, distinct_rows) : plan;
 }

@@ -42,6 +42,9 @@ TEST(DistinctRows, AreAskedForWhereThatPays) {
                              {kManyCopies, {.distinct_limit = 0}, 0},
                              {kManyCopies, {.distinct_rows = 3003}, 0},
                              {{1000000, 1, 128, 100}, {.distinct_limit = 500000}, 0},
+                             {{1000000, 100, 128, 100}, {.distinct_limit = 500000}, 0},
+                             {{1000000, 100, 128, 100}, {.distinct_limit = 500000, .bring_seconds = 0.01}, 1},
+                             {{1000000, 1, 128, 100}, {.distinct_limit = 500000, .bring_seconds = 0.01}, 0},
                              {{5000, 100, 16, 10}, {.distinct_limit = 2500}, 0}}) {
     for (const std::int64_t found : {0, 2500}) {
       int times = 0;
