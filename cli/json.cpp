@@ -41,6 +41,7 @@ Json to_json(const Plan& plan) {
           {"window", plan.shifted_sort.window},
           {"workspace_bytes", plan.workspace_bytes},
           {"budget_bytes", plan.budget_bytes},
+          {"peak_bytes", plan.peak_bytes},
           {"seconds", plan.seconds},
           {"profile", plan.profile},
           {"reason", plan.reason},

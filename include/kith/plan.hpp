@@ -61,8 +61,10 @@ struct Plan {
   ShiftedSortTuning shifted_sort;  // of method shifted-sort: what was zero or automatic is decided
   bool approximate = false;        // neighbors may be missed
 
-  std::int64_t workspace_bytes = 0;
+  std::int64_t workspace_bytes = 0;  // on a device: what tiles may take
   std::int64_t budget_bytes = 0;
+  // On a device: what the search should take at its peak beside the base, queries and answers of the host included.
+  std::int64_t peak_bytes = 0;
   double seconds = 0;   // predicted
   std::string profile;  // where the costs of a device's steps come from: a file of `kith tune`, or built in
   std::string reason;

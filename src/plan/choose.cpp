@@ -14,6 +14,7 @@
 #include "plan/cpu_costs.hpp"
 #include "plan/cpu_plans.hpp"
 #include "plan/device_costs.hpp"
+#include "plan/device_memory.hpp"
 #include "plan/device_plans.hpp"
 #include "plan/shifted_sort.hpp"
 
@@ -118,8 +119,8 @@ Plan plan_device_by_data(const Problem& problem, const Options& options, const c
 
 // Points that the triangle inequality tells apart may lie too close together for fp16, whose plan is then slower than
 // it looks.
-Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
-               const DataSamples& samples) {
+Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
+                   const IndexFacts& index, const DataSamples& samples) {
   Plan brute = plan_device_by_data(problem, options, facts, index, samples);
   const bool few =
       problem.queries < facts.policy.triangle_min_queries || problem.base_rows < facts.policy.triangle_min_points;
@@ -146,6 +147,13 @@ Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Opt
   }
 }
 
+Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
+               const DataSamples& samples) {
+  Plan plan = choose_method(facts, problem, options, index, samples);
+  plan.peak_bytes = peak_bytes(plan, is_resident(problem, options, facts), facts.policy);
+  return plan;
+}
+
 // Refuses methods and stages that a radius search does not have.
 void check_radius_options(const Options& options, std::initializer_list<DistanceStage> stages) {
   if (options.method != Method::automatic && options.method != Method::brute)
@@ -170,7 +178,9 @@ Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const
 Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
                       const DataSamples&) {
   check_radius_options(options, {DistanceStage::register_tiled});
-  return plan_device_radius(problem, options, facts);
+  Plan plan = plan_device_radius(problem, options, facts);
+  plan.peak_bytes = peak_bytes(plan, is_resident(problem, options, facts), facts.policy);
+  return plan;
 }
 
 // Norms may take half of the budget: without them Euclidean distances come from differences.

@@ -45,6 +45,13 @@ std::string work_text(const Plan& plan) {
                      plan.base_tile, plan.base_splits, plan.base_splits == 1 ? "" : "s", plan.candidates);
 }
 
+std::string memory_text(const Plan& plan) {
+  const std::string budget = bytes_text(plan.budget_bytes);
+  if (plan.backend == Backend::cpu)
+    return fmt::format("memory    {} of a budget of {}\n", bytes_text(plan.workspace_bytes), budget);
+  return fmt::format("memory    {} beside the base; the budget is {}\n", bytes_text(plan.peak_bytes), budget);
+}
+
 }  // namespace
 
 std::string to_string(const Plan::Pass& pass) {
@@ -64,8 +71,7 @@ std::string to_string(const Plan& plan) {
   text += method_text(plan);
   text += fmt::format("why       {}\n", plan.reason);
   text += work_text(plan);
-  text +=
-      fmt::format("memory    {} of a budget of {}\n", bytes_text(plan.workspace_bytes), bytes_text(plan.budget_bytes));
+  text += memory_text(plan);
   if (!plan.profile.empty()) text += fmt::format("costs     {}\n", plan.profile);
   text += fmt::format("expected  {}", seconds_text(plan.seconds));
   for (const Plan::Alternative& other : plan.alternatives)

@@ -52,7 +52,9 @@ void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, 
   sort_segments_on_host(keys, segments, length, workspace.stream());
 }
 
+// Takes the memory of the device's sort, so that plans can be held to it.
 void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace, IdOrder) {
+  workspace.allocate<LabeledKey<unsigned long long>>(static_cast<std::size_t>(segments * length));
   sort_segments_on_host(keys, segments, length, workspace.stream());
 }
 
@@ -143,7 +145,7 @@ struct LabeledDecomposer {
 
 // Sorts from `first_bit` on; the bits below are in order already.
 template <class Order>
-void sort_labeled_buffers(cub::DoubleBuffer<LabeledKey<Order> >& buffers, std::int64_t count, std::int64_t segments,
+void sort_labeled_buffers(cub::DoubleBuffer<LabeledKey<Order>>& buffers, std::int64_t count, std::int64_t segments,
                           int first_bit, Workspace& workspace) {
   const int end_bit =
       kIdBits + static_cast<int>(8 * sizeof(Order)) + std::bit_width(static_cast<unsigned>(segments - 1));
@@ -157,7 +159,7 @@ template <class Order>
 LabeledKey<Order>* sort_labeled_keys(LabeledKey<Order>* keys, LabeledKey<Order>* other, std::int64_t count,
                                      std::int64_t segments, Workspace& workspace) {
   if (count <= 1) return keys;
-  cub::DoubleBuffer<LabeledKey<Order> > buffers(keys, other);
+  cub::DoubleBuffer<LabeledKey<Order>> buffers(keys, other);
   sort_labeled_buffers(buffers, count, segments, 0, workspace);
   return buffers.Current();
 }

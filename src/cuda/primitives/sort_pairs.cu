@@ -15,8 +15,11 @@ namespace {
 
 #if defined(KITH_IS_EMULATED)
 
+// Takes the memory of the device's sort, so that plans can be held to it.
 template <class Code>
-void sort_pairs_on_host(Code* codes, unsigned* ids, std::int64_t count, cudaStream_t stream) {
+void sort_pairs_on_host(Code* codes, unsigned* ids, std::int64_t count, Workspace& workspace) {
+  workspace.allocate<Code>(static_cast<std::size_t>(count));
+  workspace.allocate<unsigned>(static_cast<std::size_t>(count));
   const auto work = [=] {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
@@ -29,7 +32,7 @@ void sort_pairs_on_host(Code* codes, unsigned* ids, std::int64_t count, cudaStre
       ids[i] = old_ids[from];
     }
   };
-  check(::emulator::enqueue("sort_pairs", work, stream), "sort_pairs");
+  check(::emulator::enqueue("sort_pairs", work, workspace.stream()), "sort_pairs");
 }
 
 #else
@@ -68,11 +71,11 @@ struct CodeDecomposer {
 #if defined(KITH_IS_EMULATED)
 
 void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
-  sort_pairs_on_host(codes, ids, count, workspace.stream());
+  sort_pairs_on_host(codes, ids, count, workspace);
 }
 
 void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
-  sort_pairs_on_host(codes, ids, count, workspace.stream());
+  sort_pairs_on_host(codes, ids, count, workspace);
 }
 
 #else

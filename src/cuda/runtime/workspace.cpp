@@ -19,8 +19,8 @@ void* Workspace::allocate_bytes(std::size_t bytes) {
     block.in_use = true;
     return block.memory.data();
   }
-  // Unused blocks of other sizes count against the budget, so they go first.
-  if (budget_ > 0 && held_ + size > budget_) free_unused();
+  // What a round of other sizes does not reuse goes first: its memory serves the new block, in the stream's order.
+  free_unused();
   blocks_.push_back({DeviceBuffer<unsigned char>(size, stream_), true});
   held_ += size;
   return blocks_.back().memory.data();

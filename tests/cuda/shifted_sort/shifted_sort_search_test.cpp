@@ -262,8 +262,9 @@ TEST_F(ShiftedSortSearch, SortedTogetherWithinABudget) {
   Setting setting;
   setting.sorting = device::shifted_sort::Sorting::with_queries;
   setting.query_block = 20;
-  const std::size_t points = 200 * (5 * 16 + 16);
-  const std::size_t block = 20 * (16 + 12 + 16 + 5 * 4);
+  // Points in five orders; codes and ids, twice while they are sorted, and counts; positions.
+  const std::size_t points = 200 * (5 * 16 + 28);
+  const std::size_t block = 20 * (28 + 24 + 16 + 5 * 4);
   setting.budget = points + block;
   expect_equal(base, queries, setting);
 }
