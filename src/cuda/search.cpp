@@ -105,8 +105,7 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   });
   if (plan.distinct_rows > 0) expand_groups(plan.problem.k, keys, found);
   if (!waits) begin_check();
-  if (check) check->refuse_faults("query");
-  put_lists(plan, keys.data(), found.data(), out, link);
+  put_lists(plan, keys.data(), found.data(), out, link, check ? &*check : nullptr);
   brute::add_steps(work, passes, report);
 }
 
@@ -162,7 +161,12 @@ void DeviceSearch<T>::search_shifted_sort(const Plan& plan, const NeighborsView<
 template <Element T>
 template <class Id>
 void DeviceSearch<T>::put_lists(const Plan& plan, const F* keys, const Id* found, const NeighborsView<F>& out,
-                                Link& link) {
+                                Link& link, const PointCheck<F>* check) {
+  // The caller's memory is written once the queries are known to be right; what lies beside it may be before.
+  const auto refuse_faults = [&](Memory memory) {
+    if (check != nullptr && out.memory == memory) check->refuse_faults("query");
+  };
+  refuse_faults(Memory::device);
   const std::int64_t k = plan.problem.k - (queries_.exclude_self ? 1 : 0);
   host_data::Answer<F> distances(out.distances, out.memory, rows() * k, link);
   host_data::Answer<std::int64_t> ids(out.ids, out.memory, rows() * k, link);
@@ -171,6 +175,7 @@ void DeviceSearch<T>::put_lists(const Plan& plan, const F* keys, const Id* found
   } else if constexpr (std::is_same_v<Id, unsigned>) {
     brute::return_answer(index_.metric(), keys, found, rows() * k, distances.data(), ids.data(), stream_);
   }
+  refuse_faults(Memory::host);
   host_data::deliver(distances, ids);
 }
 

@@ -37,9 +37,11 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   double surviving_fraction(const Plan& plan);
   bool first_pass_suffices(const Plan& plan);
 
-  // Lists of plan.problem.k as an answer, without the points themselves where they are left out.
+  // Lists of plan.problem.k as an answer, without the points themselves where they are left out. `check`: of the
+  // queries, where that is still to be waited for.
   template <class Id>
-  void put_lists(const Plan& plan, const F* keys, const Id* found, const NeighborsView<F>& out, Link& link);
+  void put_lists(const Plan& plan, const F* keys, const Id* found, const NeighborsView<F>& out, Link& link,
+                 const PointCheck<F>* check = nullptr);
   void search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
   // Lists of groups of equal rows become lists of k rows.
   void expand_groups(std::int64_t k, DeviceBuffer<F>& keys, DeviceBuffer<unsigned>& found);
