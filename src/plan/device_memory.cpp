@@ -24,7 +24,7 @@ class PeakBytes {
  public:
   PeakBytes(const Plan& plan, bool resident, const core::DevicePolicy& policy)
       : plan_(plan),
-        problem_(plan.problem),
+        problem_(searched(plan)),
         policy_(policy),
         element_(core::element_bytes(plan.problem)),
         key_(element_ == 8 ? 16 : 8),
@@ -66,6 +66,14 @@ class PeakBytes {
   }
 
  private:
+  // Distinct rows stand for all points, where the plan has them.
+  static Problem searched(const Plan& plan) {
+    Problem problem = plan.problem;
+    if (plan.distinct_rows > 0) problem.base_rows = plan.distinct_rows;
+    problem.k = std::min(problem.k, problem.base_rows);
+    return problem;
+  }
+
   // PointStore, where the points are brought.
   std::int64_t points(std::int64_t count, bool bias) const {
     const bool directions = core::has_directions(plan_.metric);
@@ -86,7 +94,14 @@ class PeakBytes {
   std::int64_t running_lists() const { return problem_.queries * problem_.k * (element_ + 4); }
 
   // Distances and ids for memory of the host.
-  std::int64_t answers() const { return problem_.queries * problem_.k * (element_ + 8); }
+  std::int64_t answers() const { return problem_.queries * plan_.problem.k * (element_ + 8); }
+
+  // Answers; before, the lists of distinct rows become lists of points.
+  std::int64_t answer_bytes() const {
+    if (plan_.distinct_rows == 0) return answers();
+    const std::int64_t expanded = problem_.queries * plan_.problem.k * (element_ + 4);
+    return expanded + std::max<std::int64_t>(0, answers() - running_lists());
+  }
 
   // Two slots, of points and of what the pass needs of them.
   std::int64_t streamed_base(const Plan::Pass& pass) const {
@@ -112,7 +127,8 @@ class PeakBytes {
     const std::int64_t tile = pass.fused                              ? fused_tile(pass, queries)
                               : pass.distance == DistanceStage::exact ? exact_tile(queries, joins)
                                                                       : scored_tile(pass, queries);
-    return overlap ? std::max(2 * tile + pass_bytes(pass), answers()) : tile + std::max(pass_bytes(pass), answers());
+    return overlap ? std::max(2 * tile + pass_bytes(pass), answer_bytes())
+                   : tile + std::max(pass_bytes(pass), answer_bytes());
   }
 
   std::int64_t candidates() const { return std::min(plan_.candidates, plan_.base_tile); }
@@ -246,7 +262,7 @@ class PeakBytes {
   }
 
   const Plan& plan_;
-  const Problem& problem_;
+  Problem problem_;  // that is searched
   const core::DevicePolicy& policy_;
   std::int64_t element_;  // bytes of a value
   std::int64_t key_;      // bytes of a value with its number
