@@ -85,6 +85,14 @@ function(kith_compile_cuda target)
     CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
+# Kernels with wgmma are compiled for the one chip that has it, whatever the others are compiled for; and never quickly:
+# sums would leave their registers for every product.
+function(kith_compile_cuda_sm90a target)
+  set(KITH_CUDA_QUICK OFF)
+  kith_compile_cuda(${target})
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES 90a-real)
+endfunction()
+
 # Never a measure of speed, and many templates: what counts is how long they take to compile. Device sources come to the
 # compiler as included files, which have a right to types of their own.
 function(kith_compile_emulated target)

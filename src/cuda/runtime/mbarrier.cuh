@@ -61,20 +61,22 @@ __device__ __forceinline__ void mbarrier_arrive_expect(Mbarrier* barrier, unsign
 #endif
 }
 
-// Whether the phase of this parity has ended; may take its time to say no.
+// Whether the phase of this parity has ended; takes its time to say no, so that threads that wait leave the others the
+// multiprocessor.
 __device__ __forceinline__ bool mbarrier_try_wait(Mbarrier* barrier, unsigned parity KITH_AND_WHERE) {
 #if defined(KITH_IS_EMULATED)
   return ::emulator::mbarrier_try_wait(&barrier->state, parity, where);
 #else
+  constexpr unsigned kNanoseconds = 10'000'000;
   unsigned ended = 0;
   KITH_SM90(
       "{\n"
       "  .reg .pred ended;\n"
-      "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+      "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2, %3;\n"
       "  selp.u32 %0, 1, 0, ended;\n"
       "}\n"
       : "=r"(ended)
-      : "r"(shared_address(barrier)), "r"(parity)
+      : "r"(shared_address(barrier)), "r"(parity), "r"(kNanoseconds)
       : "memory");
   return ended != 0;
 #endif

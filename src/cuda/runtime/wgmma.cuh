@@ -53,7 +53,7 @@ class WgmmaOperand {
 #if defined(KITH_IS_EMULATED)
     moved.tile_.start += bytes;
 #else
-    moved.descriptor_ += bytes / 16;
+    moved.low_ += bytes / 16;  // addresses never carry into the other fields
 #endif
     return moved;
   }
@@ -64,7 +64,7 @@ class WgmmaOperand {
   }
 #else
   __device__ std::uint64_t descriptor() const {
-    return descriptor_;
+    return static_cast<std::uint64_t>(high_) << 32U | low_;
   }
 #endif
 
@@ -77,10 +77,10 @@ class WgmmaOperand {
 #else
   // Bits 0-13 address / 16, 16-29 leading / 16, 32-45 stride / 16, 62-63 the swizzle.
   __device__ WgmmaOperand(const void* tile, Swizzle swizzle, unsigned leading_bytes, unsigned stride_bytes)
-      : descriptor_((shared_address(tile) & 0x3FFFFU) >> 4U | static_cast<std::uint64_t>(leading_bytes / 16) << 16U |
-                    static_cast<std::uint64_t>(stride_bytes / 16) << 32U | code_of(swizzle) << 62U) {}
+      : low_((shared_address(tile) & 0x3FFFFU) >> 4U | leading_bytes / 16 << 16U),
+        high_(stride_bytes / 16 | code_of(swizzle) << 30U) {}
 
-  __device__ static constexpr std::uint64_t code_of(Swizzle swizzle) {
+  __device__ static constexpr unsigned code_of(Swizzle swizzle) {
     switch (swizzle) {
       case Swizzle::none: return 0;
       case Swizzle::bytes_128: return 1;
@@ -89,7 +89,8 @@ class WgmmaOperand {
     }
   }
 
-  std::uint64_t descriptor_;
+  unsigned low_;
+  unsigned high_;
 #endif
 };
 

@@ -1,0 +1,104 @@
+// tile_work.hpp: how the blocks of a pass over all pairs divide it among them.
+// A unit is a group of queries with a run of base tiles. Blocks stay on the device and take every so-many-th unit;
+// those that run at the same time have the same base tiles and other queries, so that tiles come from the cache.
+#pragma once
+
+#include <algorithm>
+
+#include "cuda/tensor/tensor_filter.hpp"
+
+namespace kith::KITH_BACKEND::tensor {
+
+// Shapes that the kernels have in common. A chunk is 128 bytes of each of a tile's rows.
+struct TileShape {
+  static constexpr unsigned kMaxConsumers = 4;  // warpgroups that multiply, beside one that works for them
+  static constexpr unsigned kPoints = 128;      // base points of a tile
+  static constexpr unsigned kRows = 64;         // queries of a warpgroup
+  static constexpr unsigned kChunk = 128;       // bytes of a row
+  static constexpr unsigned kBaseBytes = kPoints * kChunk;
+  static constexpr unsigned kStep = 32;  // bytes that are multiplied at a time
+  static constexpr unsigned kMaxStages = 12;
+  static constexpr unsigned kBiasStages = 12;   // tiles
+  static constexpr unsigned kHits = 8;          // sums of a record of hits
+  static constexpr unsigned kHitCapacity = 64;  // records of a queue
+};
+
+struct TileWork {
+  unsigned query_count;
+  unsigned base_count;
+  unsigned consumers;   // warpgroups that multiply
+  unsigned turns;       // of consumers that have the same queries, and take tiles by turns
+  unsigned groups;      // of queries
+  unsigned group_rows;  // queries of a group
+  unsigned tiles;       // of the base
+  unsigned parts;       // runs of tiles
+  unsigned row_bytes;   // that are multiplied
+  unsigned chunks;      // of a row
+  bool remainders;
+  bool resident;    // queries stay in shared memory for a unit
+  unsigned stages;  // of each turn
+  unsigned stage_bytes;
+  const float* bias;
+  std::int64_t bias_step;
+  float factor;  // a power of two
+  float inverse;
+
+  __host__ __device__ unsigned units() const { return groups * parts; }
+  __host__ __device__ unsigned bias_stages() const { return TileShape::kBiasStages / turns; }  // of each turn
+  // Warps that read a tile, or the queries.
+  __device__ unsigned tile_readers() const { return consumers / turns * 4; }
+  __device__ unsigned query_readers() const { return consumers * 4; }
+  // Of a consumer: its first query in the group, and the first tile that it has; it has every turns-th.
+  __device__ unsigned first_row(unsigned consumer) const { return consumer % (consumers / turns) * TileShape::kRows; }
+  __device__ unsigned turn(unsigned consumer) const { return consumer / (consumers / turns); }
+
+  struct Unit {
+    unsigned first_query;
+    unsigned part;
+    unsigned first_tile;
+    unsigned tiles;
+  };
+  __device__ Unit unit(unsigned u) const {
+    const unsigned part = u / groups;
+    const auto first = static_cast<unsigned>(static_cast<unsigned long long>(part) * tiles / parts);
+    const auto end = static_cast<unsigned>((part + 1ULL) * tiles / parts);
+    return {u % groups * group_rows, part, first, end - first};
+  }
+
+  // Copies of chunks that a tile takes, and what the i-th of them multiplies: without remainders chunk i of both; with
+  // them the chunks c of x̂ŷ, x̂y̌ and x̌ŷ (tensor_filter.hpp), those of remainders counted from `chunks` on.
+  __host__ __device__ unsigned copies() const { return remainders ? 3 * chunks : chunks; }
+  struct ChunkPair {
+    unsigned query;
+    unsigned base;
+  };
+  __device__ ChunkPair pair(unsigned copy) const {
+    if (!remainders) return {copy, copy};
+    const unsigned chunk = copy / 3;
+    const unsigned product = copy % 3;
+    return {product == 2 ? chunks + chunk : chunk, product == 1 ? chunks + chunk : chunk};
+  }
+  // Chunks of the queries that stay.
+  __host__ __device__ unsigned query_chunks() const { return remainders ? 2 * chunks : chunks; }
+  __host__ __device__ unsigned query_bytes() const { return group_rows * TileShape::kChunk; }  // of a chunk
+};
+
+// Parts of the base that take the least time: with many, starting units, which costs as much as a few tiles, counts;
+// with few, multiprocessors idle at the end.
+inline unsigned best_parts(std::int64_t groups, std::int64_t tiles, std::int64_t blocks) {
+  constexpr std::int64_t kStart = 4;
+  constexpr std::int64_t kMostTiles = 1 << 16;  // a hit's column must fit 24 bits
+  const std::int64_t least = ceil_div(tiles, kMostTiles);
+  const std::int64_t most = std::min(tiles, std::max(least, 16 * blocks / groups + 16));
+  std::int64_t best = least;
+  std::int64_t best_cost = 0;
+  for (std::int64_t parts = least; parts <= most; ++parts) {
+    const std::int64_t cost = ceil_div(groups * parts, blocks) * (ceil_div(tiles, parts) + kStart);
+    if (parts > least && cost >= best_cost) continue;
+    best = parts;
+    best_cost = cost;
+  }
+  return static_cast<unsigned>(best);
+}
+
+}  // namespace kith::KITH_BACKEND::tensor
