@@ -33,6 +33,7 @@ struct Plan {
     DistanceStage distance = DistanceStage::exact;
     bool expanded = false;  // squares from products
     bool fused = false;     // no score is stored
+    bool bounded = false;   // by what the pass before found: all points that may be neighbors get an exact distance
 
     bool operator==(const Pass&) const = default;
   };

@@ -22,6 +22,9 @@ struct DeviceHardware {
   std::int64_t registers_per_multiprocessor = 65536;
   std::int64_t threads_per_multiprocessor = 2048;
   std::int64_t l2_bytes = 60 << 20;
+
+  // Whether tensor cores take products from shared memory, and tests of these need not be stored (cuda/tensor/).
+  bool has_wgmma() const { return compute_major == 9; }
 };
 
 // "Each" stands for: each multiprocessor.

@@ -9,6 +9,7 @@
 #include "core/sample_plan.hpp"
 #include "core/score_bounds.hpp"
 #include "core/sizes.hpp"
+#include "core/tensor_tiles.hpp"
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
 #include "plan/device_plans.hpp"
@@ -74,8 +75,14 @@ std::int64_t pair_bytes(const Problem& problem) {
 }
 
 // Of a query, for its scores: a row of the matrix, or a sample of them and what passes its limit.
-std::int64_t score_bytes(const Plan& plan) {
+std::int64_t score_bytes(const Plan& plan, const core::DevicePolicy& policy) {
   if (plan.method != Method::fused) return plan.base_tile * pair_bytes(plan.problem);
+  if (plan.distance == DistanceStage::fp16 && policy.hardware.has_wgmma()) {
+    const core::SamplePlan sample = core::plan_grouped_sample(plan.base_tile, plan.candidates);
+    const std::int64_t parts =
+        core::sample_parts(plan.query_block, sample.samples, sample.rank, policy.hardware.multiprocessors);
+    return parts * core::kTensorTilePoints * pair_bytes(plan.problem) + sample.capacity * 8;
+  }
   const core::SamplePlan sample = core::plan_sample(plan.base_tile, plan.candidates);
   return sample.samples * pair_bytes(plan.problem) + sample.capacity * (pair_bytes(plan.problem) + 4);
 }
@@ -104,7 +111,7 @@ void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
   plan.base_tile = n;
   plan.query_block = plan.problem.queries;
   constexpr std::int64_t kGaps = 8 * 256;  // arrays begin at multiples of 256 bytes
-  const auto bytes = [&] { return plan.query_block * (score_bytes(plan) + query_bytes(plan)) + kGaps; };
+  const auto bytes = [&] { return plan.query_block * (score_bytes(plan, policy) + query_bytes(plan)) + kGaps; };
   const std::int64_t usable = usable_bytes(plan.budget_bytes);
   const std::int64_t room = std::min(usable, policy.score_bytes);
   while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
@@ -201,7 +208,7 @@ Plan begin_device_plan(const Problem& problem, const Options& options, const cor
   return plan;
 }
 
-std::vector<Plan::Pass> fallback_chain(const Plan& plan) {
+std::vector<Plan::Pass> fallback_chain(const Plan& plan, const core::DevicePolicy& policy) {
   const Plan::Pass first{plan.distance, plan.expanded, plan.method == Method::fused};
   const bool squares = core::form_of(plan.metric) == core::Form::squared;
   // Exact distances at once where they cost far less, as they do for few points of many dimensions.
@@ -212,6 +219,8 @@ std::vector<Plan::Pass> fallback_chain(const Plan& plan) {
   };
   const bool rounds = first.distance == DistanceStage::fp16;
   std::vector<Plan::Pass> passes = {first};
+  if (rounds && first.fused && policy.hardware.has_wgmma())
+    passes.push_back({first.distance, first.expanded, true, true});
   if (rounds && first.fused && !exact_next) passes.push_back(unrounded(squares));
   if ((first.expanded || (rounds && !first.fused)) && !exact_next) passes.push_back(unrounded(false));
   if (first.distance != DistanceStage::exact) passes.push_back({DistanceStage::exact});
@@ -242,7 +251,7 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   stages.erase(chosen);
   for (const RankedStage& one : stages)
     plan.alternatives.push_back({one.stage, one.cost.seconds, one.cost.fused ? Method::fused : Method::two_stage});
-  plan.passes = fallback_chain(plan);
+  plan.passes = fallback_chain(plan, facts.policy);
   // A trial takes about twice as long as all else that starts a search; a pass that fails, as long as it takes.
   plan.tries_passes = plan.seconds > static_cast<double>(facts.policy.trial_microseconds) / 1e6;
   fit(plan, points_at_once(problem, options, facts), facts.policy);

@@ -11,6 +11,7 @@
 #include "core/key.hpp"
 #include "core/sample_plan.hpp"
 #include "core/sizes.hpp"
+#include "core/tensor_tiles.hpp"
 #include "plan/select.hpp"
 
 namespace kith::plan {
@@ -146,7 +147,20 @@ class PeakBytes {
            joined_lists(queries, candidates());
   }
 
+  // Limits, the best scores of a sample's groups, and lists, which become neighbors where they lie.
+  std::int64_t tensor_tile(std::int64_t queries) const {
+    const core::SamplePlan sample = core::plan_grouped_sample(plan_.base_tile, candidates());
+    std::int64_t bytes = queries * element_ + candidate_lists(queries, sample);
+    if (sample.rank > 0) {
+      const std::int64_t groups = core::kTensorTilePoints * core::sample_parts(queries, sample.samples, sample.rank,
+                                                                               policy_.hardware.multiprocessors);
+      bytes += queries * groups * element_ + select_scratch(queries, groups, sample.rank, TopkOutput::kth_only);
+    }
+    return bytes;
+  }
+
   std::int64_t fused_tile(const Plan::Pass& pass, std::int64_t queries) const {
+    if (pass.distance == DistanceStage::fp16 && policy_.hardware.has_wgmma()) return tensor_tile(queries);
     const core::SamplePlan sample = core::plan_sample(plan_.base_tile, candidates());
     const bool turned = pass.distance == DistanceStage::register_tiled;
     std::int64_t bytes = queries * element_ + candidate_lists(queries, sample);

@@ -41,6 +41,6 @@ Plan plan_device_radius(const Problem& problem, const Options& options, const co
 Plan plan_device_shifted_sort(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
 
 // The passes of a plan of two-stage or fused, from its first stage to exact distances.
-std::vector<Plan::Pass> fallback_chain(const Plan& plan);
+std::vector<Plan::Pass> fallback_chain(const Plan& plan, const core::DevicePolicy& policy);
 
 }  // namespace kith::plan

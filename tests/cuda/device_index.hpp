@@ -52,7 +52,7 @@ inline Plan brute_plan(const Problem& problem, const Metric& metric, const Plan:
   plan.method = first.fused ? Method::fused : Method::two_stage;
   plan.distance = first.distance;
   plan.expanded = first.expanded;
-  plan.passes = plan::fallback_chain(plan);
+  plan.passes = plan::fallback_chain(plan, device::device_policy());
   plan.candidates = std::min(problem.base_rows, problem.k + 6);
   plan.query_block = problem.queries;
   plan.base_tile = problem.base_rows;

@@ -12,7 +12,7 @@ std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>&
   cudaStream_t stream = workspace.stream();
   FallbackSearch<F> search(work, base, workspace, on_tile_done);
   std::vector<PassReport> reports(work.passes.size());
-  std::size_t pass = search.first_not_failed(0);
+  std::size_t pass = search.first_unbounded(search.first_not_failed(0));
   if (work.tries) pass = search.first_that_suffices(pass, queries, reports);
   reports[pass] = search.run(work.passes[pass], queries, keys, ids);
 
@@ -32,9 +32,12 @@ std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>&
     }
     chosen = std::move(failed);
     rest.emplace(gather_queries(queries, chosen.data(), count, work.metric, stream));
-    pass = search.first_that_suffices(search.first_not_failed(pass), *rest, reports);
+    pass = search.first_not_failed(pass);
+    // What a bounded pass needs is there; one that is likely to fail has been tried.
+    if (!work.passes[pass].bounded) pass = search.first_that_suffices(pass, *rest, reports);
     DeviceBuffer<F> rest_keys(as_size(count * work.k), stream);
     DeviceBuffer<unsigned> rest_ids(as_size(count * work.k), stream);
+    if (work.passes[pass].bounded) gather_rows(keys, chosen.data(), count, work.k, rest_keys.data(), stream);
     reports[pass] = search.run(work.passes[pass], *rest, rest_keys.data(), rest_ids.data());
     scatter_rows(rest_keys.data(), chosen.data(), count, work.k, keys, stream);
     scatter_rows(rest_ids.data(), chosen.data(), count, work.k, ids, stream);
@@ -48,8 +51,7 @@ bool first_pass_suffices(const BruteWork& work, const PointStore<F>& queries, Ba
   const std::function<void()> nothing = [] {};
   FallbackSearch<F> search(work, base, workspace, nothing);
   if (search.has_failed(work.passes.front())) return false;
-  PassReport trial;
-  return search.suffices(work.passes.front(), queries, trial);
+  return search.suffices(0, queries, nullptr);
 }
 
 #define KITH_INSTANTIATE(F)                                                                                            \

@@ -31,12 +31,13 @@ class PassHistory {
   void note_sufficed(const Pass& pass) { sufficed_.fetch_or(bit(pass), std::memory_order_relaxed); }
 
  private:
-  static unsigned bit(const Pass& pass) {
-    return 1U << (4 * static_cast<unsigned>(pass.distance) + (pass.expanded ? 2 : 0) + (pass.fused ? 1 : 0));
+  static std::uint64_t bit(const Pass& pass) {
+    const unsigned form = (pass.expanded ? 4 : 0) + (pass.fused ? 2 : 0) + (pass.bounded ? 1 : 0);
+    return std::uint64_t{1} << (8 * static_cast<unsigned>(pass.distance) % 64 + form);
   }
 
-  std::atomic<unsigned> failed_{0};
-  std::atomic<unsigned> sufficed_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<std::uint64_t> sufficed_{0};
 };
 
 struct BruteWork {

@@ -2,6 +2,7 @@
 // which go on to the next pass of the fallback chain.
 #pragma once
 
+#include "cuda/brute/bounded_limits.hpp"
 #include "cuda/brute/fp16_certificate.hpp"
 #include "cuda/brute/pass_search.hpp"
 
@@ -16,7 +17,9 @@ PointStore<F> gather_queries(const PointStore<F>& queries, const unsigned* chose
   return sample;
 }
 
-// After run(), failed_queries() are those without a certificate; none after the last pass, whose keys are exact.
+// A pass of the chain and the bounded one that may follow it are judged together: what the second adds to the first
+// costs no more than the first. After run(), failed_queries() are those without a certificate; none after the last
+// pass, whose keys are exact.
 template <class F>
 class FallbackSearch {
  public:
@@ -34,7 +37,15 @@ class FallbackSearch {
 
   // The first pass from `pass` on that earlier searches did not fail.
   std::size_t first_not_failed(std::size_t pass) const {
-    while (work_.remembers && pass + 1 < work_.passes.size() && has_failed(work_.passes[pass])) ++pass;
+    while (work_.remembers && pass + 1 < work_.passes.size() && has_failed(work_.passes[pass]) &&
+           !bounded_may_do(pass + 1))
+      ++pass;
+    return pass;
+  }
+
+  // The first pass from `pass` on that can be the first: bounded ones need lists.
+  std::size_t first_unbounded(std::size_t pass) const {
+    while (work_.passes[pass].bounded) ++pass;
     return pass;
   }
 
@@ -44,20 +55,26 @@ class FallbackSearch {
     if (tried == 0 || !may_fail(work_.passes[pass], queries.dims()) || has_sufficed(work_.passes[pass])) return pass;
     const DeviceBuffer<unsigned> indices = spread_indices(tried, queries.count(), workspace_.stream());
     const PointStore<F> sample = gather_queries(queries, indices.data(), tried, work_.metric, workspace_.stream());
-    for (; may_fail(work_.passes[pass], queries.dims()); ++pass) {
-      PassReport trial;
-      if (suffices(work_.passes[pass], sample, trial)) break;
-      reports[pass] = trial;
+    while (may_fail(work_.passes[pass], queries.dims())) {
+      if (suffices(pass, sample, &reports)) break;
+      pass = first_unbounded(pass + 1);
     }
     return pass;
   }
 
-  // Whether most of these queries get a certificate from the first tile of the base; their neighbors are discarded.
-  bool suffices(const Pass& pass, const PointStore<F>& queries, PassReport& trial) {
-    trial = run_trial(pass, queries);
-    const bool most_pass = 2 * failed() <= queries.count();
-    if (!most_pass) note(pass, false);
-    return most_pass;
+  // Whether most of these queries get a certificate from the first tile of the base, by the pass or by the bounded one
+  // after it; their neighbors are discarded.
+  bool suffices(std::size_t pass, const PointStore<F>& queries, std::vector<PassReport>* reports) {
+    DeviceBuffer<F> keys(as_size(queries.count() * work_.k), workspace_.stream());
+    DeviceBuffer<unsigned> ids(as_size(queries.count() * work_.k), workspace_.stream());
+    const std::size_t end = first_unbounded(pass + 1);
+    for (std::size_t i = pass; i < end; ++i) {
+      const PassReport trial = run_trial(work_.passes[i], queries, keys.data(), ids.data());
+      if (2 * failed() <= queries.count()) return true;
+      note(work_.passes[i], false);
+      if (reports != nullptr) (*reports)[i] = trial;
+    }
+    return false;
   }
 
   bool has_failed(const Pass& pass) const { return work_.history != nullptr && work_.history->has_failed(pass); }
@@ -73,6 +90,10 @@ class FallbackSearch {
     } else {
       work_.history->note_failed(pass);
     }
+  }
+  // Whether this pass is a bounded one, which earlier searches did not fail.
+  bool bounded_may_do(std::size_t pass) const {
+    return pass < work_.passes.size() && work_.passes[pass].bounded && !has_failed(work_.passes[pass]);
   }
   bool has_sufficed(const Pass& pass) const { return work_.history != nullptr && work_.history->has_sufficed(pass); }
 
@@ -109,10 +130,8 @@ class FallbackSearch {
     return uploaded;
   }
 
-  PassReport run_trial(const Pass& pass, const PointStore<F>& queries) {
-    DeviceBuffer<F> keys(as_size(queries.count() * work_.k), workspace_.stream());
-    DeviceBuffer<unsigned> ids(as_size(queries.count() * work_.k), workspace_.stream());
-    return run_on(pass, queries, keys.data(), ids.data(), [&](PassSearch<F>& search) {
+  PassReport run_trial(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids) {
+    return run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
       base_.for_first_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, [] {}); });
     });
   }
@@ -131,7 +150,13 @@ class FallbackSearch {
       fp16_.emplace(count, queries.dims(), false, stream);
       fp16_->prepare(as_floats(queries.working(0, count)), frame);
     }
-    PassSearch<F> search(work_, pass, {queries, {keys, ids, work_.k, 0}, left_out_.data(), fp16_ ? &*fp16_ : nullptr},
+    if (pass.bounded) find_limits(pass, queries, keys);
+    PassSearch<F> search(work_, pass,
+                         {queries,
+                          {keys, ids, work_.k, 0},
+                          left_out_.data(),
+                          fp16_ ? &*fp16_ : nullptr,
+                          pass.bounded ? limits_.data() : nullptr},
                          workspace_, streams_);
     search_tiles(search);
     failed_count_ = 0;
@@ -154,12 +179,27 @@ class FallbackSearch {
     failed_count_ = *failures_.as<unsigned>();
   }
 
+  // From the lists, before they are written anew.
+  void find_limits(const Pass& pass, const PointStore<F>& queries, const F* keys) {
+    if constexpr (std::is_same_v<F, float>) {
+      limits_ = DeviceBuffer<F>(as_size(queries.count()), workspace_.stream());
+      bounded_limits(fp16_certificate(pass, queries, keys), limits_.data(), workspace_.stream());
+    }
+  }
+
+  Fp16Certificate fp16_certificate(const Pass& pass, const PointStore<float>& queries, const float* keys) const {
+    return {core::ScoreBounds<float>(work_.metric, queries.dims(), pass.expanded, false),
+            core::Fp16Bounds(fp16_stride(queries.dims()), pass.expanded),
+            keys,
+            work_.k,
+            left_out_.data(),
+            fp16_->rows(0, queries.count()),
+            base_.fp16_max_norms()};
+  }
+
   void certify_fp16_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
     if constexpr (std::is_same_v<F, float>)
-      certify_fp16({core::ScoreBounds<F>(work_.metric, queries.dims(), pass.expanded, false),
-                    core::Fp16Bounds(fp16_stride(queries.dims()), pass.expanded), keys, work_.k, left_out_.data(),
-                    fp16_->rows(0, queries.count()), base_.fp16_max_norms()},
-                   failed_.data(), counter, workspace_.stream());
+      certify_fp16(fp16_certificate(pass, queries, keys), failed_.data(), counter, workspace_.stream());
   }
 
   void certify_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
@@ -177,6 +217,7 @@ class FallbackSearch {
   Workspace& workspace_;
   const std::function<void()>& on_tile_done_;
   DeviceBuffer<F> left_out_;
+  DeviceBuffer<F> limits_;         // of a bounded pass
   std::optional<Fp16Store> fp16_;  // the queries of the pass, where it needs fp16
   DeviceBuffer<unsigned> failed_;
   std::int64_t failed_count_ = 0;

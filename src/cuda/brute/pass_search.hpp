@@ -9,10 +9,13 @@
 #include "cuda/brute/brute_search.hpp"
 #include "cuda/brute/candidates.hpp"
 #include "cuda/brute/fused_candidates.hpp"
+#include "cuda/brute/rerank.hpp"
+#include "cuda/brute/tensor_candidates.hpp"
 #include "cuda/distance/exact_keys.hpp"
 #include "cuda/primitives/move_rows.hpp"
 #include "cuda/runtime/stream_pair.hpp"
 #include "cuda/select/select.hpp"
+#include "cuda/tensor/tensor_rows.hpp"
 #include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND::brute {
@@ -38,6 +41,7 @@ struct PassState {
   RunningLists<F> lists;
   F* left_out;
   const Fp16Store* fp16;  // the queries in fp16; null where the stage needs none
+  const F* limits;        // of scores, one a query, where the pass is bounded
 };
 
 template <class F>
@@ -123,12 +127,45 @@ class PassSearch {
     return selected;
   }
 
+  // Whether the pass tests products of tensor cores as they are computed.
+  bool uses_tensor_filter() const {
+    return pass_.fused && pass_.distance == DistanceStage::fp16 &&
+           tensor::has_tensor_filter(tensor::Element::fp16, state_.queries.dims()) &&
+           can_rerank(work_.k, pass_.bounded ? core::bounded_capacity(work_.k) : work_.candidates);
+  }
+
+  void search_with_tensor_filter(const BaseTile<F>& base, std::int64_t first, std::int64_t count,
+                                 const distance::KeyCall<F>& keys) {
+    if constexpr (std::is_same_v<F, float>) {
+      const std::int64_t most = std::min(core::bounded_capacity(work_.k), base.count);
+      const std::int64_t width = pass_.bounded ? most : width_of(base);
+      const core::SamplePlan sample = pass_.bounded ? core::SamplePlan{} : core::plan_grouped_sample(base.count, width);
+      const distance::CandidateLists<float> lists = tensor_candidates(
+          {.product = tensor::fp16_product(state_.fp16->rows(first, count), base.fp16->rows(base.first, base.count),
+                                           base.fp16->bias(base.first)),
+           .sample = sample,
+           .limits = pass_.bounded ? state_.limits + first : nullptr,
+           .capacity = pass_.bounded ? most : sample.capacity,
+           .select = work_.select,
+           .workspace = *workspace_});
+      rerank({.keys = keys,
+              .lists = lists,
+              .width = width,
+              .bounded = pass_.bounded,
+              .running = lists_from(first),
+              .first_id = static_cast<unsigned>(base.first_id),
+              .left_out = state_.left_out + first});
+      keys_ += count * std::min(width, work_.candidates);
+    }
+  }
+
   // Searches the tile for queries first … first + count − 1. Lists are written last, so that running out of memory
   // before leaves them as they were.
   void search_query_tile(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
     const std::int64_t width = width_of(base);
     const distance::KeyCall<F> keys{state_.queries.exact(first, count), base.store->exact(base.first, base.count),
                                     base.store->dims(), work_.metric, workspace_->stream()};
+    if (uses_tensor_filter()) return search_with_tensor_filter(base, first, count, keys);
     TileCandidates<F> candidates;
     candidates.count = width;
     candidates.first_id = static_cast<unsigned>(base.first_id);

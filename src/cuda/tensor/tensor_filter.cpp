@@ -13,7 +13,7 @@ constexpr std::int64_t kMaxIntegerDims = 8192;
 }  // namespace
 
 bool has_tensor_filter(Element element, std::int64_t dims) {
-  return device_policy().hardware.compute_major == 9 && (element == Element::fp16 || dims <= kMaxIntegerDims);
+  return device_policy().hardware.has_wgmma() && (element == Element::fp16 || dims <= kMaxIntegerDims);
 }
 
 void tensor_filter(const TensorFilterCall& call) {

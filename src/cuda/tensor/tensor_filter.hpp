@@ -8,6 +8,7 @@
 // have no error. With remainders x = x̂ + x̌, both in fp16, it is ⟨x̂,ŷ⟩ + ⟨x̂,y̌⟩ + ⟨x̌,ŷ⟩.
 #pragma once
 
+#include "core/tensor_tiles.hpp"
 #include "cuda/distance/fused_filter.hpp"
 
 namespace kith::KITH_BACKEND::tensor {
@@ -51,7 +52,7 @@ void tensor_filter(const TensorFilterCall& call);
 // The best scores of groups of base points: group g of part p has those points of the p-th part of the base whose index
 // in it is g modulo kGroups, so that neighbors in memory are in different groups.
 struct TensorSampleCall {
-  static constexpr std::int64_t kGroups = 128;
+  static constexpr std::int64_t kGroups = core::kTensorTilePoints;
 
   TensorProduct product;
   std::int64_t parts = 1;

@@ -39,8 +39,8 @@ inline TileWork plan_tile_work(const TensorProduct& product, unsigned consumers,
   work.groups = static_cast<unsigned>(groups);
   work.group_rows = group_rows;
   work.tiles = static_cast<unsigned>(tiles);
-  work.parts =
-      parts > 0 ? static_cast<unsigned>(std::min(parts, tiles)) : best_parts(groups, tiles, multiprocessor_count());
+  work.parts = static_cast<unsigned>(parts > 0 ? std::min(parts, tiles)
+                                               : core::best_parts(groups, tiles, multiprocessor_count()));
   work.row_bytes = row_bytes;
   work.chunks = static_cast<unsigned>(ceil_div(row_bytes, TileShape::kChunk));
   work.remainders = product.base.remainders != nullptr;

@@ -3,8 +3,7 @@
 // those that run at the same time have the same base tiles and other queries, so that tiles come from the cache.
 #pragma once
 
-#include <algorithm>
-
+#include "core/tensor_tiles.hpp"
 #include "cuda/tensor/tensor_filter.hpp"
 
 namespace kith::KITH_BACKEND::tensor {
@@ -12,9 +11,9 @@ namespace kith::KITH_BACKEND::tensor {
 // Shapes that the kernels have in common. A chunk is 128 bytes of each of a tile's rows.
 struct TileShape {
   static constexpr unsigned kMaxConsumers = 4;  // warpgroups that multiply, beside one that works for them
-  static constexpr unsigned kPoints = 128;      // base points of a tile
-  static constexpr unsigned kRows = 64;         // queries of a warpgroup
-  static constexpr unsigned kChunk = 128;       // bytes of a row
+  static constexpr unsigned kPoints = core::kTensorTilePoints;  // base points of a tile
+  static constexpr unsigned kRows = 64;                         // queries of a warpgroup
+  static constexpr unsigned kChunk = 128;                       // bytes of a row
   static constexpr unsigned kBaseBytes = kPoints * kChunk;
   static constexpr unsigned kStep = 32;  // bytes that are multiplied at a time
   static constexpr unsigned kMaxStages = 12;
@@ -82,23 +81,5 @@ struct TileWork {
   __host__ __device__ unsigned query_chunks() const { return remainders ? 2 * chunks : chunks; }
   __host__ __device__ unsigned query_bytes() const { return group_rows * TileShape::kChunk; }  // of a chunk
 };
-
-// Parts of the base that take the least time: with many, starting units, which costs as much as a few tiles, counts;
-// with few, multiprocessors idle at the end.
-inline unsigned best_parts(std::int64_t groups, std::int64_t tiles, std::int64_t blocks) {
-  constexpr std::int64_t kStart = 4;
-  constexpr std::int64_t kMostTiles = 1 << 16;  // a hit's column must fit 24 bits
-  const std::int64_t least = ceil_div(tiles, kMostTiles);
-  const std::int64_t most = std::min(tiles, std::max(least, 16 * blocks / groups + 16));
-  std::int64_t best = least;
-  std::int64_t best_cost = 0;
-  for (std::int64_t parts = least; parts <= most; ++parts) {
-    const std::int64_t cost = ceil_div(groups * parts, blocks) * (ceil_div(tiles, parts) + kStart);
-    if (parts > least && cost >= best_cost) continue;
-    best = parts;
-    best_cost = cost;
-  }
-  return static_cast<unsigned>(best);
-}
 
 }  // namespace kith::KITH_BACKEND::tensor
