@@ -35,7 +35,8 @@ inline std::int64_t sample_parts(std::int64_t queries, std::int64_t samples, std
   constexpr std::int64_t kGroupsOfRank = 16;
   const std::int64_t tiles = (samples + kTensorTilePoints - 1) / kTensorTilePoints;
   const std::int64_t least = std::min(tiles, (kGroupsOfRank * rank + kTensorTilePoints - 1) / kTensorTilePoints);
-  const std::int64_t query_groups = (queries + kTensorSampleQueries - 1) / kTensorSampleQueries;
+  const std::int64_t query_groups =
+      std::max<std::int64_t>(1, (queries + kTensorSampleQueries - 1) / kTensorSampleQueries);
   return best_parts(query_groups, tiles, multiprocessors, least);
 }
 
