@@ -20,7 +20,7 @@ DEVICE_BASE = CORE | {"src/cuda/runtime", "src/cuda/primitives", "src/cuda/point
 DEVICE = CHOICE | DEVICE_BASE | {"src/cuda/distance", "src/cuda/select"}
 SEARCHES = {"src/cuda/brute", "src/cuda/radius", "src/cuda/triangle", "src/cuda/shifted_sort"}
 LIBRARY = CHOICE | {"src/api", "src/cpu", "src/io"}
-DEVICE_LIBRARY = DEVICE | SEARCHES | {"src/cuda/reduce", "src/cuda/graph", "src/cuda/host_data"}
+DEVICE_LIBRARY = DEVICE | SEARCHES | {"src/cuda/tensor", "src/cuda/reduce", "src/cuda/graph", "src/cuda/host_data"}
 
 BENCH_SUITE = CORE | DEVICE_LIBRARY | {"bench/common", "bench/device/harness", "support"}
 
@@ -38,9 +38,10 @@ ALLOWED = {
     "src/cuda/points": DEVICE_BASE,
     "src/cuda/distance": DEVICE_BASE | {"src/plan"},
     "src/cuda/select": DEVICE_BASE | {"src/plan"},
+    "src/cuda/tensor": DEVICE_BASE | {"src/cuda/distance"},
     "src/cuda/reduce": DEVICE,
-    "src/cuda/brute": DEVICE | {"src/cuda/reduce"},
-    "src/cuda/radius": DEVICE | {"src/cuda/reduce"},
+    "src/cuda/brute": DEVICE | {"src/cuda/tensor", "src/cuda/reduce"},
+    "src/cuda/radius": DEVICE | {"src/cuda/brute", "src/cuda/tensor"},
     "src/cuda/triangle": DEVICE | {"src/cuda/reduce"},
     "src/cuda/shifted_sort": DEVICE | {"src/cuda/reduce"},
     "src/cuda/graph": DEVICE,

@@ -30,6 +30,7 @@ void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>
   const auto find = [&](auto& found) {
     with_checked(index_.needs_bias(), RowGaps::closed, link, [&](const PointStore<F>& points) {
       const radius::RadiusWork work{.metric = index_.metric(),
+                                    .fp16 = plan.distance == DistanceStage::fp16,
                                     .expanded = plan.expanded,
                                     .count_only = radii.count_only,
                                     .exclude_self = radii.exclude_self,

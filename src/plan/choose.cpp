@@ -177,7 +177,7 @@ Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const
 
 Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
                       const DataSamples&) {
-  check_radius_options(options, {DistanceStage::register_tiled});
+  check_radius_options(options, {DistanceStage::register_tiled, DistanceStage::fp16});
   Plan plan = plan_device_radius(problem, options, facts);
   plan.peak_bytes = peak_bytes(plan, is_resident(problem, options, facts), facts.policy);
   return plan;

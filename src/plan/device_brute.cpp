@@ -29,18 +29,6 @@ bool can_round_to_fp16(const Problem& problem, core::Form form) {
   return can_multiply(form) && problem.dtype != DType::float64;
 }
 
-// Whether searches of this base may want its fp16, however many queries they have. Sums of small integers are exact
-// in single precision, which no bound on fp16 can match. In few dimensions neighbors lie so close together, beside
-// their distance from the center, that fp16 should seldom tell them apart; where that begins is a guess.
-bool may_use_fp16(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
-  const core::Form form = core::form_of(options.metric);
-  if (!can_round_to_fp16(problem, form)) return false;
-  if (options.distance != DistanceStage::automatic) return options.distance == DistanceStage::fp16;
-  const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
-  const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
-  return problem.dims >= policy.fp16_min_dims && !bounds.is_exact();
-}
-
 // With fewer queries other stages read the points only once too.
 bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   if (stage == DistanceStage::gemm) return can_multiply(core::form_of(options.metric));
@@ -125,19 +113,6 @@ void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
                             plan.budget_bytes, plan.problem.k, plan.problem.base_rows, least_budget(bytes())));
 }
 
-[[noreturn]] void refuse_stage(const Problem& problem, const Options& options) {
-  if (options.method == Method::fused && !can_fuse(options.distance))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("method fused has distance stage register-tiled or fp16; {} was asked for",
-                            to_string(options.distance)));
-  if (can_multiply(core::form_of(options.metric)))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("distance stage {} rounds to half precision; {} has no use of it",
-                            to_string(options.distance), to_string(problem.dtype)));
-  throw Error(ErrorCode::invalid_argument, fmt::format("distance stage {} cannot compute {}: it is no matrix product",
-                                                       to_string(options.distance), to_string(options.metric)));
-}
-
 std::string device_reason(const Plan& plan, bool forced) {
   if (forced) return fmt::format("distance stage {} asked for by name", to_string(plan.distance));
   if (plan.method == Method::fused)
@@ -175,6 +150,31 @@ bool fuses_unrounded(const Plan& plan) {
 }
 
 }  // namespace
+
+// Sums of small integers are exact in single precision, which no bound on fp16 can match. In few dimensions neighbors
+// lie so close together, beside their distance from the center, that fp16 should seldom tell them apart; where that
+// begins is a guess.
+bool may_use_fp16(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
+  const core::Form form = core::form_of(options.metric);
+  if (!can_round_to_fp16(problem, form)) return false;
+  if (options.distance != DistanceStage::automatic) return options.distance == DistanceStage::fp16;
+  const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
+  const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
+  return problem.dims >= policy.fp16_min_dims && !bounds.is_exact();
+}
+
+void refuse_stage(const Problem& problem, const Options& options) {
+  if (options.method == Method::fused && !can_fuse(options.distance))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method fused has distance stage register-tiled or fp16; {} was asked for",
+                            to_string(options.distance)));
+  if (can_multiply(core::form_of(options.metric)))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("distance stage {} rounds to half precision; {} has no use of it",
+                            to_string(options.distance), to_string(problem.dtype)));
+  throw Error(ErrorCode::invalid_argument, fmt::format("distance stage {} cannot compute {}: it is no matrix product",
+                                                       to_string(options.distance), to_string(options.metric)));
+}
 
 double point_bytes(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   const bool directions = core::has_directions(options.metric);

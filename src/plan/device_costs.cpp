@@ -70,15 +70,14 @@ class Model {
 
   double fused(DistanceStage stage) const {
     const double candidates = q_ * room_ * costs_.candidate;
-    double pass = this->pass();
-    if (stage == DistanceStage::fp16)
-      pass = register_tiles() *
-             (costs_.fused_fp16_pair + d_ * costs_.fused_fp16 * (d_ > kFp16Resident ? kFp16Streamed : 1));
-    return kFusedStart * costs_.start + finalists_ + pass + candidates;
+    return kFusedStart * costs_.start + finalists_ + pass(stage) + candidates;
   }
 
   // Scores of all pairs, looked at and forgotten.
-  double pass() const {
+  double pass(DistanceStage stage) const {
+    if (stage == DistanceStage::fp16)
+      return register_tiles() *
+             (costs_.fused_fp16_pair + d_ * costs_.fused_fp16 * (d_ > kFp16Resident ? kFp16Streamed : 1));
     return register_tiles() * (costs_.fused_pair + d_ * steps(form_, expanded_) * costs_.register_tiled);
   }
 
@@ -136,8 +135,8 @@ DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, 
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
 }
 
-double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form) {
-  return facts.profile.start + Model(facts, problem, form, 1).pass();
+double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form, DistanceStage stage) {
+  return facts.profile.start + Model(facts, problem, form, 1).pass(stage);
 }
 
 // Landmarks are compared in registers, as tiles of points are; points of intervals by lanes that each read their own.

@@ -21,7 +21,7 @@ DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, 
                            std::int64_t candidates, FusedWish wish);
 
 // Without the time of the neighbors: how many there are nobody knows.
-double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form);
+double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form, DistanceStage stage);
 
 // Given the fraction of pairs of a query and a point whose distance is computed.
 double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,

@@ -45,9 +45,10 @@ class PeakBytes {
     const std::int64_t pairs = std::min(plan_.query_block * plan_.candidates, std::int64_t{1} << 20);
     const std::int64_t labeled = 2 * (element_ + 8);
     const std::int64_t list = pairs * (8 + element_ + labeled);
+    const bool rounded = plan_.distance == DistanceStage::fp16;
     return points(problem_.queries, form_ == core::Form::squared) + problem_.queries * element_ +
            streamed_base({plan_.distance, plan_.expanded, true}) + tile * (element_ + 4) + list +
-           panels(tile, plan_.base_tile);
+           (rounded ? fp16_points(problem_.queries, false) : panels(tile, plan_.base_tile));
   }
 
   std::int64_t triangle() const {

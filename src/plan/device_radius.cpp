@@ -24,19 +24,32 @@ std::int64_t limit_bytes(const Problem& problem) {
   return core::element_bytes(problem) + 4;
 }
 
+DistanceStage radius_stage(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+  const bool may_round = may_use_fp16(problem, options, facts.policy);
+  const bool has_pass = facts.policy.hardware.has_wgmma();  // only its pass lists pairs
+  if (options.distance != DistanceStage::fp16)
+    return may_round && has_pass ? DistanceStage::fp16 : DistanceStage::register_tiled;
+  if (!may_round) refuse_stage(problem, options);
+  if (!has_pass)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("distance stage fp16 of a radius search needs compute capability 9; the device has {}.{}",
+                            facts.policy.hardware.compute_major, facts.policy.hardware.compute_minor));
+  return DistanceStage::fp16;
+}
+
 }  // namespace
 
 Plan plan_device_radius(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   const core::Form form = core::form_of(options.metric);
   Plan plan = begin_device_plan(problem, options, facts);
   plan.method = Method::brute;
-  plan.distance = DistanceStage::register_tiled;
+  plan.distance = radius_stage(problem, options, facts);
   plan.forced = options.distance != DistanceStage::automatic;
   plan.select = SelectMethod::radius;
-  plan.expanded = form == core::Form::squared && problem.dims >= kExpandFrom;
+  plan.expanded = form == core::Form::squared && (plan.distance == DistanceStage::fp16 || problem.dims >= kExpandFrom);
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.base_tile = points_at_once(problem, options, facts);
-  plan.seconds = radius_seconds(facts, problem, form);
+  plan.seconds = radius_seconds(facts, problem, form, plan.distance);
   plan.reason = "no score need be stored; keys decide what lies near the radius";
 
   constexpr std::int64_t kCounter = 8;

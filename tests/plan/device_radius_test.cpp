@@ -22,14 +22,36 @@ TEST(DeviceRadiusPlan, SaysWhatWillBeDone) {
   const Plan plan = radius_plan(kProblem);
   EXPECT_EQ(plan.backend, Backend::cuda);
   EXPECT_EQ(plan.method, Method::brute);
-  EXPECT_EQ(plan.distance, DistanceStage::register_tiled);
+  EXPECT_EQ(plan.distance, DistanceStage::fp16);
   EXPECT_EQ(plan.select, SelectMethod::radius);
   EXPECT_TRUE(plan.expanded);
   EXPECT_EQ(plan.base_tile, kProblem.base_rows);
   EXPECT_EQ(plan.query_block, kProblem.queries);
-  EXPECT_GT(plan.seconds, 0.01);
+  EXPECT_GT(plan.seconds, 0.001);
   EXPECT_LT(plan.seconds, 1);
   EXPECT_NE(to_string(plan).find("within a radius"), std::string::npos) << plan;
+}
+
+// Products of points that lose something in fp16, on devices that list pairs of them.
+TEST(DeviceRadiusPlan, RoundsToFp16WhereItMay) {
+  using enum DistanceStage;
+  const auto stage = [](MetricKind metric, const Problem& problem, int major = 9, DistanceStage wanted = automatic) {
+    core::DeviceFacts device = test::large_device();
+    device.policy.hardware.compute_major = major;
+    Options options;
+    options.metric = metric;
+    options.distance = wanted;
+    return plan::choose_radius(problem, options, device).distance;
+  };
+  EXPECT_EQ(stage(MetricKind::inner_product, kProblem), fp16);
+  EXPECT_EQ(stage(MetricKind::cosine, {1000, 1, 20, 0, DType::float32}), fp16);
+  EXPECT_EQ(stage(MetricKind::euclidean, {1000, 1, 3, 0, DType::float32}, 9, fp16), fp16);
+  EXPECT_EQ(stage(MetricKind::manhattan, kProblem), register_tiled);
+  EXPECT_EQ(stage(MetricKind::euclidean, {1000, 1, 3, 0, DType::float32}), register_tiled);
+  EXPECT_EQ(stage(MetricKind::euclidean, {1000, 1, 20, 0, DType::float64}), register_tiled);
+  EXPECT_EQ(stage(MetricKind::euclidean, {1000, 1, 20, 0, DType::uint8}), register_tiled);
+  EXPECT_EQ(stage(MetricKind::euclidean, kProblem, 8), register_tiled);
+  EXPECT_EQ(stage(MetricKind::euclidean, kProblem, 9, register_tiled), register_tiled);
 }
 
 TEST(DeviceRadiusPlan, SquaresComeFromProductsWhereTheySaveSomething) {
@@ -78,7 +100,16 @@ TEST(DeviceRadiusPlan, RefusesWhatItDoesNotHave) {
   refused("fused", kProblem, options);
   options.method = Method::brute;
   options.distance = DistanceStage::direct;
-  refused("it has auto, register-tiled", kProblem, options);
+  refused("it has auto, register-tiled, fp16", kProblem, options);
+  options.distance = DistanceStage::fp16;
+  refused("float64 has no use of it", {1000, 10, 20, 0, DType::float64}, options);
+  options.metric = MetricKind::manhattan;
+  refused("no matrix product", kProblem, options);
+  options.metric = MetricKind::euclidean;
+  core::DeviceFacts old = test::large_device();
+  old.policy.hardware.compute_major = 8;
+  EXPECT_TRUE(test::fails_with(ErrorCode::invalid_argument, {"needs compute capability 9", "has 8.0"},
+                               [&] { plan::choose_radius(kProblem, options, old); }));
   options.distance = DistanceStage::register_tiled;
   EXPECT_NO_THROW(radius_plan(kProblem, options));
   refused("2147483648", {std::int64_t{1} << 31, 1, 1, 0, DType::float32}, options);

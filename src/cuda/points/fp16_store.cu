@@ -1,6 +1,8 @@
 // fp16_store.cu: the frame of a base in fp16, and the largest norms of its rows.
 #include "cuda/points/fp16_store.hpp"
 
+#include <cmath>
+
 #include "cuda/runtime/launch.cuh"
 
 namespace kith::KITH_BACKEND::inline points {
@@ -40,6 +42,7 @@ Fp16Frame make_fp16_frame(const PointRows<float>& rows, std::int64_t dims, bool 
   KITH_CUDA(cudaMemcpyAsync(&found, largest, sizeof(found), cudaMemcpyDeviceToHost, stream));
   KITH_CUDA(cudaStreamSynchronize(stream));
   frame.scale = fp16_scale(found);
+  frame.is_finite = std::isfinite(found);
   return frame;
 }
 

@@ -15,6 +15,7 @@ namespace kith::KITH_BACKEND::inline points {
 struct Fp16Frame {
   DeviceBuffer<float> center;  // empty: none
   double scale = 1;
+  bool is_finite = true;  // else rows of the base are not, and scores may be no numbers
 };
 
 // The frame of a base, or of a part of it: points farther out than these saturate, for which their norms account.

@@ -1,7 +1,5 @@
-// radius_hits.cu: a thread takes a query, or a pair.
+// radius_hits.cu: a thread takes a pair.
 #include "cuda/radius/radius_hits.hpp"
-
-#include <limits>
 
 #include "cuda/primitives/matrix_element.cuh"
 #include "cuda/runtime/launch.cuh"
@@ -10,21 +8,6 @@ namespace kith::KITH_BACKEND::radius {
 namespace {
 
 constexpr unsigned kRadiusThreads = 256;
-
-template <class F>
-__global__ void __launch_bounds__(kRadiusThreads)
-    radius_limits_kernel(RadiusLimits<F> radius_limits, std::int64_t queries) {
-  const std::int64_t query = thread_index();
-  if (query >= queries) return;
-  const bool absolute = radius_limits.max_squared_norm != nullptr;
-  const double norm = absolute ? radius_limits.query_square_norms[query] : 0.0;
-  const double max_squared_norm =
-      absolute ? __longlong_as_double(static_cast<long long>(*radius_limits.max_squared_norm)) : 0.0;
-  const double within = radius_limits.bounds.true_limit(radius_limits.radii[query], norm);
-  const F limit = radius_limits.bounds.computed_limit(within, radius_limits.bounds.error(norm, max_squared_norm));
-  // Where squares overflow the limit is NaN: all points pass, and keys decide.
-  radius_limits.limits[query] = limit == limit ? limit : std::numeric_limits<F>::infinity();
-}
 
 template <class F>
 __global__ void __launch_bounds__(kRadiusThreads)
@@ -53,11 +36,6 @@ __global__ void __launch_bounds__(kRadiusThreads) split_hits_kernel(Metric metri
 }  // namespace
 
 template <class F>
-void find_radius_limits(const RadiusLimits<F>& radius_limits, std::int64_t queries, cudaStream_t stream) {
-  launch("radius_limits", radius_limits_kernel<F>, thread_each(queries), stream, radius_limits, queries);
-}
-
-template <class F>
 void label_hits(const KeyedPairs<F>& pairs, const HitRule<F>& rule, std::int64_t queries, unsigned* counts,
                 LabeledKey<OrderOf<F>>* labeled, cudaStream_t stream) {
   launch("label_hits", label_hits_kernel<F>, thread_each(pairs.count), stream, pairs, rule,
@@ -71,7 +49,6 @@ void split_hits(const Metric& metric, const LabeledKey<OrderOf<F>>* hits, std::i
 }
 
 #define KITH_INSTANTIATE(F)                                                                                           \
-  template void find_radius_limits(const RadiusLimits<F>&, std::int64_t, cudaStream_t);                               \
   template void label_hits(const KeyedPairs<F>&, const HitRule<F>&, std::int64_t, unsigned*, LabeledKey<OrderOf<F>>*, \
                            cudaStream_t);                                                                             \
   template void split_hits(const Metric&, const LabeledKey<OrderOf<F>>*, std::int64_t, F*, unsigned*, cudaStream_t);

@@ -1,23 +1,10 @@
-// radius_hits.hpp: the small steps of a radius search: limits of scores, and hits from pairs with exact keys.
+// radius_hits.hpp: the small steps of a radius search, from pairs with exact keys to hits.
 #pragma once
 
-#include "core/score_bounds.hpp"
+#include "core/key.hpp"
 #include "cuda/primitives/device_sort.hpp"
 
 namespace kith::KITH_BACKEND::radius {
-
-// Limits of scores: points of query q with scores above limits[q] have keys above the radius for certain.
-template <class F>
-struct RadiusLimits {
-  core::ScoreBounds<F> bounds;
-  const F* radii = nullptr;                              // keys, one a query
-  const double* query_square_norms = nullptr;            // null where scores have no absolute error
-  const unsigned long long* max_squared_norm = nullptr;  // of the base, as bits; null in the same case
-  F* limits = nullptr;
-};
-
-template <class F>
-void find_radius_limits(const RadiusLimits<F>& radius_limits, std::int64_t queries, cudaStream_t stream);
 
 // Pairs with their keys. Queries and ids count from the first of their tile.
 template <class F>

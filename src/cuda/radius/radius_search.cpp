@@ -6,9 +6,11 @@
 #include <numeric>
 #include <optional>
 
+#include "cuda/brute/bounded_limits.hpp"
 #include "cuda/distance/exact_keys.hpp"
 #include "cuda/distance/fused_filter.hpp"
 #include "cuda/radius/radius_hits.hpp"
+#include "cuda/tensor/tensor_rows.hpp"
 #include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND::radius {
@@ -24,6 +26,8 @@ struct RadiusTuning {
   static constexpr std::int64_t kFirstFraction = 8;
   // A wasted key, of a pair outside the radius, costs as much time as products save over differences for so many pairs.
   static constexpr std::int64_t kWastedKeys = 64;
+  // The same for fp16, which takes a tenth of the time of products.
+  static constexpr std::int64_t kWastedFp16Keys = 48;
 };
 
 // Rows first … first + count − 1 of a tile.
@@ -35,9 +39,10 @@ struct RowRange {
 template <class F>
 class RadiusSearch {
  public:
-  RadiusSearch(const RadiusWork& work, const PointStore<F>& queries, const F* radii, const BaseSource<F>& base,
+  RadiusSearch(const RadiusWork& work, const PointStore<F>& queries, const F* radii, BaseSource<F>& base,
                Workspace& workspace, const RadiusSink<F>& sink)
       : work_(work),
+        squares_(core::form_of(work.metric) == core::Form::squared),
         queries_(queries),
         radii_(radii),
         max_squared_norm_(base.max_squared_norm()),
@@ -47,7 +52,9 @@ class RadiusSearch {
         max_pairs_(work.max_pairs),
         capacity_(std::min(work.max_pairs, RadiusTuning::kFirstPairs)),
         query_tile_(std::min(work.query_tile,
-                             std::max(RadiusTuning::kFirstQueries, queries.count() / RadiusTuning::kFirstFraction))) {}
+                             std::max(RadiusTuning::kFirstQueries, queries.count() / RadiusTuning::kFirstFraction))) {
+    if (work.fp16 && tensor::has_tensor_filter(tensor::Element::fp16, queries.dims())) round_queries(base);
+  }
 
   // Searches one tile of the base for all queries.
   void search_tile(const BaseTile<F>& tile) {
@@ -62,6 +69,15 @@ class RadiusSearch {
   std::int64_t keys() const { return keys_; }
 
  private:
+  // Scores that are no numbers pass no limit, and infinite points make them so.
+  void round_queries(BaseSource<F>& base) {
+    const Fp16Frame& frame = base.fp16_frame();
+    if (!frame.is_finite) return;
+    fp16_.emplace(queries_.count(), queries_.dims(), false, stream());
+    fp16_->prepare(as_floats(queries_.working(0, queries_.count())), frame);
+    fp16_max_norms_ = base.fp16_max_norms();
+  }
+
   // Chooses the next tile of queries, and the capacity of the list, so that the pairs should fit.
   void adapt_tile(double pairs_of_query) {
     const double twice = 2 * std::max(pairs_of_query, 1e-3);
@@ -96,6 +112,10 @@ class RadiusSearch {
         if (passed > capacity_ && capacity_ < max_pairs_) {
           grow_list(passed);
           passed = find_pairs(tile, queries, points);
+        }
+        if (passed > capacity_ && fp16_ && passed > wasted_limit(queries, points)) {
+          fp16_.reset();
+          continue;
         }
         if (passed > capacity_) return std::nullopt;
         return rank_pairs(tile, queries, points, passed);
@@ -136,26 +156,51 @@ class RadiusSearch {
               0,
               workspace_.allocate<unsigned long long>(1)};
     KITH_CUDA(cudaMemsetAsync(pairs_.count, 0, sizeof(unsigned long long), stream()));
-    distance::fused_filter(distance::FilterCall<F, distance::PairList<F>>{
-        queries_.working(queries.first, queries.count), tile.store->working(first, points.count), queries_.dims(),
-        core::form_of(work_.metric), work_.metric.p, expanded_ ? tile.store->bias(first) : nullptr, pairs_,
-        workspace_});
+    if (fp16_) {
+      filter_fp16(*tile.fp16, queries, {first, points.count});
+    } else {
+      distance::fused_filter(distance::FilterCall<F, distance::PairList<F>>{
+          queries_.working(queries.first, queries.count), tile.store->working(first, points.count), queries_.dims(),
+          core::form_of(work_.metric), work_.metric.p, expanded_ ? tile.store->bias(first) : nullptr, pairs_,
+          workspace_});
+    }
     unsigned long long found = 0;
     KITH_CUDA(cudaMemcpyAsync(&found, pairs_.count, sizeof(found), cudaMemcpyDeviceToHost, stream()));
     KITH_CUDA(cudaStreamSynchronize(stream()));
     return static_cast<std::int64_t>(found);
   }
 
+  void filter_fp16(const Fp16Store& base, const RowRange& queries, const RowRange& points) const {
+    if constexpr (std::is_same_v<F, float>)
+      tensor::tensor_filter(
+          {.product = tensor::fp16_product(fp16_->rows(queries.first, queries.count),
+                                           base.rows(points.first, points.count), base.bias(points.first)),
+           .lists = {},
+           .pairs = pairs_,
+           .stream = stream()});
+  }
+
+  // Points of query q with scores above limits[q] have keys above the radius for certain: radii are lists of one key.
   const F* limits_of(const RowRange& queries) {
-    const core::ScoreBounds<F> bounds(work_.metric, queries_.dims(), expanded_, work_.integer_range);
-    RadiusLimits<F> what{bounds, radii_ + queries.first, nullptr, nullptr,
-                         workspace_.allocate<F>(as_size(queries.count))};
-    if (expanded_ || bounds.is_absolute()) {
-      what.query_square_norms = queries_.square_norms(queries.first);
-      what.max_squared_norm = max_squared_norm_;
+    F* const limits = workspace_.allocate<F>(as_size(queries.count));
+    const F* const radii = radii_ + queries.first;
+    if constexpr (std::is_same_v<F, float>) {
+      if (fp16_) {
+        const Fp16Rows rows = fp16_->rows(queries.first, queries.count);
+        brute::bounded_limits({core::ScoreBounds<F>(work_.metric, queries_.dims(), squares_, 0),
+                               core::Fp16Bounds(rows.stride, squares_), radii, 1, nullptr, rows, fp16_max_norms_},
+                              limits, stream());
+        return limits;
+      }
     }
-    find_radius_limits(what, queries.count, stream());
-    return what.limits;
+    const core::ScoreBounds<F> bounds(work_.metric, queries_.dims(), expanded_, work_.integer_range);
+    brute::Certificate<F> certificate{bounds, radii, 1, nullptr, nullptr, nullptr};
+    if (expanded_ || bounds.is_absolute()) {
+      certificate.query_square_norms = queries_.square_norms(queries.first);
+      certificate.max_squared_norm = max_squared_norm_;
+    }
+    brute::bounded_limits(certificate, queries.count, limits, stream());
+    return limits;
   }
 
   // Computes the keys of the listed pairs; sorts and returns those within the radius.
@@ -194,19 +239,36 @@ class RadiusSearch {
       part.ids = pairs_.ids;
     }
     keys_ += found;
-    // Where many keys are wasted, points lie closer together than products can tell.
-    if (found - part.hits > queries.count * points.count / RadiusTuning::kWastedKeys) expanded_ = false;
+    if (found - part.hits > wasted_limit(queries, points)) give_up_scores();
     return part;
+  }
+
+  // Keys that may be wasted before better scores are faster.
+  std::int64_t wasted_limit(const RowRange& queries, const RowRange& points) const {
+    return std::max(queries.count, RadiusTuning::kTileQueries) * points.count /
+           (fp16_ ? RadiusTuning::kWastedFp16Keys : RadiusTuning::kWastedKeys);
+  }
+
+  // Points lie closer together than these scores can tell: fp16 gives way to products, and these to differences.
+  void give_up_scores() {
+    if (fp16_) {
+      fp16_.reset();
+    } else {
+      expanded_ = false;
+    }
   }
 
   cudaStream_t stream() const { return workspace_.stream(); }
 
   const RadiusWork& work_;
+  bool squares_;
   const PointStore<F>& queries_;
   const F* radii_;
   const unsigned long long* max_squared_norm_;
   Workspace& workspace_;
   const RadiusSink<F>& sink_;
+  std::optional<Fp16Store> fp16_;  // the queries, as long as scores are of fp16
+  const Fp16MaxNorms* fp16_max_norms_ = nullptr;
   bool expanded_;
   std::int64_t max_pairs_;
   std::int64_t capacity_;

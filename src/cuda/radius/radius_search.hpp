@@ -1,9 +1,10 @@
 // radius_search.hpp: all points within each query's radius, exact.
-// Idea    for each tile of the base and each tile of the queries: one fused pass (distance/fused_filter.hpp) → one list
-//         of the pairs that scores cannot rule out → their exact keys → those within the radius, sorted by (query, key,
-//         id). The pass also counts pairs beyond the list's capacity: then the list grows, as far as the workspace
-//         allows, or the tile is split and each part passes again. The pairs found so far decide the size of the next
-//         tile. A tile of one query and one point always fits, so the search ends and loses nothing.
+// Idea    for each tile of the base and each tile of the queries: one pass, of tensor cores (tensor/tensor_filter.hpp)
+//         or in working precision (distance/fused_filter.hpp) → one list of the pairs that scores cannot rule out →
+//         their exact keys → those within the radius, sorted by (query, key, id). The pass also counts pairs beyond the
+//         list's capacity: then the list grows, as far as the workspace allows, or the tile is split and each part
+//         passes again. The pairs found so far decide the size of the next tile. A tile of one query and one point
+//         always fits, so the search ends and loses nothing.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@ namespace kith::KITH_BACKEND::radius {
 
 struct RadiusWork {
   Metric metric;
-  bool expanded = false;  // squares from products, as long as few keys are wasted
+  bool fp16 = false;      // scores of points in fp16, as long as few keys are wasted
+  bool expanded = false;  // then squares from products, as long as few keys are wasted
   bool count_only = false;
   bool exclude_self = false;  // queries are the base
   std::int64_t query_tile = 1;

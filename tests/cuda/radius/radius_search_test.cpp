@@ -54,20 +54,30 @@ const Metric kMetrics[] = {MetricKind::sqeuclidean, MetricKind::euclidean,     M
                            MetricKind::correlation, MetricKind::inner_product, MetricKind::hamming,
                            MetricKind::canberra};
 
+// The first scores of a search; those that the metric or the type does not have become the next.
+enum class Scores { differences, products, fp16 };
+
 struct Wanted {
   Metric metric;
   Cuts cuts = kCuts[0];
   bool count_only = false;
   bool self = false;
-  bool expanded = true;
+  Scores scores = Scores::products;
+  bool check_finite = true;
   std::int64_t workspace_bytes = 0;
 };
 
+template <class F>
 Plan plan_for(const Wanted& wanted, const Sizes& sizes) {
+  const core::Form form = core::form_of(wanted.metric);
+  const bool multiplies = form == core::Form::squared || form == core::Form::dot;
   Plan plan;
   plan.problem = {sizes.rows, sizes.queries, sizes.dims, 0, DType::float32};
   plan.metric = wanted.metric;
-  plan.expanded = wanted.expanded && core::form_of(wanted.metric) == core::Form::squared;
+  plan.distance = wanted.scores == Scores::fp16 && multiplies && std::is_same_v<F, float>
+                      ? DistanceStage::fp16
+                      : DistanceStage::register_tiled;
+  plan.expanded = wanted.scores != Scores::differences && form == core::Form::squared;
   plan.query_block = std::min(sizes.queries, wanted.cuts.query_block);
   plan.base_tile = std::min(sizes.rows, wanted.cuts.base_tile);
   plan.candidates = wanted.cuts.candidates;
@@ -154,8 +164,9 @@ void expect_right(const Wanted& wanted, const core::RadiusQuery<F>& request, con
 template <class F>
 RadiusAnswer<F> run(const Wanted& wanted, const PointSet<F>& base, const PointSet<F>& queries,
                     const core::RadiusQuery<F>& request, const ProgressCallback& progress = kNoProgress) {
-  const DeviceIndex<F> index(base.view(), wanted.metric, nullptr, {.resident = wanted.cuts.resident});
-  const Plan plan = plan_for(wanted, {base.rows, queries.rows, base.dims});
+  const DeviceIndex<F> index(base.view(), wanted.metric, nullptr,
+                             {.check_finite = wanted.check_finite, .resident = wanted.cuts.resident});
+  const Plan plan = plan_for<F>(wanted, {base.rows, queries.rows, base.dims});
   RadiusAnswer<F> got;
   got.offsets.resize(static_cast<std::size_t>(queries.rows) + 1);
   RadiusLists<F> lists{got.offsets.data(), {}};
@@ -188,17 +199,17 @@ void expect_oracle(const Wanted& wanted, Cloud kind, const Sizes& sizes, Radii r
 
 TEST_F(DeviceRadius, EveryPairOfParametersMatchesTheOracle) {
   const auto rows = pairwise(
-      {std::size(kMetrics), std::size(kKinds), std::size(kSizes), std::size(kCuts), std::size(kRadii), 2, 2, 2, 2}, 13);
+      {std::size(kMetrics), std::size(kKinds), std::size(kSizes), std::size(kCuts), std::size(kRadii), 2, 2, 3, 2}, 13);
   for (std::size_t i = 0; i < rows.size(); i += under_sanitizer() ? 4 : 1) {
     const std::vector<std::size_t>& row = rows[i];
-    const Wanted wanted{kMetrics[row[0]], kCuts[row[3]], row[5] == 1, row[6] == 1, row[7] == 1};
+    const Wanted wanted{kMetrics[row[0]], kCuts[row[3]], row[5] == 1, row[6] == 1, static_cast<Scores>(row[7])};
     // Lists of a few pairs take many passes.
     const Sizes& sizes = kSizes[wanted.cuts.candidates < 10 ? std::min<std::size_t>(row[2], 2) : row[2]];
     // Powers that are almost equal may have another order on the device.
     const Cloud kind = wanted.metric.kind == MetricKind::minkowski ? Cloud::gaussian : kKinds[row[1]];
     SCOPED_TRACE(testing::Message() << "metric " << row[0] << ", kind " << row[1] << ", sizes " << row[2] << ", cuts "
                                     << row[3] << ", radii " << row[4] << (wanted.count_only ? ", counted" : "")
-                                    << (wanted.self ? ", self" : "") << (wanted.expanded ? ", expanded" : "")
+                                    << (wanted.self ? ", self" : "") << ", scores " << row[7]
                                     << (row[8] == 0 ? ", float" : ", double"));
     set_schedule(i % kSchedules);
     if (row[8] == 0)
@@ -216,6 +227,65 @@ TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
     const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, candidates}};
     expect_oracle<float>(wanted, Cloud::gaussian, sizes, Radii::each, 5);
     expect_oracle<double>(wanted, Cloud::ties, sizes, Radii::each, 5);
+  }
+}
+
+const Metric kProducts[] = {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::cosine, MetricKind::correlation,
+                            MetricKind::inner_product};
+
+// Radii are distances of points, which scores in fp16 alone would put on either side. One query, and several tiles of
+// them, of a base that is there or streamed; lists that are long enough, and such that parts are cut.
+TEST_F(DeviceRadius, Fp16MatchesTheOracle) {
+  constexpr Cuts kSeveral[] = {{true, kAll, kAll, kAll}, {false, 100, 150, 400}, {true, kAll, kAll, 20}};
+  unsigned seed = 0;
+  for (const Metric& metric : kProducts)
+    for (const std::int64_t queries : {1, 300})
+      for (const Cuts& cuts : kSeveral) {
+        SCOPED_TRACE(testing::Message() << "metric " << seed / 6 << ", queries " << queries << ", capacity "
+                                        << cuts.candidates);
+        Wanted wanted{metric, cuts};
+        wanted.scores = Scores::fp16;
+        wanted.self = seed % 4 == 0;
+        wanted.count_only = seed % 5 == 0;
+        set_schedule(seed % kSchedules);
+        expect_oracle<float>(wanted, seed % 3 == 0 ? Cloud::ties : Cloud::gaussian, {400, queries, 24}, Radii::each,
+                             seed);
+        ++seed;
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Where points lie apart, few keys are of pairs outside of the radius.
+TEST_F(DeviceRadius, Fp16WastesFewKeys) {
+  Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, kAll}};
+  wanted.scores = Scores::fp16;
+  const PointSet<float> base = cloud<float>(Cloud::gaussian, 1000, 32, 1);
+  const PointSet<float> queries = cloud<float>(Cloud::gaussian, 70, 32, 2);
+  core::RadiusQuery<float> request;
+  request.keys = {7};
+  request.max_hits = kAll;
+  const RadiusAnswer<float> got = run(wanted, base, queries, request);
+  ASSERT_GT(got.offsets.back(), 1000);
+  EXPECT_LT(got.finalists - got.offsets.back(), got.offsets.back() / 20);
+}
+
+// Infinite rows leave no center, unless they come after the first tile, and an infinite radius reaches them.
+TEST_F(DeviceRadius, Fp16GivesWayWherePointsAreNotFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const bool resident : {true, false}) {
+    Wanted wanted{MetricKind::euclidean, {resident, kAll, 60, kAll}};
+    wanted.scores = Scores::fp16;
+    wanted.check_finite = false;
+    PointSet<float> base = cloud<float>(Cloud::gaussian, 200, 16, 1);
+    base.at(resident ? 3 : 140, 5) = base.at(150, 2) = kInfinity;
+    PointSet<float> queries = cloud<float>(Cloud::gaussian, 9, 16, 2);
+    queries.at(4, 4) = -kInfinity;
+    for (const float radius : {5.0F, kInfinity}) {
+      core::RadiusQuery<float> request;
+      request.keys = {radius};
+      request.max_hits = kAll;
+      expect_right(wanted, request, run(wanted, base, queries, request), truth_of(wanted.metric, base, queries));
+    }
   }
 }
 
@@ -242,17 +312,38 @@ TEST_F(DeviceRadius, NeighborsMayBeOfOneQuery) {
   EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"798"}, [&] { run(wanted, points, points, request); }));
 }
 
-// Products that tell no points apart are given up after the first tile, so that few keys are computed.
-TEST_F(DeviceRadius, DifferencesFollowProductsThatTellNothing) {
-  const Wanted wanted{MetricKind::euclidean, {true, 64, kAll, kAll}};
-  const PointSet<float> points = cloud<float>(Cloud::tight, 640, 16, 1);
+// Scores that tell no points apart are given up after the first tile, so that few keys are computed.
+TEST_F(DeviceRadius, DifferencesFollowScoresThatTellNothing) {
+  for (const Scores scores : {Scores::products, Scores::fp16}) {
+    Wanted wanted{MetricKind::euclidean, {true, 64, kAll, kAll}};
+    wanted.scores = scores;
+    PointSet<float> points = cloud<float>(Cloud::tight, 640, 16, 1);
+    for (std::int64_t c = 0; c < 16; ++c) points.at(0, c) *= -1;  // all others are far from the center too
+    core::RadiusQuery<float> request;
+    request.keys = {1e-3F};
+    request.max_hits = kAll;
+    const RadiusAnswer<float> got = run(wanted, points, points, request);
+    EXPECT_EQ(got.offsets.back(), 640);
+    const std::int64_t wasteful = scores == Scores::fp16 ? 2 : 1;
+    EXPECT_GE(got.finalists, wasteful * 63 * 639);
+    EXPECT_LT(got.finalists, (wasteful + 1) * 63 * 639);
+  }
+}
+
+// A list that overflows with what fp16 lets pass for nothing is not cut: the next scores fit it.
+TEST_F(DeviceRadius, Fp16IsGivenUpBeforeTilesAreCut) {
+  Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, 100}};
+  wanted.scores = Scores::fp16;
+  PointSet<float> points = cloud<float>(Cloud::gaussian, 300, 16, 1);
+  points.at(299, 0) = 1e3F;  // one point far away leaves the others few digits
   core::RadiusQuery<float> request;
-  request.keys = {1e-3F};
+  request.keys = {2};
   request.max_hits = kAll;
-  const RadiusAnswer<float> got = run(wanted, points, points, request);
-  EXPECT_EQ(got.offsets.back(), 640);
-  EXPECT_GE(got.finalists, 64 * 640);
-  EXPECT_LT(got.finalists, 2 * 64 * 640);
+  std::int64_t parts = 0;
+  const RadiusAnswer<float> got = run(wanted, points, points, request, [&](const Progress&) { return ++parts > 0; });
+  EXPECT_EQ(parts, 2);
+  EXPECT_LT(got.finalists, 2 * got.offsets.back());
+  expect_right(wanted, request, got, truth_of(wanted.metric, points, points));
 }
 
 TEST_F(DeviceRadius, ReportsEveryPairAndCanBeGivenUp) {
