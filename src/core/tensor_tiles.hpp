@@ -34,7 +34,9 @@ inline std::int64_t sample_parts(std::int64_t queries, std::int64_t samples, std
                                  std::int64_t multiprocessors) {
   constexpr std::int64_t kGroupsOfRank = 16;
   const std::int64_t tiles = (samples + kTensorTilePoints - 1) / kTensorTilePoints;
-  const std::int64_t least = std::min(tiles, (kGroupsOfRank * rank + kTensorTilePoints - 1) / kTensorTilePoints);
+  const std::int64_t wanted =
+      (kGroupsOfRank * std::max<std::int64_t>(1, rank) + kTensorTilePoints - 1) / kTensorTilePoints;
+  const std::int64_t least = std::max<std::int64_t>(1, std::min(tiles, wanted));
   const std::int64_t query_groups =
       std::max<std::int64_t>(1, (queries + kTensorSampleQueries - 1) / kTensorSampleQueries);
   return best_parts(query_groups, tiles, multiprocessors, least);

@@ -59,15 +59,22 @@ inline TileWork plan_tile_work(const TensorProduct& product, unsigned consumers,
   return work;
 }
 
-template <WgmmaElement kElement>
-void filter_elements(const TensorFilterCall& call) {
-  const TileWork work = plan_tile_work(call.product, FilterShape::kConsumers, 0, true);
-  launch("tensor_filter", tensor_filter_kernel<kElement>,
+template <WgmmaElement kElement, unsigned kCopies>
+void launch_filter(const TensorFilterCall& call, const TileWork& work) {
+  launch("tensor_filter", tensor_filter_kernel<kElement, kCopies>,
          {.blocks = std::min<std::int64_t>(work.units(), multiprocessor_count()),
           .threads = FilterShape::kThreads,
           .shared_bytes = TileMemory::bytes(work)},
          call.stream, chunk_maps(call.product, call.product.queries, work.group_rows),
          chunk_maps(call.product, call.product.base, TileShape::kPoints), work, HitLists{call.lists, call.pairs});
+}
+
+template <WgmmaElement kElement>
+void filter_elements(const TensorFilterCall& call) {
+  const TileWork work = plan_tile_work(call.product, FilterShape::kConsumers, 0, true);
+  if (work.resident && work.copies() == 1) return launch_filter<kElement, 1>(call, work);
+  if (work.resident && work.copies() == 2) return launch_filter<kElement, 2>(call, work);
+  launch_filter<kElement, 0>(call, work);
 }
 
 template <WgmmaElement kElement>

@@ -185,7 +185,7 @@ __device__ __forceinline__ void drain_queues(const TileWork& work, const HitList
       if (consumer >= kConsumers) break;
       finished &= drain_queue<Sum>(work, lists, memory.hits_of<Sum>(consumer), memory.hit_counters[consumer], taken[i]);
     }
-    __nanosleep(100);
+    __nanosleep(500);  // queues hold the hits of several tiles
   }
 }
 

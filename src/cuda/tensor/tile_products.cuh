@@ -7,7 +7,9 @@
 
 namespace kith::KITH_BACKEND::tensor {
 
-template <WgmmaElement kElement>
+// kCopies is the number of copies of a tile where it is 1 or 2 and queries stay, for which there is shorter code; else
+// 0.
+template <WgmmaElement kElement, unsigned kCopies>
 struct TileProducts {
   using Sum = WgmmaSum<kElement>;
   static constexpr unsigned kSums = TileShape::kPoints / 2;  // of a thread
@@ -28,6 +30,33 @@ struct TileProducts {
         first_stage(tile_work.turn(consumer) * tile_work.stages) {}
 
   __device__ __forceinline__ void multiply_tile(Sum (&sums)[kSums]) {
+    if constexpr (kCopies > 0)
+      multiply_all_chunks(sums);
+    else
+      multiply_chunk_by_chunk(sums);
+  }
+
+ private:
+  __device__ __forceinline__ void multiply_all_chunks(Sum (&sums)[kSums]) {
+    unsigned stages[kCopies];
+    KITH_UNROLL
+    for (unsigned& stage : stages) {
+      stage = first_stage + at.stage;
+      mbarrier_wait(&barriers.full[stage], at.parity);
+      at.advance(work.stages);
+    }
+    wgmma_fence(sums);
+    KITH_UNROLL
+    for (unsigned copy = 0; copy < kCopies; ++copy)
+      add_chunk(sums, queries.further(copy * work.query_bytes()), base.further(stages[copy] * TileShape::kBaseBytes),
+                copy > 0);
+    wgmma_commit();
+    wgmma_wait<0>(sums);
+    KITH_UNROLL
+    for (const unsigned stage : stages) release(stage);
+  }
+
+  __device__ __forceinline__ void multiply_chunk_by_chunk(Sum (&sums)[kSums]) {
     unsigned last = 0;
     for (unsigned copy = 0; copy < work.copies(); ++copy) {
       const unsigned stage = first_stage + at.stage;
@@ -36,11 +65,7 @@ struct TileProducts {
       const WgmmaOperand right = base.further(offset);
       mbarrier_wait(&barriers.full[stage], at.parity);
       wgmma_fence(sums);
-      // All steps of a chunk, those beyond a row's end with zeros: with products that depend on a condition, ptxas lets
-      // each wait for the last.
-      KITH_UNROLL
-      for (unsigned step = 0; step < TileShape::kChunk; step += TileShape::kStep)
-        wgmma<kElement>(sums, left.further(step), right.further(step), copy > 0 || step > 0);
+      add_chunk(sums, left, right, copy > 0);
       wgmma_commit();
       wgmma_wait<1>();
       if (copy > 0) release(last);
@@ -51,7 +76,15 @@ struct TileProducts {
     release(last);
   }
 
- private:
+  // All steps of a chunk, those beyond a row's end with zeros: with products that depend on a condition, ptxas lets
+  // each wait for the last.
+  __device__ __forceinline__ static void add_chunk(Sum (&sums)[kSums], WgmmaOperand left, WgmmaOperand right,
+                                                   bool add) {
+    KITH_UNROLL
+    for (unsigned step = 0; step < TileShape::kChunk; step += TileShape::kStep)
+      wgmma<kElement>(sums, left.further(step), right.further(step), add || step > 0);
+  }
+
   __device__ __forceinline__ void release(unsigned stage) const {
     if (lane_id() == 0) mbarrier_arrive(&barriers.empty[stage]);
   }
