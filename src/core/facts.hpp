@@ -59,8 +59,8 @@ struct CpuFacts {
 struct DeviceProfile {
   double multiply = 1 / 23e12;
   double multiply_fp16 = 1 / 450e12;
-  double fused_fp16 = 1 / 180e12;
-  double fused_fp16_pair = 0.54e-12;
+  double fused_fp16 = 1 / 308e12;
+  double fused_fp16_pair = 0.36e-12;
   double register_tiled = 1 / 20e12;
   double fused_pair = 0.4e-12;
   double tiled = 1 / 6.1e12;

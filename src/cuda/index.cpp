@@ -35,6 +35,7 @@ template <Element T>
 plan::IndexFacts DeviceIndex<T>::facts() const {
   const std::lock_guard<std::mutex> lock(making_);
   plan::IndexFacts facts = request_.facts;
+  facts.serves_once = serves_once_;
   if (looked_for_duplicates_) facts.distinct_limit = 0;
   if (distinct_ != nullptr) facts.distinct_rows = distinct_->groups.count;
   constexpr double kLinkBytes = 55e9;  // a second, of PCIe 5

@@ -12,6 +12,7 @@
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/stream.hpp"
+#include "cuda/tensor/tensor_rows.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -145,13 +146,23 @@ class Tuner {
   void measure_fused_fp16(double pairs, std::vector<MeasuredCost>& costs) {
     DeviceBuffer<float> limits(static_cast<std::size_t>(size_.queries), stream_);
     KITH_CUDA(cudaMemsetAsync(limits.data(), 0xFF, limits.size() * sizeof(float), stream_));  // NaN
+    const bool tests_products = tensor::has_tensor_filter(tensor::Element::fp16, size_.many_dims);
     const auto filter = [&](const Fp16Rows& queries, const Fp16Store& base) {
       distance::CandidateLists<float> lists;
       lists.limits = limits.data();
-      distance::fp16_filter({queries, base.rows(0, size_.points), base.bias(0), lists, stream_});
+      const Fp16Rows points = base.rows(0, size_.points);
+      if (tests_products)
+        tensor::tensor_filter({tensor::fp16_product(queries, points, base.bias(0)), lists, {}, stream_});
+      else
+        distance::fp16_filter({queries, points, base.bias(0), lists, stream_});
     };
     const double few = fp16_seconds(size_.few_dims, filter);
     const double many = fp16_seconds(size_.many_dims, filter);
+    if (tests_products) {  // the longer of the two counts, not their sum
+      costs.push_back({"fused_fp16", many / pairs / static_cast<double>(size_.many_dims)});
+      costs.push_back({"fused_fp16_pair", few / pairs});
+      return;
+    }
     const double coordinate = difference(few, pairs * static_cast<double>(size_.few_dims), many,
                                          pairs * static_cast<double>(size_.many_dims));
     costs.push_back({"fused_fp16", coordinate});

@@ -107,14 +107,14 @@ double without_fp16(const Plan& brute) {
 // the search.
 Plan plan_device_by_data(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
                          const IndexFacts& index, const DataSamples& samples) {
-  if (index.distinct_rows > 0) return plan_device_distinct(problem, options, facts, index.distinct_rows);
-  Plan plan = plan_device(problem, options, facts);
+  if (index.distinct_rows > 0) return plan_device_distinct(problem, options, facts, index, index.distinct_rows);
+  Plan plan = plan_device(problem, options, facts, index);
   const double cost = static_cast<double>(facts.policy.duplicates_microseconds) / 1e6;
   if (index.distinct_limit == 0 || !samples.distinct_rows || plan.passes.size() < 2 ||
       cost > kDeviceSampleCostLimit * (plan.seconds + index.bring_seconds))
     return plan;
   const std::int64_t distinct_rows = samples.distinct_rows();
-  return distinct_rows > 0 ? plan_device_distinct(problem, options, facts, distinct_rows) : plan;
+  return distinct_rows > 0 ? plan_device_distinct(problem, options, facts, index, distinct_rows) : plan;
 }
 
 // Points that the triangle inequality tells apart may lie too close together for fp16, whose plan is then slower than

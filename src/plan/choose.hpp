@@ -27,6 +27,7 @@ struct IndexFacts {
   // Device: brute force searches each distinct row once where there are at most so many; 0 where nobody is to look.
   std::int64_t distinct_limit = 0;
   std::int64_t distinct_rows = 0;  // device: those that were found; 0 where there are more, or nobody has looked
+  bool serves_once = false;        // device: what it makes of the base serves this search alone
   double bring_seconds = 0;        // device: for the base's way there, where it is still to go
 };
 

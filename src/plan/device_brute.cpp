@@ -44,7 +44,7 @@ struct RankedStage {
 
 // The fastest first.
 std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
-                                     std::int64_t candidates) {
+                                     const IndexFacts& index, std::int64_t candidates) {
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options, facts.policy);
   std::vector<RankedStage> stages;
@@ -52,6 +52,9 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
                                     DistanceStage::register_tiled, DistanceStage::gemm, DistanceStage::fp16})
     if (is_ranked(stage, problem, options, facts.policy) && (wish != FusedWish::yes || can_fuse(stage)))
       stages.push_back({stage, stage_cost(facts, stage, problem, form, candidates, wish)});
+  if (index.serves_once)
+    for (RankedStage& one : stages)
+      if (one.stage == DistanceStage::fp16) one.cost.seconds += fp16_seconds(facts.profile, problem);
   std::stable_sort(stages.begin(), stages.end(),
                    [](const auto& a, const auto& b) { return a.cost.seconds < b.cost.seconds; });
   return stages;
@@ -227,7 +230,8 @@ std::vector<Plan::Pass> fallback_chain(const Plan& plan, const core::DevicePolic
   return passes;
 }
 
-Plan plan_device(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+Plan plan_device(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
+                 const IndexFacts& index) {
   if (options.method == Method::shifted_sort) return plan_device_shifted_sort(problem, options, facts);
   if (options.method == Method::triangle) return plan_device_triangle(problem, options, facts);
   Plan plan = begin_device_plan(problem, options, facts);
@@ -236,7 +240,7 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   plan.workspace_bytes = plan.budget_bytes / 2;
   plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
 
-  std::vector<RankedStage> stages = rank_stages(facts, problem, options, plan.candidates);
+  std::vector<RankedStage> stages = rank_stages(facts, problem, options, index, plan.candidates);
   plan.forced = options.distance != DistanceStage::automatic;
   const auto chosen = plan.forced ? std::find_if(stages.begin(), stages.end(),
                                                  [&](const auto& one) { return one.stage == options.distance; })
@@ -260,11 +264,11 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
 }
 
 Plan plan_device_distinct(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
-                          std::int64_t distinct_rows) {
+                          const IndexFacts& index, std::int64_t distinct_rows) {
   Problem searched = problem;
   searched.base_rows = distinct_rows;
   searched.k = std::min(problem.k, distinct_rows);
-  Plan plan = plan_device(searched, options, facts);
+  Plan plan = plan_device(searched, options, facts, index);
   plan.problem = problem;
   plan.distinct_rows = distinct_rows;
   plan.reason += fmt::format("; {} of {} rows are distinct: each is searched once", distinct_rows, problem.base_rows);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/sample_plan.hpp"
+#include "core/tensor_tiles.hpp"
 #include "core/triangle_sample.hpp"
 #include "plan/products.hpp"
 
@@ -11,18 +12,22 @@ namespace kith::plan {
 namespace {
 
 // How the kernels divide their work.
-constexpr double kKeyDepth = 128;      // coordinates that keys take at a time
-constexpr double kDirectQueries = 4;   // that share a pass over the base
-constexpr double kTiledSide = 32;      // queries of a tile, and coordinates of a slice
-constexpr double kTileSide = 128;      // queries, and points, of tiles in registers
-constexpr double kGemmQueries = 64;    // and
-constexpr double kGemmDims = 32;       // coordinates that a matrix product takes at least
-constexpr double kStoring = 0.45;      // of a score's cost, which a kernel hides behind its arithmetic
-constexpr double kFp16Resident = 128;  // dimensions with which queries of fp16 stay in shared memory
-constexpr double kFp16Streamed = 1.8;  // how much longer it takes where they do not
+constexpr double kKeyDepth = 128;       // coordinates that keys take at a time
+constexpr double kDirectQueries = 4;    // that share a pass over the base
+constexpr double kTiledSide = 32;       // queries of a tile, and coordinates of a slice
+constexpr double kTileSide = 128;       // queries, and points, of tiles in registers
+constexpr double kGemmQueries = 64;     // and
+constexpr double kGemmDims = 32;        // coordinates that a matrix product takes at least
+constexpr double kStoring = 0.45;       // of a score's cost, which a kernel hides behind its arithmetic
+constexpr double kFp16Resident = 128;   // dimensions with which queries of fp16 stay in shared memory
+constexpr double kFp16Streamed = 1.8;   // how much longer it takes where they do not
+constexpr double kTensorChunk = 64;     // coordinates of fp16 that tensor cores of sm_90 take at a time
+constexpr double kTensorReading = 1.5;  // how much longer reading takes beside products
+constexpr double kTensorListing = 2;    // how much longer a point that passes takes than a place for one
 // Starting a search: all of two-stage's kernels are 1.
 constexpr double kKeysStart = 0.35;
 constexpr double kFusedStart = 1.6;
+constexpr double kTensorStart = 0.9;
 
 // Instructions a coordinate, as long as those of a product.
 double steps(core::Form form, bool expanded) {
@@ -48,6 +53,9 @@ class Model {
  public:
   Model(const core::DeviceFacts& facts, const Problem& problem, core::Form form, std::int64_t candidates)
       : costs_(facts.profile),
+        has_wgmma_(facts.policy.hardware.has_wgmma()),
+        multiprocessors_(static_cast<double>(facts.policy.hardware.multiprocessors)),
+        sample_(core::plan_grouped_sample(problem.base_rows, candidates)),
         busy_tiles_(static_cast<double>(facts.policy.busy_tiles)),
         n_(static_cast<double>(problem.base_rows)),
         q_(static_cast<double>(problem.queries)),
@@ -69,12 +77,26 @@ class Model {
   }
 
   double fused(DistanceStage stage) const {
+    if (stage == DistanceStage::fp16 && has_wgmma_) return tensor_search();
     const double candidates = q_ * room_ * costs_.candidate;
     return kFusedStart * costs_.start + finalists_ + pass(stage) + candidates;
   }
 
+  // Products of fp16 by the tensor cores of sm_90, looked at and forgotten: coordinates cost nothing while scores are
+  // looked at.
+  double tensor_pass() const {
+    const double group = q_ <= 64 ? 64 : q_ <= 128 ? 128 : 256;
+    const double tile = group * static_cast<double>(core::kTensorTilePoints);
+    const double tiles = std::ceil(q_ / group) * std::ceil(n_ / static_cast<double>(core::kTensorTilePoints));
+    const double depth = std::ceil(d_ / kTensorChunk) * kTensorChunk;
+    const double pairs = std::max(tiles, multiprocessors_) * tile;
+    return std::max(kTensorReading * reading() / 2,
+                    pairs * std::max(costs_.fused_fp16_pair, depth * costs_.fused_fp16));
+  }
+
   // Scores of all pairs, looked at and forgotten.
   double pass(DistanceStage stage) const {
+    if (stage == DistanceStage::fp16 && has_wgmma_) return tensor_pass();
     if (stage == DistanceStage::fp16)
       return register_tiles() *
              (costs_.fused_fp16_pair + d_ * costs_.fused_fp16 * (d_ > kFp16Resident ? kFp16Streamed : 1));
@@ -82,6 +104,13 @@ class Model {
   }
 
  private:
+  double tensor_search() const {
+    const double sampled = sample_.rank == 0 ? 0 : 1 / static_cast<double>(sample_.step);
+    const double passing = sample_.rank == 0 ? n_ : static_cast<double>(sample_.rank * sample_.step);
+    return kTensorStart * costs_.start + finalists_ + tensor_pass() * (1 + sampled) +
+           kTensorListing * q_ * passing * costs_.candidate;
+  }
+
   double scoring(DistanceStage stage, double scores) const {
     const double gemm_steps = tiled_pairs(kGemmQueries) * std::max(d_, kGemmDims);
     if (stage == DistanceStage::gemm) return std::max(reading(), gemm_steps * costs_.multiply) + scores;
@@ -109,6 +138,9 @@ class Model {
   double reading() const { return n_ * d_ * 4 * width_ * costs_.read; }
 
   const core::DeviceProfile& costs_;
+  bool has_wgmma_;
+  double multiprocessors_;
+  core::SamplePlan sample_;
   double busy_tiles_;
   double n_;
   double q_;
@@ -133,6 +165,11 @@ DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, 
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;
   const DeviceStageCost fused{model.fused(stage), true};
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
+}
+
+double fp16_seconds(const core::DeviceProfile& costs, const Problem& problem) {
+  constexpr double kBytes = 8;  // a coordinate: read twice and written
+  return costs.start + static_cast<double>(problem.base_rows * problem.dims) * kBytes * costs.read;
 }
 
 double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form, DistanceStage stage) {

@@ -20,6 +20,9 @@ enum class FusedWish { no, yes, either };
 DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
                            std::int64_t candidates, FusedWish wish);
 
+// To round the base to fp16, which an index does once.
+double fp16_seconds(const core::DeviceProfile& costs, const Problem& problem);
+
 // Without the time of the neighbors: how many there are nobody knows.
 double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form, DistanceStage stage);
 

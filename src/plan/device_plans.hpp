@@ -28,11 +28,12 @@ std::int64_t points_at_once(const Problem& problem, const Options& options, cons
 Plan begin_device_plan(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
 
 // By the method that was asked for; automatic is two-stage or fused here, since only the data can tell of another.
-Plan plan_device(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+Plan plan_device(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
+                 const IndexFacts& index = {});
 
 // Brute force where only so many rows differ: a plan for these, of the problem that was asked for.
 Plan plan_device_distinct(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
-                          std::int64_t distinct_rows);
+                          const IndexFacts& index, std::int64_t distinct_rows);
 
 // IndexFacts::distinct_limit: half of the rows at most, and their copy must fit beside the base.
 std::int64_t distinct_limit(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
