@@ -164,6 +164,9 @@ DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, 
   const DeviceStageCost stored{model.two_stage(stage), false};
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;
   const DeviceStageCost fused{model.fused(stage), true};
+  // For fewer queries the matrix product of fp16 takes longer than to read the points.
+  constexpr std::int64_t kStoredQueries = 32;
+  if (stage == DistanceStage::fp16 && problem.queries < kStoredQueries) return fused;
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
 }
 
