@@ -53,11 +53,11 @@ __device__ __forceinline__ void load_limits(const TileWork& work, const float* l
                                                 : Nearness<Sum>::most();
 }
 
-template <WgmmaElement kElement, unsigned kCopies>
+template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps>
 __device__ __forceinline__ void filter_tiles(const TileWork& work, const float* limits_of_queries,
                                              const TileMemory& memory, const TileBarriers& barriers,
                                              unsigned consumer) {
-  using Products = TileProducts<kElement, kCopies>;
+  using Products = TileProducts<kElement, kCopies, kSteps>;
   using Sum = typename Products::Sum;
   const HitFilter<Sum> filter{memory.hits_of<Sum>(consumer), memory.hit_counters[consumer]};
   const unsigned first_bias = work.turn(consumer) * work.bias_stages();
@@ -88,7 +88,7 @@ __device__ __forceinline__ void filter_tiles(const TileWork& work, const float* 
   if (lane_id() == 0) atomicAdd(&memory.hit_counters[consumer].finished, 1U);
 }
 
-template <WgmmaElement kElement, unsigned kCopies>
+template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps>
 __global__ void __launch_bounds__(FilterShape::kThreads, 1)
     tensor_filter_kernel(const __grid_constant__ ChunkMaps queries_map, const __grid_constant__ ChunkMaps base_map,
                          const TileWork work, const HitLists lists) {
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads, 1)
     }
   } else {
     raise_register_limit<FilterShape::kManyRegisters>();
-    filter_tiles<kElement, kCopies>(work, lists.limits(), memory, barriers, role - 1);
+    filter_tiles<kElement, kCopies, kSteps>(work, lists.limits(), memory, barriers, role - 1);
   }
 }
 
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads, 1)
 template <WgmmaElement kElement>
 __device__ __forceinline__ void find_best(const TileWork& work, float* best, const TileMemory& memory,
                                           const TileBarriers& barriers, unsigned consumer) {
-  using Products = TileProducts<kElement, 0>;
+  using Products = TileProducts<kElement, 0, TileShape::kSteps>;
   using Sum = typename Products::Sum;
   const unsigned first_row = work.first_row(consumer);
   const unsigned first_bias = work.turn(consumer) * work.bias_stages();

@@ -59,9 +59,9 @@ inline TileWork plan_tile_work(const TensorProduct& product, unsigned consumers,
   return work;
 }
 
-template <WgmmaElement kElement, unsigned kCopies>
+template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps = TileShape::kSteps>
 void launch_filter(const TensorFilterCall& call, const TileWork& work) {
-  launch("tensor_filter", tensor_filter_kernel<kElement, kCopies>,
+  launch("tensor_filter", tensor_filter_kernel<kElement, kCopies, kSteps>,
          {.blocks = std::min<std::int64_t>(work.units(), multiprocessor_count()),
           .threads = FilterShape::kThreads,
           .shared_bytes = TileMemory::bytes(work)},
@@ -72,7 +72,11 @@ void launch_filter(const TensorFilterCall& call, const TileWork& work) {
 template <WgmmaElement kElement>
 void filter_elements(const TensorFilterCall& call) {
   const TileWork work = plan_tile_work(call.product, FilterShape::kConsumers, 0, true);
-  if (work.resident && work.copies() == 1) return launch_filter<kElement, 1>(call, work);
+  if (work.resident && work.copies() == 1) {
+    if (work.row_bytes <= TileShape::kStep) return launch_filter<kElement, 1, 1>(call, work);
+    if (work.row_bytes <= 2 * TileShape::kStep) return launch_filter<kElement, 1, 2>(call, work);
+    return launch_filter<kElement, 1>(call, work);
+  }
   if (work.resident && work.copies() == 2) return launch_filter<kElement, 2>(call, work);
   launch_filter<kElement, 0>(call, work);
 }

@@ -8,8 +8,10 @@
 namespace kith::KITH_BACKEND::tensor {
 
 // kCopies is the number of copies of a tile where it is 1 or 2 and queries stay, for which there is shorter code; else
-// 0.
-template <WgmmaElement kElement, unsigned kCopies>
+// 0. kSteps are those of a chunk: all of them, but where a row has one chunk and less than all of it. What a row lacks
+// is zeros. They are known to the compiler: with products that depend on a condition, ptxas lets each wait for the
+// last.
+template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps>
 struct TileProducts {
   using Sum = WgmmaSum<kElement>;
   static constexpr unsigned kSums = TileShape::kPoints / 2;  // of a thread
@@ -76,13 +78,12 @@ struct TileProducts {
     release(last);
   }
 
-  // All steps of a chunk, those beyond a row's end with zeros: with products that depend on a condition, ptxas lets
-  // each wait for the last.
   __device__ __forceinline__ static void add_chunk(Sum (&sums)[kSums], WgmmaOperand left, WgmmaOperand right,
                                                    bool add) {
     KITH_UNROLL
-    for (unsigned step = 0; step < TileShape::kChunk; step += TileShape::kStep)
-      wgmma<kElement>(sums, left.further(step), right.further(step), add || step > 0);
+    for (unsigned step = 0; step < kSteps; ++step)
+      wgmma<kElement>(sums, left.further(step * TileShape::kStep), right.further(step * TileShape::kStep),
+                      add || step > 0);
   }
 
   __device__ __forceinline__ void release(unsigned stage) const {

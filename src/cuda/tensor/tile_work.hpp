@@ -16,6 +16,7 @@ struct TileShape {
   static constexpr unsigned kChunk = 128;                       // bytes of a row
   static constexpr unsigned kBaseBytes = kPoints * kChunk;
   static constexpr unsigned kStep = 32;  // bytes that are multiplied at a time
+  static constexpr unsigned kSteps = kChunk / kStep;
   static constexpr unsigned kMaxStages = 12;
   static constexpr unsigned kBiasStages = 12;   // tiles
   static constexpr unsigned kHits = 8;          // sums of a record of hits
