@@ -70,11 +70,11 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   template <class Use>
   auto with_base(const Plan& plan, cudaStream_t stream, Use use) const {
     if (plan.distinct_rows > 0) {
-      ResidentBase<F> distinct(distinct_->points, distinct_->fp16);
+      ResidentBase<F> distinct(distinct_->points, distinct_->fp16, &distinct_->bytes);
       return use(distinct);
     }
     if (store_) {
-      ResidentBase<F> resident(*store_, fp16_);
+      ResidentBase<F> resident(*store_, fp16_, &bytes_);
       return use(resident);
     }
     host_data::StreamedBase<T> streamed(base(), metric(), needs_bias(), plan.base_tile, stream);
@@ -89,6 +89,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
     RowGroups groups;
     PointStore<F> points;  // the first row of each group
     CachedFp16 fp16;
+    CachedBytes bytes{byte_type_of<T>()};
   };
 
   void make_base() const;
@@ -104,6 +105,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   mutable double integer_range_ = core::range_of_type<T>();
   mutable std::optional<PointStore<F>> store_;
   mutable CachedFp16 fp16_;
+  mutable CachedBytes bytes_{byte_type_of<T>()};
   mutable bool looked_for_duplicates_ = false;
   mutable std::unique_ptr<DistinctRows> distinct_;
   mutable brute::PassHistory history_;

@@ -182,7 +182,7 @@ void refuse_stage(const Problem& problem, const Options& options) {
 double point_bytes(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   const bool directions = core::has_directions(options.metric);
   const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
-  const std::int64_t fp16 = may_use_fp16(problem, options, policy) ? 2 * padded_dims + 28 : 0;
+  const std::int64_t fp16 = may_use_fp16(problem, options, policy) ? 2 * padded_dims + 44 : 0;
   return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
 }
 

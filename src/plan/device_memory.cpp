@@ -88,7 +88,7 @@ class PeakBytes {
 
   // Fp16Store.
   std::int64_t fp16_points(std::int64_t count, bool bias) const {
-    constexpr std::int64_t kNorms = 24;
+    constexpr std::int64_t kNorms = 40;
     return count * (2 * round_up(problem_.dims, 8) + kNorms + (bias ? 4 : 0));
   }
 

@@ -9,8 +9,8 @@ namespace kith::KITH_BACKEND::brute {
 
 struct Fp16Certificate {
   core::ScoreBounds<float> bounds;  // from keys to true scores; `fp16` has the errors
-  core::Fp16Bounds fp16;
-  const float* keys = nullptr;  // the lists, sorted rows of k
+  core::Fp16Bounds fp16;            // with remainders or without, as the scores
+  const float* keys = nullptr;      // the lists, sorted rows of k
   std::int64_t k = 0;
   const float* left_out = nullptr;
   Fp16Rows queries;

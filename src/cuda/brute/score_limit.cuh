@@ -35,7 +35,8 @@ __device__ F score_limit(const Certificate<F>& certificate, std::int64_t query) 
 __device__ inline float score_limit(const Fp16Certificate& certificate, std::int64_t query) {
   const core::Fp16Norms x = certificate.queries.norms[query];
   const Fp16MaxNorms& max_norms = *certificate.max_norms;
-  const core::Fp16Norms y{norm_of(max_norms.exact), norm_of(max_norms.rounded), norm_of(max_norms.lost)};
+  const core::Fp16Norms y{norm_of(max_norms.exact), norm_of(max_norms.rounded), norm_of(max_norms.lost),
+                          norm_of(max_norms.remainder), norm_of(max_norms.split_lost)};
   // Points are centered, so the query's norm must be that of the centered query; a lower bound of it raises the limit.
   const double limit = certificate.bounds.true_limit(kth_key(certificate, query), certificate.fp16.square_below(x));
   return certificate.bounds.computed_limit(limit, certificate.fp16.error(x, y));

@@ -67,21 +67,27 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
   }
 
   // From the first tile.
-  const Fp16Frame& fp16_frame() override {
-    if (frame_) return *frame_;
-    fill(0, capacity_);
-    Slot& slot = slots_[0];
-    prepare(slot);
-    frame_.emplace(make_fp16_frame(as_floats(slot.store->working(0, slot.count)), base_.cols, bias_, compute_));
-    fp16_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, compute_);
-    KITH_CUDA(cudaMemsetAsync(fp16_max_norms_.data(), 0, sizeof(Fp16MaxNorms), compute_));
+  const Fp16Frame& fp16_frame(bool remainders) override {
+    if (frame_ && remainders_ == remainders) return *frame_;
+    if (!frame_) make_frame();
+    remainders_ = remainders;
     for (Slot& each : slots_) {
-      each.fp16.emplace(capacity_, base_.cols, bias_, compute_, fp16_max_norms_.data());
+      each.fp16.reset();
+      each.fp16.emplace(capacity_, base_.cols, bias_, compute_, fp16_max_norms_.data(), remainders);
       each.is_prepared = false;
     }
     return *frame_;
   }
   const Fp16MaxNorms* fp16_max_norms() const override { return fp16_max_norms_.data(); }
+
+  ByteType use_bytes() override {
+    for (Slot& slot : slots_) {
+      if (slot.bytes) continue;
+      slot.bytes.emplace(capacity_, base_.cols, byte_type_of<T>(), compute_);
+      slot.is_prepared = false;
+    }
+    return byte_type_of<T>();
+  }
 
  private:
   static constexpr std::int64_t kSlots = 2;
@@ -91,12 +97,22 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
     bool is_prepared = false;
     std::optional<PointStore<F>> store;
     std::optional<Fp16Store> fp16;
+    std::optional<ByteStore> bytes;
     Event arrived;
     Event searched;
   };
 
   Slot& slot_of(std::int64_t first, std::int64_t most) {
     return slots_[static_cast<std::size_t>(first / most % kSlots)];
+  }
+
+  void make_frame() {
+    fill(0, capacity_);
+    Slot& slot = slots_[0];
+    prepare(slot);
+    frame_.emplace(make_fp16_frame(as_floats(slot.store->working(0, slot.count)), base_.cols, bias_, compute_));
+    fp16_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, compute_);
+    KITH_CUDA(cudaMemsetAsync(fp16_max_norms_.data(), 0, sizeof(Fp16MaxNorms), compute_));
   }
 
   // The tile from `first` on is on its way, in its slot, when the slot's last one has been searched.
@@ -119,12 +135,14 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
     slot.arrived.wait_on(compute_);
     slot.store->prepare(slot.count);
     if (slot.fp16) slot.fp16->prepare(as_floats(slot.store->working(0, slot.count)), *frame_);
+    if (slot.bytes) slot.bytes->prepare(as_floats(slot.store->working(0, slot.count)));
     slot.is_prepared = true;
   }
 
   void search(Slot& slot, const std::function<void(const BaseTile<F>&)>& use) {
     prepare(slot);
-    use({&*slot.store, 0, slot.count, slot.first, slot.fp16 ? &*slot.fp16 : nullptr});
+    use({&*slot.store, 0, slot.count, slot.first, slot.fp16 ? &*slot.fp16 : nullptr,
+         slot.bytes ? &*slot.bytes : nullptr});
     slot.searched.record(compute_);
   }
 
@@ -136,6 +154,7 @@ class StreamedBase final : public BaseSource<DistanceOf<T>> {
   Stream uploads_;
   DeviceBuffer<unsigned long long> max_squared_norm_;
   std::optional<Fp16Frame> frame_;
+  bool remainders_ = false;
   DeviceBuffer<Fp16MaxNorms> fp16_max_norms_;
   Staging staging_;
   std::array<Slot, kSlots> slots_;

@@ -88,26 +88,30 @@ __global__ void round_rows_kernel(PointRows<float> rows, std::int64_t dims, cons
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kFp16Warps + warp_id();
   if (row >= rows.count) return;
   const float* const point = rows.data + row * rows.stride;
-  Fp16* const fp16 = output.data + row * output.stride;
   const double unscale = 1 / output.scale;
-  double exact = 0;
-  double rounded = 0;
-  double lost = 0;
+  core::Fp16Norms squares;
   for (std::int64_t c = lane_id(); c < output.stride; c += kWarp) {
     const double x = c < dims ? centered(point, center, c) : 0.0;
-    const Fp16 rounded_x = rounded_to_fp16(x * output.scale);
-    const double restored = static_cast<double>(float_of(rounded_x)) * unscale;
-    fp16[c] = rounded_x;
-    exact += x * x;
-    rounded += restored * restored;
-    lost += (x - restored) * (x - restored);
+    const Fp16 fp16 = rounded_to_fp16(x * output.scale);
+    const auto scaled = static_cast<double>(float_of(fp16));
+    const Fp16 fp16_remainder = rounded_to_fp16(x * output.scale - scaled);
+    if (output.data != nullptr) output.data[row * output.stride + c] = fp16;
+    if (output.remainders != nullptr) output.remainders[row * output.stride + c] = fp16_remainder;
+    const double rounded = scaled * unscale;
+    const double remainder = static_cast<double>(float_of(fp16_remainder)) * unscale;
+    const double lost = x - rounded;
+    const double split_lost = x - (rounded + remainder);
+    squares.exact += x * x;
+    squares.rounded += rounded * rounded;
+    squares.lost += lost * lost;
+    squares.remainder += remainder * remainder;
+    squares.split_lost += split_lost * split_lost;
   }
-  exact = warp_sum(exact);
-  rounded = warp_sum(rounded);
-  lost = warp_sum(lost);
+  squares = {warp_sum(squares.exact), warp_sum(squares.rounded), warp_sum(squares.lost), warp_sum(squares.remainder),
+             warp_sum(squares.split_lost)};
   if (lane_id() > 0) return;
-  output.norms[row] = core::fp16_norms(exact, rounded, lost, dims);
-  if (square_norms != nullptr) square_norms[row] = static_cast<float>(exact);
+  if (output.norms != nullptr) output.norms[row] = core::fp16_norms(squares, dims);
+  if (square_norms != nullptr) square_norms[row] = static_cast<float>(squares.exact);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // fp16_rows.hpp: points rounded to fp16, for scores at the speed of tensor cores; the rounding error of each row is
-// measured with it (core/fp16_bounds.hpp).
+// measured with it (core/fp16_bounds.hpp). What rounding leaves may be rounded to fp16 once more: with these remainders
+// three products have twice the digits.
 //
 //   column_means, largest_magnitude → fp16_scale → round_rows, of the base and of the queries with the base's center
 //   distance/ fp16_gemm_scores → scores, each within Fp16Bounds::error of the true one
@@ -24,9 +25,15 @@ struct Fp16Rows {
   std::int64_t count = 0;
   std::int64_t stride = 0;  // fp16_stride(dims), or more in a base
   double scale = 1;
+  Fp16* remainders = nullptr;  // fp16(scale · (x − center) − data), laid out as data; null: none
 
   Fp16Rows part(std::int64_t first, std::int64_t rows) const {
-    return {data + first * stride, norms + first, rows, stride, scale};
+    return {data + first * stride,
+            norms + first,
+            rows,
+            stride,
+            scale,
+            remainders == nullptr ? nullptr : remainders + first * stride};
   }
 };
 
@@ -41,8 +48,8 @@ void largest_magnitude(const PointRows<float>& rows, std::int64_t dims, const fl
 // queries may be 16 times as far from the center as the base, and loses digits below 2^-14.
 double fp16_scale(float largest);
 
-// Writes data and norms of `output`, whose scale is given; also ‖x − center‖² rounded to float where `square_norms` is
-// not null. Coordinates beyond the range of fp16 become its largest value; the norms account for it.
+// Writes data, remainders and norms of `output`, whose scale is given, and ‖x − center‖² rounded to float: those of
+// them that are not null. Coordinates beyond the range of fp16 become its largest value; the norms account for it.
 void round_rows(const PointRows<float>& rows, std::int64_t dims, const float* center, const Fp16Rows& output,
                 float* square_norms, cudaStream_t stream);
 

@@ -25,6 +25,8 @@ __global__ void __launch_bounds__(kNormThreads)
   atomic_max_of_warp(mine.exact, &max_norms->exact);
   atomic_max_of_warp(mine.rounded, &max_norms->rounded);
   atomic_max_of_warp(mine.lost, &max_norms->lost);
+  atomic_max_of_warp(mine.remainder, &max_norms->remainder);
+  atomic_max_of_warp(mine.split_lost, &max_norms->split_lost);
 }
 
 }  // namespace
@@ -46,12 +48,15 @@ Fp16Frame make_fp16_frame(const PointRows<float>& rows, std::int64_t dims, bool 
   return frame;
 }
 
-Fp16Store::Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaStream_t stream, Fp16MaxNorms* max_norms)
+Fp16Store::Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaStream_t stream, Fp16MaxNorms* max_norms,
+                     bool remainders)
     : dims_(dims),
       stream_(stream),
       fp16_(as_size(capacity * fp16_stride(dims)), stream),
+      remainders_(remainders ? as_size(capacity * fp16_stride(dims)) : 0, stream),
       norms_(as_size(capacity), stream),
-      bias_(bias ? as_size(capacity) : 0, stream),
+      own_bias_(bias ? as_size(capacity) : 0, stream),
+      bias_(own_bias_.data()),
       max_norms_(max_norms) {
   if (max_norms_ == nullptr) {
     own_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, stream);
@@ -60,10 +65,25 @@ Fp16Store::Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaSt
   }
 }
 
+Fp16Store::Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, const Fp16Frame& frame,
+                     cudaStream_t stream)
+    : dims_(rounded.dims_),
+      stream_(stream),
+      remainders_(as_size(rows.count * fp16_stride(dims_)), stream),
+      bias_(rounded.bias_),
+      max_norms_(rounded.max_norms_),
+      rows_(rounded.rows_) {
+  rows_.remainders = remainders_.data();
+  Fp16Rows output = rows_;
+  output.data = nullptr;
+  output.norms = nullptr;
+  if (rows.count > 0) round_rows(rows, dims_, frame.center.data(), output, nullptr, stream_);
+}
+
 void Fp16Store::prepare(const PointRows<float>& rows, const Fp16Frame& frame) {
-  rows_ = {fp16_.data(), norms_.data(), rows.count, fp16_stride(dims_), frame.scale};
+  rows_ = {fp16_.data(), norms_.data(), rows.count, fp16_stride(dims_), frame.scale, remainders_.data()};
   if (rows.count == 0) return;
-  round_rows(rows, dims_, frame.center.data(), rows_, bias_.data(), stream_);
+  round_rows(rows, dims_, frame.center.data(), rows_, own_bias_.data(), stream_);
   launch("fp16_max_norms", fp16_max_norms_kernel,
          {.blocks = ceil_div(rows.count, kNormThreads), .threads = kNormThreads}, stream_, norms_.data(), rows.count,
          max_norms_);

@@ -27,14 +27,19 @@ struct Fp16MaxNorms {
   unsigned long long exact = 0;
   unsigned long long rounded = 0;
   unsigned long long lost = 0;
+  unsigned long long remainder = 0;
+  unsigned long long split_lost = 0;
 };
 
 class Fp16Store {
  public:
   // Allocates `capacity` points. `bias`: squared norms of the centered points too. Stores that share a set of points
-  // may share max_norms.
-  Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaStream_t stream,
-            Fp16MaxNorms* max_norms = nullptr);
+  // may share max_norms. `remainders`: what rounding leaves too, in as much memory again.
+  Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaStream_t stream, Fp16MaxNorms* max_norms = nullptr,
+            bool remainders = false);
+  // The points of `rounded`, which lends all but the remainders; `rows` and `frame` are those that it was
+  // prepared with.
+  Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, const Fp16Frame& frame, cudaStream_t stream);
 
   // Rounds all points of `rows`, at most as many as the capacity.
   void prepare(const PointRows<float>& rows, const Fp16Frame& frame);
@@ -42,7 +47,7 @@ class Fp16Store {
   // Points first … first + count − 1.
   Fp16Rows rows(std::int64_t first, std::int64_t count) const { return rows_.part(first, count); }
   // Null unless the constructor asked for it.
-  const float* bias(std::int64_t first) const { return bias_.size() == 0 ? nullptr : bias_.data() + first; }
+  const float* bias(std::int64_t first) const { return bias_ == nullptr ? nullptr : bias_ + first; }
   // The largest norms of all points prepared so far, on the device.
   const Fp16MaxNorms* max_norms() const { return max_norms_; }
 
@@ -50,8 +55,10 @@ class Fp16Store {
   std::int64_t dims_;
   cudaStream_t stream_;
   DeviceBuffer<Fp16> fp16_;
+  DeviceBuffer<Fp16> remainders_;
   DeviceBuffer<core::Fp16Norms> norms_;
-  DeviceBuffer<float> bias_;
+  DeviceBuffer<float> own_bias_;
+  const float* bias_ = nullptr;
   DeviceBuffer<Fp16MaxNorms> own_max_norms_;
   Fp16MaxNorms* max_norms_ = nullptr;
   Fp16Rows rows_;
@@ -69,7 +76,8 @@ struct Fp16Base {
   Fp16Store store;
 };
 
-// The base of an index in fp16, made by the first search that needs it. Thread-safe.
+// The base of an index in fp16, made by the first search that needs it; remainders by the first that needs them.
+// Thread-safe.
 class CachedFp16 {
  public:
   // Ready when this returns. The points, which are on the device already, must be the same at every call.
@@ -81,10 +89,22 @@ class CachedFp16 {
     return *base_;
   }
 
+  // The same points with remainders, in the frame of get().
+  const Fp16Store& with_remainders(const PointRows<float>& rows, std::int64_t dims, bool squares) {
+    const Fp16Base& base = get(rows, dims, squares);
+    std::call_once(split_made_, [&] {
+      split_.emplace(base.store, rows, base.frame, stream_);
+      stream_.synchronize();
+    });
+    return *split_;
+  }
+
  private:
   Stream stream_;
   std::once_flag made_;
+  std::once_flag split_made_;
   std::optional<Fp16Base> base_;
+  std::optional<Fp16Store> split_;  // borrows from base_
 };
 
 // Only floats are rounded to fp16; no plan asks for that of doubles.

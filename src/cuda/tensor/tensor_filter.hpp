@@ -5,7 +5,7 @@
 //   score of query x and base point y = bias(y) + factor · ⟨x, y⟩
 //
 // ⟨x, y⟩ is the product of the points as they are stored: in fp16 with sums in float, or in 8-bit integers, whose sums
-// have no error. With remainders x = x̂ + x̌, both in fp16, it is ⟨x̂,ŷ⟩ + ⟨x̂,y̌⟩ + ⟨x̌,ŷ⟩.
+// have no error. With remainders x = x̂ + x̌, both in fp16, it is ⟨x̂,y̌⟩ + ⟨x̌,ŷ⟩ + ⟨x̂,ŷ⟩, in this order.
 #pragma once
 
 #include "core/tensor_tiles.hpp"

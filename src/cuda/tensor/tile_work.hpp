@@ -66,7 +66,8 @@ struct TileWork {
   }
 
   // Copies of chunks that a tile takes, and what the i-th of them multiplies: without remainders chunk i of both; with
-  // them the chunks c of x̂ŷ, x̂y̌ and x̌ŷ (tensor_filter.hpp), those of remainders counted from `chunks` on.
+  // them all chunks of x̂y̌, then of x̌ŷ, then of x̂ŷ (tensor_filter.hpp), those of remainders counted from `chunks` on.
+  // Small products come first, where they lose no digits to large sums (core/fp16_bounds.hpp relies on it).
   __host__ __device__ unsigned copies() const { return remainders ? 3 * chunks : chunks; }
   struct ChunkPair {
     unsigned query;
@@ -74,9 +75,9 @@ struct TileWork {
   };
   __device__ ChunkPair pair(unsigned copy) const {
     if (!remainders) return {copy, copy};
-    const unsigned chunk = copy / 3;
-    const unsigned product = copy % 3;
-    return {product == 2 ? chunks + chunk : chunk, product == 1 ? chunks + chunk : chunk};
+    const unsigned product = copy < chunks ? 0 : copy < 2 * chunks ? 1 : 2;
+    const unsigned chunk = copy - product * chunks;
+    return {product == 1 ? chunks + chunk : chunk, product == 0 ? chunks + chunk : chunk};
   }
   // Chunks of the queries that stay.
   __host__ __device__ unsigned query_chunks() const { return remainders ? 2 * chunks : chunks; }

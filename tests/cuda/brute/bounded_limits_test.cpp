@@ -5,6 +5,7 @@
 
 #include "cuda/brute/rerank.hpp"
 #include "cuda/points/point_store.hpp"
+#include "cuda/tensor/tensor_rows.hpp"
 #include "device_test.hpp"
 #include "point_set.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::int64_t kDims = 20;
 constexpr std::int64_t kK = 7;
 
 // How scores are computed.
-enum class Stage { differences, products, fp16 };
+enum class Stage { differences, products, fp16, split_fp16 };
 
 device::PointStore<float> stored(const PointSet<float>& points, const Metric& metric, cudaStream_t stream) {
   device::PointStore<float> store(points.rows, points.dims, metric, true, stream);
@@ -40,7 +41,8 @@ class Pass {
         base_(stored(base, metric, stream_)),
         queries_(stored(queries, metric, stream_)),
         base_fp16_(base_.working(0, kPoints), kDims, squares_, stream_),
-        queries_fp16_(kQueries, kDims, false, stream_) {
+        base_split_(base_fp16_.store, base_.working(0, kPoints), base_fp16_.frame, stream_),
+        queries_fp16_(kQueries, kDims, false, stream_, nullptr, true) {
     queries_fp16_.prepare(queries_.working(0, kQueries), base_fp16_.frame);
   }
 
@@ -55,10 +57,11 @@ class Pass {
     DeviceArray<float> limits(std::vector<float>(kQueries, -1), stream_);
     const bool expanded = squares_ && stage_ != Stage::differences;
     const core::ScoreBounds<float> bounds(metric_, kDims, expanded, 0);
-    if (stage_ == Stage::fp16) {
-      device::brute::bounded_limits({bounds, core::Fp16Bounds(device::fp16_stride(kDims), expanded), keys.data(), kK,
-                                     nullptr, queries_fp16_.rows(0, kQueries), base_fp16_.store.max_norms()},
-                                    limits.data(), stream_);
+    if (stage_ == Stage::fp16 || stage_ == Stage::split_fp16) {
+      const core::Fp16Bounds fp16(device::fp16_stride(kDims), expanded, stage_ == Stage::split_fp16);
+      device::brute::bounded_limits(
+          {bounds, fp16, keys.data(), kK, nullptr, queries_fp16_.rows(0, kQueries), base_fp16_.store.max_norms()},
+          limits.data(), stream_);
     } else {
       const bool norms = stage_ == Stage::products;
       device::brute::bounded_limits(device::brute::Certificate<float>{bounds, keys.data(), kK, nullptr,
@@ -70,6 +73,15 @@ class Pass {
   }
 
   void filter(const device::distance::CandidateLists<float>& lists) {
+    if (stage_ == Stage::split_fp16) {
+      device::tensor::tensor_filter(
+          {.product = device::tensor::fp16_product(queries_fp16_.rows(0, kQueries), base_split_.rows(0, kPoints),
+                                                   base_split_.bias(0)),
+           .lists = lists,
+           .pairs = {},
+           .stream = stream_});
+      return;
+    }
     if (stage_ == Stage::fp16) {
       device::distance::fp16_filter({queries_fp16_.rows(0, kQueries), base_fp16_.store.rows(0, kPoints),
                                      base_fp16_.store.bias(0), lists, stream_});
@@ -89,6 +101,7 @@ class Pass {
   device::PointStore<float> base_;
   device::PointStore<float> queries_;
   device::Fp16Base base_fp16_;
+  device::Fp16Store base_split_;
   device::Fp16Store queries_fp16_;
 };
 
@@ -145,6 +158,7 @@ TEST_F(BoundedLimits, ASecondPassFindsTheNeighbors) {
        {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::cosine, MetricKind::inner_product}) {
     check(Stage::products, metric);
     check(Stage::fp16, metric);
+    if (device::tensor::has_tensor_filter(device::tensor::Element::fp16, kDims)) check(Stage::split_fp16, metric);
   }
 }
 
@@ -156,7 +170,7 @@ TEST_F(BoundedLimits, AreInfiniteWithoutAKthKey) {
   std::vector<float> lists(kQueries * kK, 1);
   lists[kK - 1] = kInfinity;
   lists[2 * kK - 1] = std::numeric_limits<float>::quiet_NaN();
-  for (const Stage stage : {Stage::differences, Stage::products, Stage::fp16}) {
+  for (const Stage stage : {Stage::differences, Stage::products, Stage::fp16, Stage::split_fp16}) {
     SCOPED_TRACE(static_cast<int>(stage));
     const std::vector<float> limits = Pass(stage, MetricKind::sqeuclidean, base, queries).limits(lists);
     EXPECT_EQ(limits[0], kInfinity);
