@@ -24,7 +24,7 @@ constexpr std::array<Name<Method>, 6> kMethods{{
     {"shifted-sort", Method::shifted_sort},
 }};
 
-constexpr std::array<Name<DistanceStage>, 7> kDistanceStages{{
+constexpr std::array<Name<DistanceStage>, 9> kDistanceStages{{
     {"auto", DistanceStage::automatic},
     {"exact", DistanceStage::exact},
     {"direct", DistanceStage::direct},
@@ -32,6 +32,8 @@ constexpr std::array<Name<DistanceStage>, 7> kDistanceStages{{
     {"register-tiled", DistanceStage::register_tiled},
     {"gemm", DistanceStage::gemm},
     {"fp16", DistanceStage::fp16},
+    {"split-fp16", DistanceStage::split_fp16},
+    {"int8", DistanceStage::int8},
 }};
 
 constexpr std::array<Name<SelectMethod>, 16> kSelectMethods{{

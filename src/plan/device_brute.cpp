@@ -13,6 +13,7 @@
 #include "kith/error.hpp"
 #include "plan/device_costs.hpp"
 #include "plan/device_plans.hpp"
+#include "plan/product_stages.hpp"
 #include "plan/products.hpp"
 
 namespace kith::plan {
@@ -25,13 +26,9 @@ FusedWish fused_wish(const Problem& problem, const Options& options, const core:
   return options.method == Method::automatic && may_pay ? FusedWish::either : FusedWish::no;
 }
 
-bool can_round_to_fp16(const Problem& problem, core::Form form) {
-  return can_multiply(form) && problem.dtype != DType::float64;
-}
-
 // With fewer queries other stages read the points only once too.
 bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
-  if (stage == DistanceStage::gemm) return can_multiply(core::form_of(options.metric));
+  if (stage == DistanceStage::gemm) return why_not(stage, problem, options.metric, policy.hardware).empty();
   if (stage != DistanceStage::fp16) return true;
   return may_use_fp16(problem, options, policy) &&
          (options.distance == DistanceStage::fp16 || problem.queries >= policy.fp16_min_queries);
@@ -159,24 +156,22 @@ bool fuses_unrounded(const Plan& plan) {
 // begins is a guess.
 bool may_use_fp16(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   const core::Form form = core::form_of(options.metric);
-  if (!can_round_to_fp16(problem, form)) return false;
+  if (!why_not(DistanceStage::fp16, problem, options.metric, policy.hardware).empty()) return false;
   if (options.distance != DistanceStage::automatic) return options.distance == DistanceStage::fp16;
   const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
   const core::ScoreBounds<float> bounds(options.metric, problem.dims, form == core::Form::squared, integers ? 255 : 0);
   return problem.dims >= policy.fp16_min_dims && !bounds.is_exact();
 }
 
-void refuse_stage(const Problem& problem, const Options& options) {
+void refuse_stage(const Problem& problem, const Options& options, const core::DeviceHardware& hardware) {
+  const std::string reason = why_not(options.distance, problem, options.metric, hardware);
+  if (!reason.empty()) throw Error(ErrorCode::invalid_argument, reason);
   if (options.method == Method::fused && !can_fuse(options.distance))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("method fused has distance stage register-tiled or fp16; {} was asked for",
                             to_string(options.distance)));
-  if (can_multiply(core::form_of(options.metric)))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("distance stage {} rounds to half precision; {} has no use of it",
-                            to_string(options.distance), to_string(problem.dtype)));
-  throw Error(ErrorCode::invalid_argument, fmt::format("distance stage {} cannot compute {}: it is no matrix product",
-                                                       to_string(options.distance), to_string(options.metric)));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("no plan for a device begins with distance stage {}", to_string(options.distance)));
 }
 
 double point_bytes(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
@@ -245,7 +240,7 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   const auto chosen = plan.forced ? std::find_if(stages.begin(), stages.end(),
                                                  [&](const auto& one) { return one.stage == options.distance; })
                                   : stages.begin();
-  if (chosen == stages.end()) refuse_stage(problem, options);
+  if (chosen == stages.end()) refuse_stage(problem, options, facts.policy.hardware);
   plan.distance = chosen->stage;
   plan.seconds = chosen->cost.seconds;
   if (chosen->cost.fused) plan.method = Method::fused;

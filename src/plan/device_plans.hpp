@@ -15,7 +15,7 @@ double point_bytes(const Problem& problem, const Options& options, const core::D
 bool may_use_fp16(const Problem& problem, const Options& options, const core::DevicePolicy& policy);
 
 // For a distance stage that was asked for and that cannot compute the metric, or has no use for the data type.
-[[noreturn]] void refuse_stage(const Problem& problem, const Options& options);
+[[noreturn]] void refuse_stage(const Problem& problem, const Options& options, const core::DeviceHardware& hardware);
 
 // Whether the base stays on the device; else every search streams it through. It may have half of the budget.
 bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts);

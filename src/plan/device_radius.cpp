@@ -29,7 +29,7 @@ DistanceStage radius_stage(const Problem& problem, const Options& options, const
   const bool has_pass = facts.policy.hardware.has_wgmma();  // only its pass lists pairs
   if (options.distance != DistanceStage::fp16)
     return may_round && has_pass ? DistanceStage::fp16 : DistanceStage::register_tiled;
-  if (!may_round) refuse_stage(problem, options);
+  if (!may_round) refuse_stage(problem, options, facts.policy.hardware);
   if (!has_pass)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("distance stage fp16 of a radius search needs compute capability 9; the device has {}.{}",
