@@ -8,8 +8,7 @@
 namespace kith::core {
 
 constexpr std::int64_t kTensorTilePoints = 128;     // base points of a tile
-constexpr std::int64_t kTensorSampleQueries = 128;  // queries of a block that samples
-constexpr std::int64_t kTensorFilterQueries = 256;  // of one that tests all pairs
+constexpr std::int64_t kTensorSampleQueries = 192;  // queries of a block that samples
 
 // Parts of the base, at least so many, that take the least time: with many, starting them, which costs as much as a few
 // tiles, counts; with few, multiprocessors idle at the end.

@@ -22,10 +22,10 @@ struct FilterShape {
   static constexpr unsigned kManyRegisters = 112;
 };
 struct SampleShape {
-  static constexpr unsigned kConsumers = 2;
+  static constexpr unsigned kConsumers = 3;
   static constexpr unsigned kThreads = (1 + kConsumers) * 128;
-  static constexpr unsigned kFewRegisters = 40;
-  static constexpr unsigned kManyRegisters = 232;
+  static constexpr unsigned kFewRegisters = 32;
+  static constexpr unsigned kManyRegisters = 160;
 };
 
 // Which warpgroup a thread is in, in a form that tells the compiler that it is the same for all of a warp.
