@@ -26,9 +26,18 @@ FusedWish fused_wish(const Problem& problem, const Options& options, const core:
   return options.method == Method::automatic && may_pay ? FusedWish::either : FusedWish::no;
 }
 
+bool rounds(DistanceStage stage) {
+  return stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16;
+}
+
 // With fewer queries other stages read the points only once too.
-bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
-  if (stage == DistanceStage::gemm) return why_not(stage, problem, options.metric, policy.hardware).empty();
+bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const core::DevicePolicy& policy,
+               FusedWish wish) {
+  const bool possible = why_not(stage, problem, options.metric, policy.hardware).empty();
+  if (stage == DistanceStage::gemm) return possible;
+  if (stage == DistanceStage::int8) return possible && wish != FusedWish::no;
+  // A second try for those who fail the first, unless it is asked for.
+  if (stage == DistanceStage::split_fp16) return possible && options.distance == stage;
   if (stage != DistanceStage::fp16) return true;
   return may_use_fp16(problem, options, policy) &&
          (options.distance == DistanceStage::fp16 || problem.queries >= policy.fp16_min_queries);
@@ -45,13 +54,14 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options, facts.policy);
   std::vector<RankedStage> stages;
-  for (const DistanceStage stage : {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled,
-                                    DistanceStage::register_tiled, DistanceStage::gemm, DistanceStage::fp16})
-    if (is_ranked(stage, problem, options, facts.policy) && (wish != FusedWish::yes || can_fuse(stage)))
+  for (const DistanceStage stage :
+       {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled, DistanceStage::register_tiled,
+        DistanceStage::gemm, DistanceStage::fp16, DistanceStage::split_fp16, DistanceStage::int8})
+    if (is_ranked(stage, problem, options, facts.policy, wish) && (wish != FusedWish::yes || can_fuse(stage)))
       stages.push_back({stage, stage_cost(facts, stage, problem, form, candidates, wish)});
   if (index.serves_once)
     for (RankedStage& one : stages)
-      if (one.stage == DistanceStage::fp16) one.cost.seconds += fp16_seconds(facts.profile, problem);
+      if (rounds(one.stage)) one.cost.seconds += fp16_seconds(facts.profile, problem);
   std::stable_sort(stages.begin(), stages.end(),
                    [](const auto& a, const auto& b) { return a.cost.seconds < b.cost.seconds; });
   return stages;
@@ -65,7 +75,7 @@ std::int64_t pair_bytes(const Problem& problem) {
 // Of a query, for its scores: a row of the matrix, or a sample of them and what passes its limit.
 std::int64_t score_bytes(const Plan& plan, const core::DevicePolicy& policy) {
   if (plan.method != Method::fused) return plan.base_tile * pair_bytes(plan.problem);
-  if (plan.distance == DistanceStage::fp16 && policy.hardware.has_wgmma()) {
+  if (tests_products(plan.distance, policy.hardware)) {
     const core::SamplePlan sample = core::plan_grouped_sample(plan.base_tile, plan.candidates);
     const std::int64_t parts =
         core::sample_parts(plan.query_block, sample.samples, sample.rank, policy.hardware.multiprocessors);
@@ -115,6 +125,7 @@ void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
 
 std::string device_reason(const Plan& plan, bool forced) {
   if (forced) return fmt::format("distance stage {} asked for by name", to_string(plan.distance));
+  if (plan.distance == DistanceStage::int8) return "products of 8-bit integers have no error";
   if (plan.method == Method::fused)
     return plan.distance == DistanceStage::fp16 ? "enough points and queries that products of fp16 need not be stored"
                                                 : "enough points and queries that no score need be stored";
@@ -178,7 +189,9 @@ double point_bytes(const Problem& problem, const Options& options, const core::D
   const bool directions = core::has_directions(options.metric);
   const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
   const std::int64_t fp16 = may_use_fp16(problem, options, policy) ? 2 * padded_dims + 44 : 0;
-  return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16);
+  const bool integers = why_not(DistanceStage::int8, problem, options.metric, policy.hardware).empty();
+  const std::int64_t bytes = integers ? (problem.dims + 15) / 16 * 16 : 0;
+  return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16 + bytes);
 }
 
 bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
@@ -215,12 +228,24 @@ std::vector<Plan::Pass> fallback_chain(const Plan& plan, const core::DevicePolic
   const auto unrounded = [&](bool expanded) {
     return Plan::Pass{DistanceStage::register_tiled, expanded, fuses_unrounded(plan)};
   };
-  const bool rounds = first.distance == DistanceStage::fp16;
   std::vector<Plan::Pass> passes = {first};
-  if (rounds && first.fused && policy.hardware.has_wgmma())
-    passes.push_back({first.distance, first.expanded, true, true});
-  if (rounds && first.fused && !exact_next) passes.push_back(unrounded(squares));
-  if ((first.expanded || (rounds && !first.fused)) && !exact_next) passes.push_back(unrounded(false));
+  const auto push_bounded = [&] {
+    Plan::Pass bounded = passes.back();
+    bounded.bounded = true;
+    passes.push_back(bounded);
+  };
+  if (first.fused && tests_products(first.distance, policy.hardware)) {
+    push_bounded();
+    if (first.distance == DistanceStage::fp16) {
+      passes.push_back({DistanceStage::split_fp16, first.expanded, true});
+      push_bounded();
+    }
+    if (!exact_next) passes.push_back(unrounded(false));
+  } else {
+    const bool rounded = first.distance == DistanceStage::fp16;
+    if (rounded && first.fused && !exact_next) passes.push_back(unrounded(squares));
+    if ((first.expanded || (rounded && !first.fused)) && !exact_next) passes.push_back(unrounded(false));
+  }
   if (first.distance != DistanceStage::exact) passes.push_back({DistanceStage::exact});
   return passes;
 }
@@ -244,7 +269,8 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   plan.distance = chosen->stage;
   plan.seconds = chosen->cost.seconds;
   if (chosen->cost.fused) plan.method = Method::fused;
-  const bool products = plan.distance == DistanceStage::gemm || plan.distance == DistanceStage::fp16;
+  const bool products =
+      plan.distance == DistanceStage::gemm || rounds(plan.distance) || plan.distance == DistanceStage::int8;
   plan.expanded = core::form_of(options.metric) == core::Form::squared &&
                   (products || (plan.distance == DistanceStage::register_tiled && problem.dims >= kExpandFrom));
   stages.erase(chosen);

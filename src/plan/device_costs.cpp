@@ -21,7 +21,7 @@ constexpr double kGemmDims = 32;        // coordinates that a matrix product tak
 constexpr double kStoring = 0.45;       // of a score's cost, which a kernel hides behind its arithmetic
 constexpr double kFp16Resident = 128;   // dimensions with which queries of fp16 stay in shared memory
 constexpr double kFp16Streamed = 1.8;   // how much longer it takes where they do not
-constexpr double kTensorChunk = 64;     // coordinates of fp16 that tensor cores of sm_90 take at a time
+constexpr double kTensorChunk = 128;    // bytes of a row that tensor cores of sm_90 take at a time
 constexpr double kTensorReading = 1.5;  // how much longer reading takes beside products
 constexpr double kTensorListing = 2;    // how much longer a point that passes takes than a place for one
 // Starting a search: all of two-stage's kernels are 1.
@@ -53,8 +53,7 @@ class Model {
  public:
   Model(const core::DeviceFacts& facts, const Problem& problem, core::Form form, std::int64_t candidates)
       : costs_(facts.profile),
-        has_wgmma_(facts.policy.hardware.has_wgmma()),
-        multiprocessors_(static_cast<double>(facts.policy.hardware.multiprocessors)),
+        hardware_(facts.policy.hardware),
         sample_(core::plan_grouped_sample(problem.base_rows, candidates)),
         busy_tiles_(static_cast<double>(facts.policy.busy_tiles)),
         n_(static_cast<double>(problem.base_rows)),
@@ -77,26 +76,27 @@ class Model {
   }
 
   double fused(DistanceStage stage) const {
-    if (stage == DistanceStage::fp16 && has_wgmma_) return tensor_search();
+    if (tests_products(stage, hardware_)) return tensor_search(stage);
     const double candidates = q_ * room_ * costs_.candidate;
     return kFusedStart * costs_.start + finalists_ + pass(stage) + candidates;
   }
 
-  // Products of fp16 by the tensor cores of sm_90, looked at and forgotten: coordinates cost nothing while scores are
-  // looked at.
-  double tensor_pass() const {
+  // Products by the tensor cores of sm_90, looked at and forgotten: coordinates cost nothing while scores are looked
+  // at.
+  double tensor_pass(DistanceStage stage) const {
     const double group = q_ <= 64 ? 64 : q_ <= 128 ? 128 : 256;
     const double tile = group * static_cast<double>(core::kTensorTilePoints);
     const double tiles = std::ceil(q_ / group) * std::ceil(n_ / static_cast<double>(core::kTensorTilePoints));
-    const double depth = std::ceil(d_ / kTensorChunk) * kTensorChunk;
-    const double pairs = std::max(tiles, multiprocessors_) * tile;
-    return std::max(kTensorReading * reading() / 2,
-                    pairs * std::max(costs_.fused_fp16_pair, depth * costs_.fused_fp16));
+    const double bytes = stage == DistanceStage::int8 ? d_ : 2 * d_;
+    const double chunks = std::ceil(bytes / kTensorChunk) * (stage == DistanceStage::split_fp16 ? 3 : 1);
+    const double pairs = std::max(tiles, static_cast<double>(hardware_.multiprocessors)) * tile;
+    return std::max(kTensorReading * n_ * bytes * costs_.read,
+                    pairs * std::max(costs_.fused_fp16_pair, chunks * kTensorChunk / 2 * costs_.fused_fp16));
   }
 
   // Scores of all pairs, looked at and forgotten.
   double pass(DistanceStage stage) const {
-    if (stage == DistanceStage::fp16 && has_wgmma_) return tensor_pass();
+    if (tests_products(stage, hardware_)) return tensor_pass(stage);
     if (stage == DistanceStage::fp16)
       return register_tiles() *
              (costs_.fused_fp16_pair + d_ * costs_.fused_fp16 * (d_ > kFp16Resident ? kFp16Streamed : 1));
@@ -104,10 +104,10 @@ class Model {
   }
 
  private:
-  double tensor_search() const {
+  double tensor_search(DistanceStage stage) const {
     const double sampled = sample_.rank == 0 ? 0 : 1 / static_cast<double>(sample_.step);
     const double passing = sample_.rank == 0 ? n_ : static_cast<double>(sample_.rank * sample_.step);
-    return kTensorStart * costs_.start + finalists_ + tensor_pass() * (1 + sampled) +
+    return kTensorStart * costs_.start + finalists_ + tensor_pass(stage) * (1 + sampled) +
            kTensorListing * q_ * passing * costs_.candidate;
   }
 
@@ -138,8 +138,7 @@ class Model {
   double reading() const { return n_ * d_ * 4 * width_ * costs_.read; }
 
   const core::DeviceProfile& costs_;
-  bool has_wgmma_;
-  double multiprocessors_;
+  const core::DeviceHardware& hardware_;
   core::SamplePlan sample_;
   double busy_tiles_;
   double n_;
@@ -155,18 +154,24 @@ class Model {
 }  // namespace
 
 bool can_fuse(DistanceStage stage) {
-  return stage == DistanceStage::register_tiled || stage == DistanceStage::fp16;
+  return stage == DistanceStage::register_tiled || stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16 ||
+         stage == DistanceStage::int8;
+}
+
+bool tests_products(DistanceStage stage, const core::DeviceHardware& hardware) {
+  return hardware.has_wgmma() && can_fuse(stage) && stage != DistanceStage::register_tiled;
 }
 
 DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
                            std::int64_t candidates, FusedWish wish) {
   const Model model(facts, problem, form, candidates);
+  // For fewer queries the matrix product of fp16 takes longer than to read the points.
+  constexpr std::int64_t kStoredQueries = 32;
+  const bool few = stage == DistanceStage::fp16 && problem.queries < kStoredQueries && wish != FusedWish::no;
+  if (few || stage == DistanceStage::split_fp16 || stage == DistanceStage::int8) return {model.fused(stage), true};
   const DeviceStageCost stored{model.two_stage(stage), false};
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;
   const DeviceStageCost fused{model.fused(stage), true};
-  // For fewer queries the matrix product of fp16 takes longer than to read the points.
-  constexpr std::int64_t kStoredQueries = 32;
-  if (stage == DistanceStage::fp16 && problem.queries < kStoredQueries) return fused;
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
 }
 

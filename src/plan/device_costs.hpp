@@ -15,6 +15,9 @@ struct DeviceStageCost {
 // Stages that need not store their scores.
 bool can_fuse(DistanceStage stage);
 
+// Stages whose scores, products of tensor cores, are never stored on this hardware.
+bool tests_products(DistanceStage stage, const core::DeviceHardware& hardware);
+
 // The stage's time in the given form of search; for stages that can be fused, `either` takes the faster.
 enum class FusedWish { no, yes, either };
 DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,

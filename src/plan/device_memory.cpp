@@ -12,6 +12,7 @@
 #include "core/sample_plan.hpp"
 #include "core/sizes.hpp"
 #include "core/tensor_tiles.hpp"
+#include "plan/device_costs.hpp"
 #include "plan/select.hpp"
 
 namespace kith::plan {
@@ -116,8 +117,12 @@ class PeakBytes {
   // Of all queries during a pass: least scores left out, failures, queries in fp16.
   std::int64_t pass_bytes(const Plan::Pass& pass) const {
     if (pass.distance == DistanceStage::exact) return 0;
-    const bool rounded = pass.distance == DistanceStage::fp16;
-    return problem_.queries * (element_ + 4) + (rounded ? fp16_points(problem_.queries, false) : 0);
+    std::int64_t points = 0;
+    if (pass.distance == DistanceStage::fp16) points = fp16_points(problem_.queries, false);
+    if (pass.distance == DistanceStage::split_fp16)
+      points = fp16_points(problem_.queries, false) + problem_.queries * 2 * round_up(problem_.dims, 8);
+    if (pass.distance == DistanceStage::int8) points = problem_.queries * round_up(problem_.dims, 16);
+    return problem_.queries * (element_ + 4) + points;
   }
 
   // The workspace of a tile, beside which the answers are made; two of them, which go before, where tiles overlap.
@@ -161,7 +166,7 @@ class PeakBytes {
   }
 
   std::int64_t fused_tile(const Plan::Pass& pass, std::int64_t queries) const {
-    if (pass.distance == DistanceStage::fp16 && policy_.hardware.has_wgmma()) return tensor_tile(queries);
+    if (tests_products(pass.distance, policy_.hardware)) return tensor_tile(queries);
     const core::SamplePlan sample = core::plan_sample(plan_.base_tile, candidates());
     const bool turned = pass.distance == DistanceStage::register_tiled;
     std::int64_t bytes = queries * element_ + candidate_lists(queries, sample);

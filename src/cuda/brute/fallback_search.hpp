@@ -115,7 +115,7 @@ class FallbackSearch {
 
   // Products may cancel; differences and exact integers do not.
   bool may_fail(const Pass& pass, std::int64_t dims) const {
-    return pass.distance == DistanceStage::fp16 ||
+    return pass.distance == DistanceStage::fp16 || pass.distance == DistanceStage::split_fp16 ||
            (pass.expanded && !core::ScoreBounds<F>(work_.metric, dims, true, work_.integer_range).is_exact());
   }
 
@@ -144,24 +144,35 @@ class FallbackSearch {
       left_out_ = DeviceBuffer<F>(as_size(count), stream);
       begin_left_out(left_out_.data(), count, stream);
     }
-    fp16_.reset();
-    if (pass.distance == DistanceStage::fp16) {
-      const Fp16Frame& frame = base_.fp16_frame();
-      fp16_.emplace(count, queries.dims(), false, stream);
-      fp16_->prepare(as_floats(queries.working(0, count)), frame);
-    }
+    round_queries(pass, queries);
     if (pass.bounded) find_limits(pass, queries, keys);
     PassSearch<F> search(work_, pass,
                          {queries,
                           {keys, ids, work_.k, 0},
                           left_out_.data(),
                           fp16_ ? &*fp16_ : nullptr,
+                          bytes_ ? &*bytes_ : nullptr,
                           pass.bounded ? limits_.data() : nullptr},
                          workspace_, streams_);
     search_tiles(search);
     failed_count_ = 0;
     if (pass.distance != DistanceStage::exact) find_failures(pass, queries, keys);
     return {count, search.keys()};
+  }
+
+  // Makes of the queries, and of the base, what the pass needs.
+  void round_queries(const Pass& pass, const PointStore<F>& queries) {
+    fp16_.reset();
+    bytes_.reset();
+    const bool split = pass.distance == DistanceStage::split_fp16;
+    if (split || pass.distance == DistanceStage::fp16) {
+      const Fp16Frame& frame = base_.fp16_frame(split);
+      fp16_.emplace(queries.count(), queries.dims(), false, workspace_.stream(), nullptr, split);
+      fp16_->prepare(as_floats(queries.working(0, queries.count())), frame);
+    } else if (pass.distance == DistanceStage::int8) {
+      bytes_.emplace(queries.count(), queries.dims(), base_.use_bytes(), workspace_.stream());
+      bytes_->prepare(as_floats(queries.working(0, queries.count())));
+    }
   }
 
   void find_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
@@ -172,7 +183,7 @@ class FallbackSearch {
     if (fp16_) {
       certify_fp16_scores(pass, queries, keys, counter);
     } else {
-      certify_scores(pass, queries, keys, counter);
+      certify(certificate(pass, queries, keys), queries.count(), failed_.data(), counter, stream);
     }
     KITH_CUDA(cudaMemcpyAsync(failures_.as<void>(), counter, sizeof(unsigned), cudaMemcpyDeviceToHost, stream));
     KITH_CUDA(cudaStreamSynchronize(stream));
@@ -183,13 +194,17 @@ class FallbackSearch {
   void find_limits(const Pass& pass, const PointStore<F>& queries, const F* keys) {
     if constexpr (std::is_same_v<F, float>) {
       limits_ = DeviceBuffer<F>(as_size(queries.count()), workspace_.stream());
-      bounded_limits(fp16_certificate(pass, queries, keys), limits_.data(), workspace_.stream());
+      if (fp16_) {
+        bounded_limits(fp16_certificate(pass, queries, keys), limits_.data(), workspace_.stream());
+      } else {
+        bounded_limits(certificate(pass, queries, keys), queries.count(), limits_.data(), workspace_.stream());
+      }
     }
   }
 
   Fp16Certificate fp16_certificate(const Pass& pass, const PointStore<float>& queries, const float* keys) const {
     return {core::ScoreBounds<float>(work_.metric, queries.dims(), pass.expanded, false),
-            core::Fp16Bounds(fp16_stride(queries.dims()), pass.expanded),
+            core::Fp16Bounds(fp16_stride(queries.dims()), pass.expanded, pass.distance == DistanceStage::split_fp16),
             keys,
             work_.k,
             left_out_.data(),
@@ -202,14 +217,14 @@ class FallbackSearch {
       certify_fp16(fp16_certificate(pass, queries, keys), failed_.data(), counter, workspace_.stream());
   }
 
-  void certify_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
+  Certificate<F> certificate(const Pass& pass, const PointStore<F>& queries, const F* keys) const {
     const core::ScoreBounds<F> bounds(work_.metric, queries.dims(), pass.expanded, work_.integer_range);
-    Certificate<F> certificate{bounds, keys, work_.k, left_out_.data(), nullptr, nullptr};
+    Certificate<F> made{bounds, keys, work_.k, left_out_.data(), nullptr, nullptr};
     if (pass.expanded || bounds.is_absolute()) {
-      certificate.query_square_norms = queries.square_norms(0);
-      certificate.max_squared_norm = base_.max_squared_norm();
+      made.query_square_norms = queries.square_norms(0);
+      made.max_squared_norm = base_.max_squared_norm();
     }
-    certify(certificate, queries.count(), failed_.data(), counter, workspace_.stream());
+    return made;
   }
 
   const BruteWork& work_;
@@ -217,8 +232,9 @@ class FallbackSearch {
   Workspace& workspace_;
   const std::function<void()>& on_tile_done_;
   DeviceBuffer<F> left_out_;
-  DeviceBuffer<F> limits_;         // of a bounded pass
-  std::optional<Fp16Store> fp16_;  // the queries of the pass, where it needs fp16
+  DeviceBuffer<F> limits_;          // of a bounded pass
+  std::optional<Fp16Store> fp16_;   // the queries of the pass, where it needs fp16
+  std::optional<ByteStore> bytes_;  // the same, as bytes
   DeviceBuffer<unsigned> failed_;
   std::int64_t failed_count_ = 0;
   PinnedLoan failures_{sizeof(unsigned)};  // where failed_count_ arrives

@@ -42,8 +42,9 @@ struct PassState {
   const PointStore<F>& queries;
   RunningLists<F> lists;
   F* left_out;
-  const Fp16Store* fp16;  // the queries in fp16; null where the stage needs none
-  const F* limits;        // of scores, one a query, where the pass is bounded
+  const Fp16Store* fp16;   // the queries in fp16; null where the stage needs none
+  const ByteStore* bytes;  // the queries as bytes; the same
+  const F* limits;         // of scores, one a query, where the pass is bounded
 };
 
 template <class F>
@@ -131,9 +132,20 @@ class PassSearch {
 
   // Whether the pass tests products of tensor cores as they are computed.
   bool uses_tensor_filter() const {
-    return pass_.fused && pass_.distance == DistanceStage::fp16 &&
-           tensor::has_tensor_filter(tensor::Element::fp16, state_.queries.dims()) &&
+    const bool bytes = pass_.distance == DistanceStage::int8;
+    const bool rounded = pass_.distance == DistanceStage::fp16 || pass_.distance == DistanceStage::split_fp16;
+    return pass_.fused && (bytes || rounded) &&
+           tensor::has_tensor_filter(bytes ? tensor::Element::uint8 : tensor::Element::fp16, state_.queries.dims()) &&
            can_rerank(work_.k, pass_.bounded ? core::bounded_capacity(work_.k) : work_.candidates);
+  }
+
+  tensor::TensorProduct product_with(const BaseTile<F>& base, std::int64_t first, std::int64_t count) const {
+    if constexpr (std::is_same_v<F, float>)
+      if (state_.bytes != nullptr)
+        return tensor::byte_product(state_.bytes->rows(first, count), base.bytes->rows(base.first, base.count),
+                                    pass_.expanded ? base.store->bias(base.first) : nullptr);
+    return tensor::fp16_product(state_.fp16->rows(first, count), base.fp16->rows(base.first, base.count),
+                                base.fp16->bias(base.first));
   }
 
   void search_with_tensor_filter(const BaseTile<F>& base, std::int64_t first, std::int64_t count,

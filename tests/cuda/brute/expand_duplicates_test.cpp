@@ -136,7 +136,7 @@ TEST_F(ExpandDuplicates, OneSearchFindsThemWhenAsked) {
   EXPECT_EQ(index->facts().distinct_rows, 30);
   EXPECT_EQ(index->facts().distinct_limit, 0) << "nobody looks twice";
   for (const std::int64_t k : {1, 50, 600}) {
-    const Plan plan = plan::plan_device_distinct({600, 9, 5, k, DType::float32}, options, large_device(), 30);
+    const Plan plan = plan::plan_device_distinct({600, 9, 5, k, DType::float32}, options, large_device(), {}, 30);
     std::vector<float> distances(static_cast<std::size_t>(9 * k));
     std::vector<std::int64_t> ids(distances.size());
     SearchReport report;
