@@ -56,7 +56,8 @@ std::string memory_text(const Plan& plan) {
 
 std::string to_string(const Plan::Pass& pass) {
   if (!pass.fused) return to_string(pass.distance);
-  return pass.distance == DistanceStage::register_tiled ? "fused" : fmt::format("fused {}", to_string(pass.distance));
+  if (pass.distance == DistanceStage::register_tiled) return "fused";
+  return fmt::format("fused {}{}", to_string(pass.distance), pass.bounded ? ", bounded" : "");
 }
 
 std::string to_string(const Plan& plan) {

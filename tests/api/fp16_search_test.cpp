@@ -125,7 +125,15 @@ TEST_P(Fp16Search, AnIndexKeepsItsFp16) {
 // Searches whose plan is not forced remember which passes fail.
 TEST_P(Fp16Search, AnIndexLearnsWhatFails) {
   const Metric metric(MetricKind::sqeuclidean);
-  const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);
+  // Two clusters far apart, of more points than a bounded pass has room for: none is told from another.
+  Sample<float> sample = generate<float>(Kind::gaussian, {5000, 40, 16}, metric, 5);
+  const auto part = [](Matrix<float>& points) {
+    for (std::int64_t i = 0; i < points.rows(); ++i)
+      for (std::int64_t c = 0; c < points.cols(); ++c)
+        points(i, c) = 0.01F * points(i, c) + (i % 2 == 0 ? 500.0F : -500.0F);
+  };
+  part(sample.base);
+  part(sample.queries);
   const Truth<float> truth = truth_of(sample, metric);
   Options options = fp16(metric);
   options.distance = DistanceStage::automatic;
@@ -141,14 +149,51 @@ TEST_P(Fp16Search, AnIndexLearnsWhatFails) {
   EXPECT_EQ(second.report.steps.front().queries, sample.queries.rows());
 }
 
+// Clusters whose points fp16 cannot tell apart, but tells from all others: what a first pass finds bounds a second.
+TEST_P(Fp16Search, ASecondPassIsBoundedByTheFirst) {
+  const Metric metric(MetricKind::sqeuclidean);
+  const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);
+  const Truth<float> truth = truth_of(sample, metric);
+  const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), 8, fp16(metric));
+  EXPECT_TRUE(matches_truth(found, truth, 8));
+  ASSERT_GE(found.report.steps.size(), 2U);
+  EXPECT_EQ(to_string(found.report.steps[1].pass), "fused fp16, bounded");
+}
+
+// Bytes are multiplied as bytes, with ties by the smaller id.
+TEST_P(Fp16Search, BytesAreMultipliedAsBytes) {
+  for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::inner_product}) {
+    const Metric metric(kind);
+    const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::gaussian, {5000, 70, 20}, metric, 6);
+    Options options = fp16(metric);
+    options.distance = DistanceStage::int8;
+    options.method = Method::fused;
+    const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), 9, options);
+    EXPECT_TRUE(matches_truth(found, truth_of(sample, metric), 9));
+    EXPECT_EQ(to_string(found.report.steps.front().pass), "fused int8");
+  }
+}
+
+TEST_P(Fp16Search, RemaindersTellMoreApart) {
+  const Metric metric(MetricKind::sqeuclidean);
+  const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 70, 20}, metric, 6);
+  Options options = fp16(metric);
+  options.distance = DistanceStage::split_fp16;
+  options.method = Method::fused;
+  const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), 9, options);
+  EXPECT_TRUE(matches_truth(found, truth_of(sample, metric), 9));
+  EXPECT_EQ(to_string(found.report.steps.front().pass), "fused split-fp16");
+}
+
 TEST_P(Fp16Search, ThePlannerTakesItWhereItPays) {
   const auto taken = [](const Problem& problem) { return explain(problem, options()).distance == DistanceStage::fp16; };
   EXPECT_TRUE(taken({1000000, 10000, 128, 10, DType::float32}));
   EXPECT_FALSE(taken({1000000, 10000, 128, 10, DType::float64}));
   EXPECT_FALSE(taken({1000000, 10000, 128, 10, DType::uint8})) << "sums of bytes are exact";
   EXPECT_TRUE(taken({1000000, 10000, 960, 10, DType::uint8}));
-  EXPECT_FALSE(taken({1000000, 10, 128, 10, DType::float32}));
-  EXPECT_FALSE(taken({1000000, 10000, 8, 10, DType::float32}));
+  EXPECT_TRUE(taken({1000000, 10, 128, 10, DType::float32}));
+  EXPECT_TRUE(taken({1000000, 10000, 8, 10, DType::float32}));
+  EXPECT_FALSE(taken({1000000, 10000, 3, 10, DType::float32}));
 }
 
 TEST_P(Fp16Search, RefusesWhatItCannotMultiply) {
