@@ -25,6 +25,7 @@ constexpr const char* kProgram = "kith_bench_device";
 struct Arguments {
   std::vector<std::string> suites = {"must"};
   std::string filter;
+  std::string row;
   std::string json_path;
   std::string tune_path;
   std::string commit = built_commit();
@@ -40,6 +41,7 @@ void define(CLI::App& app, Arguments& arguments) {
                  "What to run (default: must): select/must, select for all of select, must for every must; several may "
                  "be given");
   app.add_option("--filter", arguments.filter, "Only cases whose figure or problem contains this");
+  app.add_option("--row", arguments.row, "Only the case of this name, as --list has it: search/engine, search/memory");
   app.add_option("--contender", settings.contender, "Only contenders of this name, where a suite names its own");
   app.add_flag("--list", arguments.list, "Print the suites and what is in them, and leave");
   app.add_option("--json", arguments.json_path, "Also add the results to this file");
@@ -49,6 +51,18 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("--data", settings.data, "search/must: what points are like (default: gaussian); several may be given")
       ->check(CLI::IsMember(search::data_names()));
   app.add_flag("--all-stages", settings.all_stages, "search/must: every distance stage beside the planner's choice");
+  app.add_flag(
+      "--profile", settings.profile,
+      "No times, no checks: each contender is warmed up and run once for a profiler (ncu --profile-from-start off)");
+  app.add_option_function<std::string>(
+         "--part",
+         [&settings](const std::string& text) {
+           if (std::sscanf(text.c_str(), "%d/%d", &settings.part, &settings.parts) != 2 || settings.part < 1 ||
+               settings.part > settings.parts)
+             throw CLI::ValidationError("--part", text + " is no part; 1/3 to 3/3 are the parts of three");
+         },
+         "search/grid: only part i of m, written i/m")
+      ->default_str("1/1");
   app.add_option("--points", settings.points, "search/triangle: a file of points (fbin) to search as well")
       ->check(CLI::ExistingFile);
   app.add_option("--stream-bytes", settings.stream_bytes, "search/stream: of the base")
@@ -78,11 +92,11 @@ void define(CLI::App& app, Arguments& arguments) {
 }
 
 std::vector<Suite> all_suites(const Settings& settings) {
-  std::vector<Suite> suites = {select::must_suite(settings),    select::queues_suite(settings),
-                               select::thesis_suite(settings),  select::multi_select_suite(settings),
-                               search::must_suite(settings),    search::grid_suite(settings),
-                               search::figures_suite(settings), search::triangle_suite(settings),
-                               search::radius_suite(settings),  search::stream_suite(settings)};
+  std::vector<Suite> suites = {
+      select::must_suite(settings),         select::queues_suite(settings), select::thesis_suite(settings),
+      select::multi_select_suite(settings), search::must_suite(settings),   search::engine_suite(settings),
+      search::memory_suite(settings),       search::grid_suite(settings),   search::figures_suite(settings),
+      search::triangle_suite(settings),     search::radius_suite(settings), search::stream_suite(settings)};
   for (Suite& suite : lowdim::all_suites(settings)) suites.push_back(std::move(suite));
   return suites;
 }
@@ -104,6 +118,7 @@ std::vector<Suite> wanted_suites(const Arguments& arguments) {
                      [&](const std::string& name) { return is_called(suite, name); }))
       continue;
     std::erase_if(suite.cases, [&](const Case& one) {
+      if (!arguments.row.empty() && one.figure != arguments.row) return true;
       return (one.figure + ": " + one.problem + ": " + one.contenders).find(arguments.filter) == std::string::npos;
     });
     for (const auto& replace : arguments.limits) replace(suite.limits);
@@ -113,7 +128,8 @@ std::vector<Suite> wanted_suites(const Arguments& arguments) {
 }
 
 void measure_cases(const Suite& suite, Harness& harness) {
-  if (suite.ceilings) harness.measure_ceilings(suite.ceilings(harness.quick(), harness.stream()));
+  if (suite.ceilings && !harness.profiles())
+    harness.measure_ceilings(suite.ceilings(harness.quick(), harness.stream()));
   print(harness.ceilings());
   for (const Case& one : suite.cases)
     for (Row& row : one.measure(harness)) {
@@ -121,10 +137,12 @@ void measure_cases(const Suite& suite, Harness& harness) {
       print(row);
       harness.rows.push_back(std::move(row));
     }
-  if (!suite.conclude) return;
-  suite.conclude(harness);
-  for (const Row& row : harness.rows)
-    if (row.bar) print(row);
+  if (suite.conclude) {
+    suite.conclude(harness);
+    for (const Row& row : harness.rows)
+      if (row.bar) print(row);
+  }
+  if (suite.summarize) suite.summarize(harness);
 }
 
 // What was measured is kept even if the suite breaks off. Returns whether it did not and every answer was right.
@@ -134,7 +152,7 @@ bool measure(const Suite& suite, const Arguments& arguments, const Json& device)
   run["device"]["driver"] = arguments.driver;
   fmt::print("\n{}: {} ({}, {})\n", suite.name, suite.what, device["name"].get<std::string>(),
              run["date"].get<std::string>());
-  Harness harness(suite.limits, arguments.settings.quick);
+  Harness harness(suite.limits, arguments.settings.quick, arguments.settings.profile);
   std::string failure;
   try {
     measure_cases(suite, harness);
@@ -147,7 +165,8 @@ bool measure(const Suite& suite, const Arguments& arguments, const Json& device)
   const auto wrong = count([](const Row& row) { return row.status == Status::wrong; });
   if (bars > 0) fmt::print("{} of {} bars met\n", met, bars);
   fmt::print("{}: {:.1f} s\n", suite.name, harness.seconds());
-  run["complete"] = failure.empty() && arguments.filter.empty();
+  run["complete"] = failure.empty() && arguments.filter.empty() && arguments.row.empty() &&
+                    arguments.settings.parts == 1 && !arguments.settings.profile;
   run.update(to_json(suite, harness));
   if (!arguments.json_path.empty()) append_run(arguments.json_path, kSchema, std::move(run));
   if (!failure.empty()) fmt::print(stderr, "{}: {}: {}\n", kProgram, suite.name, failure);

@@ -100,6 +100,10 @@ def best_rate(run, name):
     return max(ceiling["rate"] for ceiling in run["ceilings"] if ceiling["name"].startswith(name))
 
 
+def has_ceiling(run, name):
+    return any(ceiling["name"].startswith(name) for ceiling in run["ceilings"])
+
+
 def bar_of(row):
     """What is asked, and whether it was reached."""
     return [row["bar"]["asked"], f"{row['bar']['result']}: {row['bar']['reached']}"] if "bar" in row else ["", ""]
@@ -328,6 +332,60 @@ def report_search_must(run, torch):
     bars_met(run["rows"])
 
 
+def report_engine(run, torch):
+    """A line a contender; torch beside the row of the same name, with how many times as long it takes."""
+    peers = {(row["contender"], row["figure"]): row for row in torch["rows"]} if torch else {}
+    names = distinct(name for name, _ in peers)
+    lines = []
+    for row in run["rows"]:
+        plan = row.get("plan", {})
+        steps = ", ".join(f"{step['queries']} by {step['distance']}" for step in row.get("steps", []))
+        by = f"{plan['method']} {plan['distance']}" + (f": {steps}" if steps else "") if plan else row["contender"]
+        wall = f"{row['wall_median_ms']:.4g}" if "wall_median_ms" in row else milliseconds(row)
+        shares = [f"{100 * row[name]:.0f} %" if name in row else "" for name in ("tensor_share", "read_share")]
+        line = [row["figure"], row["problem"], wall, "" if "clock" in row else milliseconds(row), *bar_of(row),
+                by, *shares]
+        for name in names:
+            peer = peers.get((name, row["figure"])) if row["contender"] in ("auto", "host") else None
+            line.append(" ".join(f"({cell} ×)" if i else cell for i, cell in enumerate(beside(row, peer)) if cell))
+        lines.append(line)
+    rate = f"{best_rate(run, 'gemm fp16'):.0f} TFLOP/s of fp16, " if has_ceiling(run, "gemm fp16") else ""
+    print(f"Ceilings: {rate}{best_rate(run, 'read'):.2f} TB/s read.\n")
+    table(["row", "problem", "wall ms", "device ms", "bound", "", "by", "of tensor", "of read", *names], lines)
+    bars_met(run["rows"])
+
+
+def report_memory(run, _):
+    def mebibytes(value):
+        return f"{value / 2**20:.1f}"
+
+    table(
+        ["row", "problem", "by", "MiB", "of them outside pools", "planned MiB", "ratio", "first search MiB", ""],
+        [[row["figure"], row["problem"], f"{row['plan']['method']} {row['plan']['distance']}",
+          mebibytes(row["pool_bytes"] + row["outside_bytes"]), mebibytes(row["outside_bytes"]),
+          mebibytes(row["planned_bytes"]), f"{row['ratio']:.3f}",
+          mebibytes(row["first_pool_bytes"] + row["first_outside_bytes"]), *bar_of(row)[1:]]
+         for row in run["rows"] if "ratio" in row],
+    )
+    bars_met(run["rows"])
+
+
+def report_grid(run, _):
+    """How near the planner's choices are to the best, by kind of points, and those that are not near."""
+    rows = [row for row in run["rows"] if "ratio" in row]
+    lines = []
+    for kind in ["all", *distinct(row["data"] for row in rows)]:
+        ratios = [row["ratio"] for row in rows if kind in ("all", row["data"])]
+        near = sum(ratio <= 1.10 for ratio in ratios)
+        lines.append([kind, len(ratios), near, f"{100 * near / len(ratios):.1f} %", f"{max(ratios):.2f}"])
+    table(["points", "problems", "within 1.10 of the best", "", "worst"], lines)
+    missed = sorted((row for row in rows if row["ratio"] > 1.10), key=lambda row: -row["ratio"])
+    if missed:
+        table(["problem", "choice", "ms", "best", "ms", "ratio"],
+              [[row["problem"], f"{row['plan']['method']} {row['plan']['distance']}", milliseconds(row), row["best"],
+                f"{row['best_ms']:.4g}", f"{row['ratio']:.2f}"] for row in missed])
+
+
 def report_figures(run, _):
     """Billions of distances a second beside what the run's ceilings allow: one multiply-add a coordinate of a pair, or
     reading both sets of points, where stages run alone also writing the scores; whichever takes longer."""
@@ -380,6 +438,9 @@ REPORTS = {
     "select/thesis": report_thesis,
     "select/multi-select": report_multi_select,
     "search/must": report_search_must,
+    "search/engine": report_engine,
+    "search/memory": report_memory,
+    "search/grid": report_grid,
     "search/figures": report_figures,
 }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <utility>
+#if !defined(KITH_IS_EMULATED)
+#include <cuda_profiler_api.h>
+#endif
 
 #include "cuda/runtime/properties.hpp"
 
@@ -52,8 +55,8 @@ Bar bar_ms(double limit, const Times& times) {
   return {fmt::format("≤ {:g} ms", limit), fmt::format("{:.4g} ms", times.median_ms()), times.median_ms() <= limit};
 }
 
-Harness::Harness(const Limits& limits, bool quick)
-    : limits_(limits), quick_(quick), free_memory_(take_pool()), flush_(stream_) {}
+Harness::Harness(const Limits& limits, bool quick, bool profile)
+    : limits_(limits), quick_(quick), profile_(profile), free_memory_(take_pool()), flush_(stream_) {}
 
 double Harness::seconds() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();
@@ -92,6 +95,34 @@ Timing Harness::time(const std::function<void()>& run, const RaceRules& rules) {
   return {rules.on_host_clock ? enqueue_ms : static_cast<double>(after_.since(before_)), enqueue_ms};
 }
 
+// From an idle device until the host knows that all is done.
+double Harness::wall_ms(const Contender& contender) {
+  if (contender.prepare) contender.prepare();
+  flush_.enqueue();
+  stream_.synchronize();
+  const Clock::time_point begin = Clock::now();
+  contender.run();
+  stream_.synchronize();
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+void Harness::profile(Contender& contender) {
+  constexpr int kWarmUps = 2;
+  if (contender.row.status != Status::timed) return;
+  for (int i = 0; i < kWarmUps; ++i) contender.run();
+  stream_.synchronize();
+#if !defined(KITH_IS_EMULATED)
+  KITH_CUDA(cudaProfilerStart());
+#endif
+  contender.run();
+  stream_.synchronize();
+#if !defined(KITH_IS_EMULATED)
+  KITH_CUDA(cudaProfilerStop());
+#endif
+  contender.row.status = Status::counted;
+  contender.row.reason = "profiled";
+}
+
 // Leaves out what would take too long.
 bool Harness::admit(Contender& contender) const {
   Row& row = contender.row;
@@ -111,6 +142,7 @@ void Harness::enter(Contender& contender, const RaceRules& rules, std::vector<Ru
   runner.run = [this, &contender, &rules, last] {
     if (contender.prepare) contender.prepare();
     *last = time(contender.run, rules);
+    if (rules.both_clocks) contender.row.wall.samples_ms.push_back(wall_ms(contender));
     return last->ms;
   };
   runner.check = [&contender, last](bool first) {
@@ -127,7 +159,9 @@ void Harness::enter(Contender& contender, const RaceRules& rules, std::vector<Ru
   runner.fault = &contender.row.reason;
   runner.budget_ms = rules.budget_ms > 0 ? rules.budget_ms : limits_.budget_ms;
   try {
-    if (warm_up(runner)) runners.push_back(std::move(runner));
+    if (!warm_up(runner)) return;
+    contender.row.wall.samples_ms.clear();
+    runners.push_back(std::move(runner));
   } catch (const Error& error) {
     refuse(error, contender.row);
   }
@@ -135,8 +169,10 @@ void Harness::enter(Contender& contender, const RaceRules& rules, std::vector<Ru
 
 std::vector<Row> Harness::race(std::vector<Contender> contenders, const RaceRules& rules) {
   std::vector<Runner> runners;
-  for (Contender& contender : contenders)
-    if (admit(contender)) enter(contender, rules, runners);
+  for (Contender& contender : contenders) {
+    if (profile_) profile(contender);
+    if (!profile_ && admit(contender)) enter(contender, rules, runners);
+  }
   run_rounds(runners, rules.rounds > 0 ? std::min(rules.rounds, limits_.rounds) : limits_.rounds, random_,
              rules.new_round);
   std::vector<Row> raced;

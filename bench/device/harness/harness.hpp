@@ -63,6 +63,7 @@ struct Row : Times {
   std::string reason;      // where it was not timed
   bool first_run = false;  // the only sample is the first run, which also allocates
   std::string note = {};   // for people, behind the time
+  Times wall = {};         // by the host's clock, where the race takes both
   std::optional<Bar> bar = {};
 };
 
@@ -85,6 +86,7 @@ struct RaceRules {
   int rounds = 0;              // at most; 0: the suite's
   double budget_ms = 0;        // 0: the suite's
   bool on_host_clock = false;  // from an idle device until the call returns
+  bool both_clocks = false;    // and once more in each round, from an idle device until the host knows of the answer
   bool flush = true;           // the L2 cache
   bool enqueues_only = false;  // calls return before the device is done: if they took their time, they allocated
   std::function<void(int round)> new_round = nullptr;
@@ -92,10 +94,12 @@ struct RaceRules {
 
 class Harness {
  public:
-  Harness(const Limits& limits, bool quick);
+  // `profile`: each contender is warmed up and run once between cudaProfilerStart() and cudaProfilerStop().
+  Harness(const Limits& limits, bool quick, bool profile = false);
 
   const Limits& limits() const { return limits_; }
   bool quick() const { return quick_; }
+  bool profiles() const { return profile_; }
   const cuda::Stream& stream() const { return stream_; }
   double seconds() const;                                    // since it was made
   std::int64_t free_memory() const { return free_memory_; }  // of the device, before anything was taken
@@ -117,10 +121,13 @@ class Harness {
   using Clock = std::chrono::steady_clock;
 
   bool admit(Contender& contender) const;
+  void profile(Contender& contender);
+  double wall_ms(const Contender& contender);
   void enter(Contender& contender, const RaceRules& rules, std::vector<Runner>& runners);
 
   Limits limits_;
   bool quick_;
+  bool profile_;
   std::int64_t free_memory_;
   cuda::Stream stream_;
   cuda::Event before_;

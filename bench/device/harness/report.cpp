@@ -19,6 +19,10 @@ Json to_json(const Row& row) {
   if (!row.reason.empty()) json["reason"] = row.reason;
   if (row.first_run) json["first_run"] = true;
   if (row.status == Status::timed) put_times(json, row);
+  if (row.status == Status::timed && row.wall.timed()) {
+    json["wall_median_ms"] = row.wall.median_ms();
+    json["wall_samples_ms"] = row.wall.samples_ms;
+  }
   if (row.bar)
     json["bar"] = {{"asked", row.bar->asked}, {"reached", row.bar->reached}, {"result", row.bar->ok ? "ok" : "missed"}};
   return json;
@@ -65,6 +69,7 @@ void print(const std::vector<CeilingResult>& ceilings) {
 void print(const Row& row) {
   fmt::print("{:<54} {:<30} ", row.problem, row.contender);
   if (row.status == Status::timed) fmt::print("{:10.4f} ms  {} runs  ", row.median_ms(), row.samples_ms.size());
+  if (row.status == Status::timed && row.wall.timed()) fmt::print("wall {:.4f} ms  ", row.wall.median_ms());
   if (!row.reason.empty())
     fmt::print("{}: {}", row.status == Status::wrong ? "WRONG" : to_string(row.status), row.reason);
   fmt::print("{}", row.note);

@@ -16,6 +16,7 @@ struct Set {
   MatrixView<float> queries;
   MetricKind metric;
   std::int64_t sample;
+  bool self;
 
   __device__ std::int64_t query(std::int64_t i) const { return i * queries.rows / sample; }
 };
@@ -24,23 +25,31 @@ struct Set {
 struct Finding {
   unsigned wrong_distances;
   unsigned wrong_order;
-  unsigned long long up_to_last;  // base points with keys no larger than the last one's
+  unsigned long long listed;      // neighbors
+  unsigned long long up_to_last;  // base points with keys no larger than the last one's, or within the radius
 };
 
 __device__ double term(MetricKind metric, double x, double y) {
-  if (metric == MetricKind::inner_product) return x * y;
+  if (metric == MetricKind::inner_product || metric == MetricKind::cosine) return x * y;
   return metric == MetricKind::manhattan ? fabs(x - y) : (x - y) * (x - y);
 }
 
 // Eight sums in double, coordinate c in sum c % 8; multiply, then add.
-__device__ float distance(const float* x, const float* y, std::int64_t dims, MetricKind metric) {
+__device__ double sum(const float* x, const float* y, std::int64_t dims, MetricKind metric) {
   double sums[8] = {};
   for (std::int64_t c = 0; c < dims; c += 8) {
     KITH_UNROLL
     for (int i = 0; i < 8; ++i)
       if (c + i < dims) sums[i] += term(metric, static_cast<double>(x[c + i]), static_cast<double>(y[c + i]));
   }
-  return static_cast<float>(((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7])));
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+__device__ float distance(const float* x, const float* y, std::int64_t dims, MetricKind metric) {
+  const double raw = sum(x, y, dims, metric);
+  if (metric != MetricKind::cosine) return static_cast<float>(raw);
+  const double norms = sqrt(sum(x, x, dims, metric) * sum(y, y, dims, metric));
+  return static_cast<float>(fmin(fmax(1.0 - raw / norms, 0.0), 2.0));
 }
 
 __device__ bool comes_before(const Set& set, float distance, std::int64_t id, float other, std::int64_t other_id) {
@@ -48,13 +57,29 @@ __device__ bool comes_before(const Set& set, float distance, std::int64_t id, fl
   return set.metric == MetricKind::inner_product ? distance > other : distance < other;
 }
 
+// The neighbors of a query.
+struct List {
+  __device__ List(const DeviceAnswer& answer, std::int64_t query)
+      : begin(answer.offsets ? answer.offsets[query] : query * answer.k),
+        end(answer.offsets ? answer.offsets[query + 1] : begin + answer.k),
+        distances(answer.distances + begin),
+        ids(answer.ids + begin) {}
+
+  std::int64_t begin;
+  std::int64_t end;
+  const float* distances;
+  const std::int64_t* ids;
+};
+
 // Block a query of the sample.
 __global__ void check_lists_kernel(Set set, DeviceAnswer answer, Finding* findings) {
   const std::int64_t query = set.query(blockIdx.x);
-  const float* distances = answer.distances + query * answer.k;
-  const std::int64_t* ids = answer.ids + query * answer.k;
-  for (std::int64_t i = threadIdx.x; i < answer.k; i += kThreads) {
-    const bool there = ids[i] >= 0 && ids[i] < set.base.rows;
+  const List list(answer, query);
+  const float* distances = list.distances;
+  const std::int64_t* ids = list.ids;
+  if (threadIdx.x == 0) findings[blockIdx.x].listed = static_cast<unsigned long long>(list.end - list.begin);
+  for (std::int64_t i = threadIdx.x; i < list.end - list.begin; i += kThreads) {
+    const bool there = ids[i] >= 0 && ids[i] < set.base.rows && !(set.self && ids[i] == query);
     const float right =
         there ? distance(set.queries.row(query), set.base.row(ids[i]), set.base.cols, set.metric) : 0.0F;
     if (!there || right != distances[i]) atomicAdd(&findings[blockIdx.x].wrong_distances, 1U);
@@ -67,14 +92,15 @@ __global__ void check_lists_kernel(Set set, DeviceAnswer answer, Finding* findin
 __global__ void count_kernel(Set set, DeviceAnswer answer, std::int64_t chunks, Finding* findings) {
   const std::int64_t i = blockIdx.x / chunks;
   const std::int64_t query = set.query(i);
-  const float last = answer.distances[query * answer.k + answer.k - 1];
-  const std::int64_t last_id = answer.ids[query * answer.k + answer.k - 1];
+  const List list(answer, query);
+  const float last = answer.offsets ? answer.radius : answer.distances[list.end - 1];
+  const std::int64_t last_id = answer.offsets ? set.base.rows : answer.ids[list.end - 1];
   const std::int64_t first = blockIdx.x % chunks * kChunk;
   const std::int64_t end = min(set.base.rows, first + kChunk);
   unsigned long long count = 0;
   for (std::int64_t point = first + threadIdx.x; point < end; point += kThreads) {
     const float found = distance(set.queries.row(query), set.base.row(point), set.base.cols, set.metric);
-    if (!comes_before(set, last, last_id, found, point)) ++count;
+    if (!comes_before(set, last, last_id, found, point) && !(set.self && point == query)) ++count;
   }
   if (count > 0) atomicAdd(&findings[i].up_to_last, count);
 }
@@ -109,11 +135,16 @@ cuda::DeviceBuffer<V> zeros(std::int64_t count, cudaStream_t stream) {
 }  // namespace
 
 Checker::Checker(MetricKind metric, const MatrixView<float>& base, const MatrixView<float>& queries,
-                 std::int64_t samples, cudaStream_t stream)
-    : base_(base), queries_(queries), metric_(metric), samples_(std::min(samples, queries.rows)), stream_(stream) {}
+                 std::int64_t samples, cudaStream_t stream, bool self)
+    : base_(base),
+      queries_(queries),
+      metric_(metric),
+      samples_(std::min(samples, queries.rows)),
+      stream_(stream),
+      self_(self) {}
 
 std::string Checker::fault(const DeviceAnswer& answer) const {
-  const Set set{base_, queries_, metric_, samples_};
+  const Set set{base_, queries_, metric_, samples_, self_};
   auto findings = zeros<Finding>(samples_, stream_);
   cuda::launch("check_lists", check_lists_kernel, {.blocks = samples_, .threads = kThreads}, stream_, set, answer,
                findings.data());
@@ -125,16 +156,17 @@ std::string Checker::fault(const DeviceAnswer& answer) const {
     const std::string query = "query " + std::to_string(i++ * queries_.rows / samples_) + ": ";
     if (finding.wrong_distances > 0) return query + std::to_string(finding.wrong_distances) + " wrong distances or ids";
     if (finding.wrong_order > 0) return query + "not in the order of (distance, id)";
-    if (finding.up_to_last != static_cast<unsigned long long>(answer.k))
-      return query + std::to_string(finding.up_to_last) + " base points up to the last of " + std::to_string(answer.k);
+    if (finding.up_to_last != finding.listed)
+      return query + std::to_string(finding.up_to_last) + " base points where " + std::to_string(finding.listed) +
+             " are listed";
   }
   return "";
 }
 
-unsigned long long Checker::fingerprint(const DeviceAnswer& answer) const {
+unsigned long long Checker::fingerprint(const DeviceAnswer& answer, std::int64_t neighbors) const {
   auto sum = zeros<unsigned long long>(1, stream_);
-  cuda::launch("fingerprint", fingerprint_kernel, {.blocks = 256, .threads = kThreads}, stream_, answer,
-               queries_.rows * answer.k, sum.data());
+  cuda::launch("fingerprint", fingerprint_kernel, {.blocks = 256, .threads = kThreads}, stream_, answer, neighbors,
+               sum.data());
   return copied(sum, stream_).front();
 }
 

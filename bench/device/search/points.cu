@@ -54,9 +54,38 @@ __device__ float in_table(const Recipe& recipe, std::int64_t row, std::int64_t c
 
 // Queries are not among the points.
 __device__ float copied(const Recipe& recipe, std::int64_t row, std::int64_t c) {
-  constexpr unsigned kDistinct = 3003;
-  const auto choice = static_cast<std::int64_t>(random_bits(row, recipe.seed + kChoice) % kDistinct);
+  const auto distinct = static_cast<unsigned long long>(recipe.rows < 9009 ? (recipe.rows + 2) / 3 : 3003);
+  const auto choice = static_cast<std::int64_t>(random_bits(row, recipe.seed + kChoice) % distinct);
   return gaussian(choice * recipe.dims + c, recipe.seed);
+}
+
+// Another row for each: four rounds of halves that change each other, until one falls among the rows.
+__device__ std::int64_t shuffled(std::int64_t row, std::int64_t rows) {
+  unsigned half = 1;
+  while ((std::int64_t{1} << 2 * half) < rows) ++half;
+  const std::int64_t mask = (std::int64_t{1} << half) - 1;
+  do {
+    for (unsigned round = 0; round < 4; ++round) {
+      const auto mixed = static_cast<std::int64_t>(random_bits(row & mask, kChoice + round));
+      row = (row & mask) << half | ((row >> half ^ mixed) & mask);
+    }
+  } while (row >= rows);
+  return row;
+}
+
+__device__ float tight(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr std::int64_t kClusters = 2000;
+  const std::int64_t of = recipe.data == Data::tight_shuffled ? shuffled(row, recipe.rows) : row;
+  const std::int64_t cluster = of * kClusters / recipe.rows;
+  return gaussian(cluster * recipe.dims + c, kCenter) + 1e-3F * gaussian(of * recipe.dims + c, recipe.seed);
+}
+
+__device__ float low_rank(const Recipe& recipe, std::int64_t row, std::int64_t c) {
+  constexpr int kRank = 8;
+  float sum = 1e-3F * gaussian(row * recipe.dims + c, recipe.seed);
+  for (int j = 0; j < kRank; ++j)
+    sum += gaussian(j * recipe.dims + c, kMap) * gaussian(row * kRank + j, recipe.seed + kLatent);
+  return sum;
 }
 
 __global__ void fill_kernel(Recipe recipe, float* values) {
@@ -72,9 +101,18 @@ __global__ void fill_kernel(Recipe recipe, float* values) {
       case Data::uniform: values[i] = uniform(i, recipe.seed); break;
       case Data::table: values[i] = in_table(recipe, row, c); break;
       case Data::copies: values[i] = copied(recipe, row, c); break;
+      case Data::tight:
+      case Data::tight_shuffled: values[i] = tight(recipe, row, c); break;
+      case Data::low_rank: values[i] = low_rank(recipe, row, c); break;
+      case Data::bytes: values[i] = static_cast<float>(random_bits(i, recipe.seed) >> 56); break;
       case Data::file: break;
     }
   }
+}
+
+__global__ void to_bytes_kernel(const float* from, std::int64_t count, std::uint8_t* to) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < count) to[i] = static_cast<std::uint8_t>(from[i]);
 }
 
 }  // namespace
@@ -98,6 +136,12 @@ Points::Points(const std::string& file, cudaStream_t stream) {
   KITH_CUDA(
       cudaMemcpyAsync(values_.data(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice, stream));
   KITH_CUDA(cudaStreamSynchronize(stream));
+}
+
+BytePoints::BytePoints(const MatrixView<float>& points, cudaStream_t stream)
+    : rows_(points.rows), dims_(points.cols), values_(static_cast<std::size_t>(rows_ * dims_), stream) {
+  cuda::launch("to_bytes", to_bytes_kernel, {.blocks = cuda::ceil_div(rows_ * dims_, kThreads), .threads = kThreads},
+               stream, points.data, rows_ * dims_, values_.data());
 }
 
 }  // namespace kith::bench::device::search

@@ -7,7 +7,8 @@
 namespace kith::bench::device::search {
 namespace {
 
-constexpr Data kData[] = {Data::gaussian, Data::clustered, Data::manifold, Data::uniform, Data::table, Data::copies};
+constexpr Data kData[] = {Data::gaussian, Data::clustered, Data::manifold,       Data::uniform,  Data::table,
+                          Data::copies,   Data::tight,     Data::tight_shuffled, Data::low_rank, Data::bytes};
 
 }  // namespace
 
@@ -19,6 +20,10 @@ const char* to_string(Data data) {
     case Data::uniform: return "uniform";
     case Data::table: return "table";
     case Data::copies: return "copies";
+    case Data::tight: return "tight";
+    case Data::tight_shuffled: return "tight-shuffled";
+    case Data::low_rank: return "low-rank";
+    case Data::bytes: return "bytes";
     case Data::file: return "file";
   }
   return "";

@@ -17,16 +17,14 @@ struct Problem {
   std::int64_t base_rows = 0;
   std::int64_t dims = 0;
   std::int64_t k = 0;
-  Metric metric = MetricKind::sqeuclidean;  // or manhattan or inner_product: what the check knows
+  Metric metric = MetricKind::sqeuclidean;  // or manhattan, inner_product or cosine: what the check knows
   double bar_ms = 0;                        // at most, on an H200; 0: nothing is asked
-  bool self = false;                        // all-kNN: queries are the base, and the answer has the point itself too
+  bool self = false;                        // all-kNN: the others that are nearest to each point of the base
   Data data = Data::gaussian;
   bool queries_are_base = false;  // its first points; the answer has the point itself, as one of k
   std::string name = {};          // of a set of points; empty: what it is like says enough
   std::string file = {};          // fbin
 
-  // What the search is asked for.
-  std::int64_t answers() const { return self ? k + 1 : k; }
   double pairs() const { return static_cast<double>(queries) * static_cast<double>(base_rows); }
 };
 
@@ -52,7 +50,14 @@ struct SearchRules {
   bool fresh_index = false;     // every run makes its own
   bool all_stages = false;      // where no variants are given: every stage that the planner ranks besides its choice
   bool compare_choice = false;  // how near the planner's choice is to the best
+  bool both_clocks = false;     // the host's besides, by which bars are judged then
 };
+
+class PointSet;
+
+// Searches of points that are there, in turns, a row each. `variants` empty: the planner's choice.
+std::vector<Row> search_rows(const PointSet& points, const Problem& problem, const std::vector<Variant>& variants,
+                             const SearchRules& rules, Harness& harness);
 
 // `variants` empty: the planner's choice.
 Case search_case(const std::string& figure, Problem problem, std::vector<Variant> variants, const SearchRules& rules,
@@ -65,13 +70,17 @@ Case stage_case(const std::string& figure, std::int64_t queries, std::int64_t po
 // Those of the device, and each distance stage on a tile of its own.
 std::vector<Ceiling> search_ceilings(bool quick, const cuda::Stream& stream);
 
+// engine    the shapes that tensor cores decide, each with a bound and its share of the device's ceilings
+// memory    what a search takes of the device's memory beside what its plan says
 // must      the shapes a search has to be good at, with bars for well-spread points
-// grid      how near the planner's choice is to the best of all stages, over the whole range of shapes
+// grid      how near the planner's choice is to the best of all methods and stages, over shapes and kinds of points
 // figures   what Hanák's chapter 5 compares: figures 5.1, 5.8, 5.9 and 5.12, on today's sizes
 // triangle  method triangle against the others, on sets shaped as those of Chen et al.: their Tables III to V and
 //           Figures 10 to 12
 // radius    radius search of points of the host: all neighbors, and their number alone
 // stream    a base of the host that is larger than the device's budget
+Suite engine_suite(const Settings& settings);
+Suite memory_suite(const Settings& settings);
 Suite must_suite(const Settings& settings);
 Suite grid_suite(const Settings& settings);
 Suite figures_suite(const Settings& settings);

@@ -6,15 +6,11 @@
 #include <utility>
 
 #include "device/search/check.hpp"
-#include "device/search/points.hpp"
-#include "device/search/problem.hpp"
+#include "device/search/point_set.hpp"
 #include "kith/index.hpp"
 
 namespace kith::bench::device::search {
 namespace {
-
-constexpr unsigned kBaseSeed = 1;
-constexpr unsigned kQuerySeed = 2;
 
 // A choice within this factor of the best is as good as the best.
 constexpr double kNearBest = 1.10;
@@ -56,29 +52,28 @@ Json problem_json(const Problem& problem) {
 }
 
 // A search and how it was done last.
+template <class T>
 struct Search {
   Variant variant;
-  std::optional<Index<float>> index;  // of searches that do not make one in every run
+  std::optional<Index<T>> index;  // of searches that do not make one in every run
   SearchReport report;
 };
 
 // A problem while it is solved.
+template <class T>
 class SearchRun {
  public:
-  SearchRun(const Problem& wanted, const SearchRules& rules, Harness& harness)
-      : problem_(wanted), rules_(rules), harness_(harness), stream_(harness.stream()) {
-    base_ = wanted.data == Data::file ? Points(wanted.file, stream_)
-                                      : Points(wanted.base_rows, wanted.dims, wanted.data, kBaseSeed, stream_);
+  SearchRun(const PointSet& points, const Problem& wanted, const SearchRules& rules, Harness& harness)
+      : problem_(wanted), rules_(rules), harness_(harness), stream_(harness.stream()), base_(points.base<T>()) {
     if (wanted.data == Data::file) {
-      problem_.queries = problem_.base_rows = base_.view().rows;
-      problem_.dims = base_.view().cols;
+      problem_.queries = problem_.base_rows = base_.rows;
+      problem_.dims = base_.cols;
     }
-    const bool of_base = problem_.self || problem_.queries_are_base;
-    if (!of_base) others_ = Points(problem_.queries, problem_.dims, problem_.data, kQuerySeed, stream_);
-    queries_ = of_base ? base_.view().rows_from(0, problem_.queries) : others_.view();
-    distances_ = cuda::DeviceBuffer<float>(static_cast<std::size_t>(queries_.rows * problem_.answers()), stream_);
+    queries_ = points.queries<T>(problem_.queries);
+    distances_ = cuda::DeviceBuffer<float>(static_cast<std::size_t>(queries_.rows * problem_.k), stream_);
     ids_ = cuda::DeviceBuffer<std::int64_t>(distances_.size(), stream_);
-    checker_.emplace(problem_.metric.kind, base_.view(), queries_, harness.limits().samples, stream_);
+    checker_.emplace(problem_.metric.kind, points.base(), points.queries(problem_.queries), harness.limits().samples,
+                     stream_, problem_.self);
   }
 
   std::vector<Row> rows(std::vector<Variant> variants) {
@@ -89,7 +84,7 @@ class SearchRun {
       searches_[i].variant = std::move(variants[i]);
       contenders.push_back(contender(searches_[i]));
     }
-    std::vector<Row> rows = harness_.race(std::move(contenders));
+    std::vector<Row> rows = harness_.race(std::move(contenders), {.both_clocks = rules_.both_clocks});
     for (std::size_t i = 0; i < rows.size(); ++i) conclude(rows[i], searches_[i]);
     if (rules_.compare_choice) compare_choice(rows);
     return rows;
@@ -105,12 +100,12 @@ class SearchRun {
     return options;
   }
 
-  Index<float> make_index(const Options& options) const { return Index<float>(base_.view(), options, stream_); }
+  Index<T> make_index(const Options& options) const { return Index<T>(base_, options, stream_); }
 
   std::vector<Variant> planned_variants() const {
     std::vector<Variant> all = {Variant()};
     if (!rules_.all_stages) return all;
-    const Plan choice = make_index(options_of(all.front())).explain(queries_.rows, problem_.answers());
+    const Plan choice = make_index(options_of(all.front())).explain(queries_.rows, problem_.k);
     std::vector<DistanceStage> stages = {choice.distance};
     for (const Plan::Alternative& other : choice.alternatives) stages.push_back(other.distance);
     std::sort(stages.begin(), stages.end());
@@ -120,18 +115,22 @@ class SearchRun {
     return all;
   }
 
-  Contender contender(Search& search) {
+  SearchReport search_once(const Index<T>& index) {
+    const NeighborsView<float> out{ids_.data(), distances_.data(), Memory::device};
+    return problem_.self ? index.search_self_into(problem_.k, out, stream_)
+                         : index.search_into(queries_, problem_.k, out, stream_);
+  }
+
+  Contender contender(Search<T>& search) {
     Contender contender;
     Row& row = contender.row;
     row.problem = describe(problem_);
     row.contender = search.variant.name;
     row.facts = problem_json(problem_);
     contender.run = [this, &search] {
-      std::optional<Index<float>> fresh;
+      std::optional<Index<T>> fresh;
       if (rules_.fresh_index) fresh = make_index(options_of(search.variant));
-      const Index<float>& index = fresh ? *fresh : *search.index;
-      search.report =
-          index.search_into(queries_, problem_.answers(), {ids_.data(), distances_.data(), Memory::device}, stream_);
+      search.report = search_once(fresh ? *fresh : *search.index);
     };
     // Ids of −1 and distances of NaN: whoever writes nothing is found out.
     contender.prepare = [this] {
@@ -145,7 +144,7 @@ class SearchRun {
       search.index = make_index(options_of(search.variant));
       const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
       row.facts["index_ms"] = ms.count();
-      search.report.plan = search.index->explain(queries_.rows, problem_.answers());
+      search.report.plan = search.index->explain(queries_.rows, problem_.k);
       if (rules_.fresh_index) search.index.reset();
     } catch (const Error& error) {
       refuse(error, row);
@@ -156,15 +155,15 @@ class SearchRun {
   }
 
   std::string fault(bool first) {
-    const DeviceAnswer answer{distances_.data(), ids_.data(), problem_.answers()};
-    const unsigned long long fingerprint = checker_->fingerprint(answer);
+    const DeviceAnswer answer{distances_.data(), ids_.data(), problem_.k};
+    const unsigned long long fingerprint = checker_->fingerprint(answer, queries_.rows * problem_.k);
     if (!first) return fingerprint == fingerprint_ ? "" : "another answer than in the first run";
     if (fingerprint_ == 0) fingerprint_ = fingerprint;
     const std::string fault = checker_->fault(answer);
     return fault.empty() && fingerprint != fingerprint_ ? "another answer than the first contender's" : fault;
   }
 
-  void conclude(Row& row, Search& search) {
+  void conclude(Row& row, Search<T>& search) {
     if (row.status != Status::unsupported) row.facts["plan"] = plan_json(search.report.plan);
     if (row.status == Status::timed) {
       count_work(search);
@@ -188,16 +187,15 @@ class SearchRun {
     }
     if (row.contender != "auto") return;
     if (row.status == Status::timed) row.note += fmt::format(" ({})", describe(search.report.plan));
-    if (problem_.bar_ms > 0) row.bar = bar_ms(problem_.bar_ms, row);
+    if (problem_.bar_ms > 0) row.bar = bar_ms(problem_.bar_ms, rules_.both_clocks ? row.wall : row);
   }
 
   // Counting takes time, so what was timed did not.
-  void count_work(Search& search) {
+  void count_work(Search<T>& search) {
     if (search.variant.options.method != Method::triangle) return;
     Options options = options_of(search.variant);
     options.statistics = true;
-    search.report = make_index(options).search_into(queries_, problem_.answers(),
-                                                    {ids_.data(), distances_.data(), Memory::device}, stream_);
+    search.report = search_once(make_index(options));
   }
 
   void compare_choice(std::vector<Row>& rows) const {
@@ -207,6 +205,11 @@ class SearchRun {
     Row& choice = rows.front();
     if (choice.contender != "auto" || !choice.timed()) return;
     const double ratio = choice.median_ms() / best->median_ms();
+    choice.facts["best"] = best->contender;
+    choice.facts["best_ms"] = best->median_ms();
+    choice.facts["ratio"] = ratio;
+    choice.note += fmt::format(", best {:.4f} ms", best->median_ms());
+    if (harness_.quick()) return;
     choice.bar = Bar{fmt::format("≤ {:.2f} of the best", kNearBest),
                      fmt::format("{:.2f} of {}", ratio, best->contender), ratio <= kNearBest};
   }
@@ -215,14 +218,13 @@ class SearchRun {
   SearchRules rules_;
   Harness& harness_;
   const cuda::Stream& stream_;
-  Points base_;
-  Points others_;
-  MatrixView<float> queries_;
+  MatrixView<T> base_;
+  MatrixView<T> queries_;
   cuda::DeviceBuffer<float> distances_;
   cuda::DeviceBuffer<std::int64_t> ids_;
   std::optional<Checker> checker_;
   unsigned long long fingerprint_ = 0;
-  std::vector<Search> searches_;
+  std::vector<Search<T>> searches_;
 };
 
 // Small problems of the same kind, which only show that all works.
@@ -238,6 +240,12 @@ Problem shrunk(Problem problem) {
 
 }  // namespace
 
+std::vector<Row> search_rows(const PointSet& points, const Problem& problem, const std::vector<Variant>& variants,
+                             const SearchRules& rules, Harness& harness) {
+  if (problem.data == Data::bytes) return SearchRun<std::uint8_t>(points, problem, rules, harness).rows(variants);
+  return SearchRun<float>(points, problem, rules, harness).rows(variants);
+}
+
 Case search_case(const std::string& figure, Problem problem, std::vector<Variant> variants, const SearchRules& rules,
                  const Settings& settings) {
   if (settings.quick && problem.data != Data::file) problem = shrunk(problem);
@@ -247,8 +255,9 @@ Case search_case(const std::string& figure, Problem problem, std::vector<Variant
   std::string names;
   for (const Variant& variant : variants) names += (names.empty() ? "" : ", ") + variant.name;
   if (problem.bar_ms > 0) names += fmt::format("at most {:g} ms", problem.bar_ms);
-  return {figure, describe(problem), names,
-          [=](Harness& harness) { return SearchRun(problem, rules, harness).rows(variants); }};
+  return {figure, describe(problem), names, [=](Harness& harness) {
+            return search_rows(PointSet(problem, harness.stream()), problem, variants, rules, harness);
+          }};
 }
 
 }  // namespace kith::bench::device::search

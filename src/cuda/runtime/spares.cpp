@@ -199,6 +199,11 @@ void* allocate_on_device(std::size_t bytes, cudaStream_t stream) {
   return address;
 }
 
+cudaMemPool_t device_pool() {
+  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(current_device());
+  return pool ? pool->handle() : nullptr;
+}
+
 std::size_t spare_device_bytes() {
   const std::shared_ptr<DevicePool> pool = Stock::instance().pool(current_device());
   if (!pool) return 0;

@@ -29,6 +29,8 @@ class KeepSpares {
 
 // Memory of the current device, in the stream's order; cudaFreeAsync() frees it.
 void* allocate_on_device(std::size_t bytes, cudaStream_t stream);
+// The pool that it comes from while there is a KeepSpares; null: the device's default pool.
+cudaMemPool_t device_pool();
 // Bytes of the current device that the pool keeps and nobody uses.
 std::size_t spare_device_bytes();
 
