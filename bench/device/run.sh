@@ -26,9 +26,13 @@ status=0
 for suite in ${suites:-select/must search/must lowdim/must}; do
   "$program" --suite "$suite" --json "$json" --driver "$driver" ${KITH_COMMIT:+--commit "$KITH_COMMIT"} "$@" || status=$?
   case $status in 2 | 5) exit $status ;; esac
-  case $suite in select/must | search/must) ;; *) continue ;; esac
+  case $suite in
+    select/must | search/must) peers="$here/torch_peers.py --suite $suite" ;;
+    search/engine) peers=$here/../python/torch_knn.py ;;
+    *) continue ;;
+  esac
   if $python -c 'import torch' 2>/dev/null; then
-    $python "$here/torch_peers.py" --suite "$suite" --json "$json" --driver "$driver" $quick || status=$?
+    $python $peers --json "$json" --driver "$driver" $quick || status=$?
   else
     echo "PyTorch left out: it is not here"
   fi
