@@ -44,7 +44,7 @@ std::string why_not(DistanceStage stage, const Problem& problem, const Metric& m
     return fmt::format("distance stage {} rounds to half precision; {} has no use of it", to_string(stage),
                        to_string(problem.dtype));
   if (stage == DistanceStage::int8)
-    if (const std::string reason = why_not_int8(problem, metric); !reason.empty()) return reason;
+    if (std::string reason = why_not_int8(problem, metric); !reason.empty()) return reason;
   const bool needs_wgmma = stage == DistanceStage::split_fp16 || stage == DistanceStage::int8;
   if (needs_wgmma && !hardware.has_wgmma())
     return fmt::format("distance stage {} needs a device of compute capability 9.x; this one has {}.{}",

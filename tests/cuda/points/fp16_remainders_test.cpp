@@ -27,6 +27,7 @@ struct Shape {
   std::int64_t base = 50;
   std::int64_t dims = 20;
   bool centered = true;
+  double zoom = 1;  // of the frame: a power of two
 };
 
 std::vector<float> values_of(std::int64_t rows, std::int64_t dims, const Draw& draw) {
@@ -148,6 +149,7 @@ class Problem {
         frame_(device::make_fp16_frame(base_rows(), shape.dims, shape.centered, stream_)),
         x_(shape.queries, shape.dims, false, stream_, nullptr, true),
         y_(shape.base, shape.dims, true, stream_, nullptr, true) {
+    frame_.scale *= shape.zoom;
     x_.prepare({queries_.data(), shape.queries, shape.dims}, frame_);
     y_.prepare(base_rows(), frame_);
   }
@@ -262,6 +264,15 @@ TEST_F(Fp16Remainders, BoundFarQueries) {
   for (const double farther : {1e-9, 1e-5, 10.0, 20.0, 40.0, 1e3, 1e6}) {
     SCOPED_TRACE(farther);
     expect_bounds({.base = 20}, gaussian(11, farther), gaussian(12));
+  }
+}
+
+// As in a streamed base whose first tile has other points than the rest: remainders are as large as what they are of,
+// and so is the product that is left out.
+TEST_F(Fp16Remainders, BoundPointsBeyondTheFrame) {
+  for (const double zoom : {0x1p-20, 16.0, 32.0, 64.0, 1024.0}) {
+    SCOPED_TRACE(zoom);
+    expect_bounds({.base = 20, .zoom = zoom}, gaussian(22), gaussian(23));
   }
 }
 
