@@ -4,6 +4,7 @@
 
 #include "core/facts.hpp"
 #include "kith/plan.hpp"
+#include "plan/choose.hpp"
 
 namespace kith::plan {
 

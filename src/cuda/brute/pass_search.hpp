@@ -140,10 +140,11 @@ class PassSearch {
   }
 
   tensor::TensorProduct product_with(const BaseTile<F>& base, std::int64_t first, std::int64_t count) const {
-    if constexpr (std::is_same_v<F, float>)
+    if constexpr (std::is_same_v<F, float>) {
       if (state_.bytes != nullptr)
         return tensor::byte_product(state_.bytes->rows(first, count), base.bytes->rows(base.first, base.count),
                                     pass_.expanded ? base.store->bias(base.first) : nullptr);
+    }
     return tensor::fp16_product(state_.fp16->rows(first, count), base.fp16->rows(base.first, base.count),
                                 base.fp16->bias(base.first));
   }
@@ -154,14 +155,13 @@ class PassSearch {
       const std::int64_t most = std::min(core::bounded_capacity(work_.k), base.count);
       const std::int64_t width = pass_.bounded ? most : width_of(base);
       const core::SamplePlan sample = pass_.bounded ? core::SamplePlan{} : core::plan_grouped_sample(base.count, width);
-      const distance::CandidateLists<float> lists = tensor_candidates(
-          {.product = tensor::fp16_product(state_.fp16->rows(first, count), base.fp16->rows(base.first, base.count),
-                                           base.fp16->bias(base.first)),
-           .sample = sample,
-           .limits = pass_.bounded ? state_.limits + first : nullptr,
-           .capacity = pass_.bounded ? most : sample.capacity,
-           .select = work_.select,
-           .workspace = *workspace_});
+      const distance::CandidateLists<float> lists =
+          tensor_candidates({.product = product_with(base, first, count),
+                             .sample = sample,
+                             .limits = pass_.bounded ? state_.limits + first : nullptr,
+                             .capacity = pass_.bounded ? most : sample.capacity,
+                             .select = work_.select,
+                             .workspace = *workspace_});
       rerank({.keys = keys,
               .lists = lists,
               .width = width,
