@@ -1,6 +1,7 @@
 #include "kith/radius.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "api/index_state.hpp"
 #include "backend/machine.hpp"
@@ -26,10 +27,17 @@ core::RadiusQuery<D> checked_radii(std::span<const D> radii, std::int64_t querie
                                                            query.keys.size(), products ? "a number" : "0 or more"));
     query.keys.push_back(products ? -radius : radius);
   }
+  return query;
+}
+
+// As many as memory holds. Asking for that takes as long as a small search on a device, whose memory says itself when
+// it is full.
+template <class D>
+std::int64_t max_hits(const RadiusLists<D>& out) {
+  if (!out.allocate || out.memory == Memory::device) return std::numeric_limits<std::int64_t>::max();
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
-  query.max_hits = backend::free_memory().bytes / kHitBytes;
-  return query;
+  return backend::free_memory().bytes / kHitBytes;
 }
 
 template <Element T, class State>
@@ -44,6 +52,7 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
     core::RadiusQuery<D> query = checked_radii(radii, asked.queries.rows, state.options.metric);
     query.count_only = !out.allocate;
     query.exclude_self = asked.exclude_self;
+    query.max_hits = max_hits(out);
     RadiusLists<D> lists{out.offsets, {}, out.memory};
     if (out.allocate) lists.allocate = api::checked_allocate<D>(out.allocate, out.memory);
     const auto search = state.begin(asked, out.memory);
