@@ -48,13 +48,23 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   void search_triangle(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
   void search_shifted_sort(const Plan& plan, const NeighborsView<F>& out, Link& link);
 
-  // Calls use(points) with queries that are checked: the base's own points where they are the base.
+  // Calls use(points, refuse_faults) with queries whose check is enqueued, and for which refuse_faults() waits: the
+  // base's own points where they are the base.
+  template <class Use>
+  void with_points(bool bias, host_data::RowGaps gaps, Link& link, Use use) {
+    if (index_.store() != nullptr && index_.is_base(queries_.points)) return use(*index_.store(), [] {});
+    const PointStore<F> points = link.bring_points(queries_.points, index_.metric(), bias, gaps);
+    const PointCheck<F> check(points, index_.metric(), index_.checks_values(), stream_);
+    use(points, [&] { check.refuse_faults("query"); });
+  }
+
+  // Calls use(points) once they are checked.
   template <class Use>
   void with_checked(bool bias, host_data::RowGaps gaps, Link& link, Use use) {
-    if (index_.store() != nullptr && index_.is_base(queries_.points)) return use(*index_.store());
-    const PointStore<F> points = link.bring_points(queries_.points, index_.metric(), bias, gaps);
-    PointCheck<F>(points, index_.metric(), index_.checks_values(), stream_).refuse_faults("query");
-    use(points);
+    with_points(bias, gaps, link, [&](const PointStore<F>& points, auto refuse_faults) {
+      refuse_faults();
+      use(points);
+    });
   }
 
   // Searches batch after batch into the same lists, and calls use(first, count) for each.

@@ -6,6 +6,7 @@
 #include "cuda/graph/symmetrize.hpp"
 #include "cuda/host_data/radius_rows.hpp"
 #include "cuda/radius/device_rows.hpp"
+#include "cuda/radius/radius_hits.hpp"
 #include "cuda/search.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -19,16 +20,18 @@ template <Element T>
 void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>& radii, const RadiusLists<F>& out,
                                     SearchReport& report) {
   index_.require_base();
-  std::vector<F> keys(as_size(rows()));
-  for (std::int64_t q = 0; q < rows(); ++q) keys[as_size(q)] = radii.key_of(q);
-  const MatrixView<F> host_keys(keys.data(), 1, rows());
-  Link link = link_for(host_data::bytes_of(host_keys));
-  DeviceBuffer<F> device_keys(keys.size(), stream_);
-  link.bring(host_keys, device_keys.data());
+  const MatrixView<F> keys(radii.keys.data(), 1, static_cast<std::int64_t>(radii.keys.size()));
+  Link link = link_for(host_data::bytes_of(keys));
+  DeviceBuffer<F> device_keys(as_size(rows()), stream_);
+  if (keys.cols == rows() && rows() > 1) {
+    link.bring(keys, device_keys.data());
+  } else {
+    radius::fill_radii(radii.keys[0], rows(), device_keys.data(), stream_);
+  }
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   DeviceProgress done(queries_.progress, rows() * plan.problem.base_rows, false, stream_);  // the search itself waits
   const auto find = [&](auto& found) {
-    with_checked(index_.needs_bias(), RowGaps::closed, link, [&](const PointStore<F>& points) {
+    with_points(index_.needs_bias(), RowGaps::closed, link, [&](const PointStore<F>& points, auto refuse_faults) {
       const radius::RadiusWork work{.metric = index_.metric(),
                                     .fp16 = plan.distance == DistanceStage::fp16,
                                     .expanded = plan.expanded,
@@ -38,19 +41,22 @@ void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>
                                     .base_tile = plan.base_tile,
                                     .max_pairs = plan.query_block * plan.candidates,
                                     .integer_range = index_.range_with(points, stream_)};
+      const auto add = [&](const radius::FoundPart<F>& part) {
+        refuse_faults();  // a part has been waited for, and so has the check
+        found.add(part);
+      };
       report.finalists = index_.with_base(plan, stream_, [&](BaseSource<F>& base) {
-        return radius::radius_search<F>(
-            work, points, device_keys.data(), base, workspace,
-            {[&](const radius::FoundPart<F>& part) { found.add(part); }, [&](std::int64_t pairs) { done.add(pairs); }});
+        return radius::radius_search<F>(work, points, device_keys.data(), base, workspace,
+                                        {add, [&](std::int64_t pairs) { done.add(pairs); }});
       });
     });
-    std::move(found).write(index_.metric(), out);
+    std::move(found).write(index_.metric());
   };
   if (out.memory == Memory::device) {
-    radius::DeviceRows<F> found(rows(), stream_);
+    radius::DeviceRows<F> found(rows(), plan.problem.base_rows, out, stream_);
     find(found);
   } else {
-    host_data::RadiusRows<F> found(rows(), radii.max_hits, stream_);
+    host_data::RadiusRows<F> found(rows(), radii.max_hits, out, stream_);
     find(found);
   }
 }

@@ -17,15 +17,23 @@ struct KeyPairs {
   const unsigned* ids;
   std::int64_t width;
   std::int64_t count;
+  const unsigned long long* listed = nullptr;  // the number of pairs where the host does not know it
 
+  // None where more are listed than `count`.
+  __device__ std::int64_t size() const {
+    if (listed == nullptr) return count;
+    return *listed <= static_cast<unsigned long long>(count) ? static_cast<std::int64_t>(*listed) : 0;
+  }
   __device__ std::int64_t query(std::int64_t i) const { return queries == nullptr ? i / width : queries[i]; }
 };
 
 // A group of lanes takes a pair.
 template <class Terms, class F>
 __global__ void __launch_bounds__(KeyLanes::kThreads) candidate_keys_kernel(KeyCall<F> call, KeyPairs wanted, F* keys) {
-  const std::int64_t pairs = wanted.count;
-  const std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * KeyLanes::kGroups + threadIdx.x / core::kLanes;
+  const std::int64_t pairs = wanted.size();
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * KeyLanes::kGroups;
+  if (first >= pairs) return;
+  const std::int64_t pair = first + threadIdx.x / core::kLanes;
   const std::int64_t mine = pair < pairs ? pair : pairs - 1;  // the last groups of a warp may repeat a pair
   const F key = group_keys<Terms, 1>(call, wanted.query(mine), {wanted.ids[mine]});
   if (pair < pairs && group_lane() == 0) keys[pair] = key;
@@ -156,13 +164,21 @@ void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* 
 }
 
 template <class F>
+void few_pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* ids,
+                   const unsigned long long* count, std::int64_t most, F* keys) {
+  launch_candidate_keys(call, {queries, ids, 1, most, count}, keys);
+}
+
+template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
   with_terms(call, [&](auto terms) { launch_all_keys<typename decltype(terms)::type>(call, keys, stride); });
 }
 
-#define KITH_INSTANTIATE(F)                                                                       \
-  template void candidate_keys(const KeyCall<F>&, const unsigned*, std::int64_t, F*);             \
-  template void pair_keys(const KeyCall<F>&, const unsigned*, const unsigned*, std::int64_t, F*); \
+#define KITH_INSTANTIATE(F)                                                                                   \
+  template void candidate_keys(const KeyCall<F>&, const unsigned*, std::int64_t, F*);                         \
+  template void pair_keys(const KeyCall<F>&, const unsigned*, const unsigned*, std::int64_t, F*);             \
+  template void few_pair_keys(const KeyCall<F>&, const unsigned*, const unsigned*, const unsigned long long*, \
+                              std::int64_t, F*);                                                              \
   template void all_keys(const KeyCall<F>&, F*, std::int64_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

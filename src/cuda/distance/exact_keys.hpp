@@ -25,6 +25,11 @@ void candidate_keys(const KeyCall<F>& call, const unsigned* ids, std::int64_t co
 template <class F>
 void pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* ids, std::int64_t count, F* keys);
 
+// The same of *count pairs, which only the device knows; nothing where they are more than `most`.
+template <class F>
+void few_pair_keys(const KeyCall<F>& call, const unsigned* queries, const unsigned* ids,
+                   const unsigned long long* count, std::int64_t most, F* keys);
+
 // Computes the keys of all queries × all base points; rows of keys are `stride` apart.
 template <class F>
 void all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride);

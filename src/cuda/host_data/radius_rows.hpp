@@ -21,8 +21,9 @@ namespace kith::KITH_BACKEND::host_data {
 template <class F>
 class RadiusRows {
  public:
-  RadiusRows(std::int64_t queries, std::int64_t max_hits, cudaStream_t stream)
-      : max_hits_(max_hits), stream_(stream), counts_(static_cast<std::size_t>(queries)) {}
+  // Neighbors go nowhere where out.allocate is empty.
+  RadiusRows(std::int64_t queries, std::int64_t max_hits, const RadiusLists<F>& out, cudaStream_t stream)
+      : max_hits_(max_hits), out_(out), stream_(stream), counts_(static_cast<std::size_t>(queries)) {}
 
   // Copies the part. Throws Error(out_of_memory) where there are more than max_hits.
   void add(const radius::FoundPart<F>& part) {
@@ -42,16 +43,16 @@ class RadiusRows {
     parts_.push_back(std::move(copy));
   }
 
-  // Writes offsets and, unless out.allocate is empty, neighbors.
-  void write(const Metric& metric, const RadiusLists<F>& out) && {
-    out.offsets[0] = 0;
-    for (std::size_t q = 0; q < counts_.size(); ++q) out.offsets[q + 1] = out.offsets[q] + counts_[q];
-    if (!out.allocate) return;
-    const NeighborsView<F> to = out.allocate(hits_);
+  // Writes offsets and neighbors.
+  void write(const Metric& metric) && {
+    out_.offsets[0] = 0;
+    for (std::size_t q = 0; q < counts_.size(); ++q) out_.offsets[q + 1] = out_.offsets[q] + counts_[q];
+    if (!out_.allocate) return;
+    const NeighborsView<F> to = out_.allocate(hits_);
     if (in_order_) {
       append(to);
     } else {
-      sort(metric, out.offsets, to);
+      sort(metric, out_.offsets, to);
     }
   }
 
@@ -102,6 +103,7 @@ class RadiusRows {
   }
 
   std::int64_t max_hits_;
+  const RadiusLists<F>& out_;
   cudaStream_t stream_;
   std::optional<Staging> staging_;
   std::size_t staging_bytes_ = 0;

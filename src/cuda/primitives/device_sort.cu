@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <tuple>
 
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/properties.hpp"
@@ -38,11 +37,7 @@ void sort_segments_on_host(K* keys, std::int64_t segments, std::int64_t length, 
 
 template <class Order>
 void sort_labeled_on_host(LabeledKey<Order>* keys, std::int64_t count, cudaStream_t stream) {
-  const auto work = [=] {
-    std::sort(keys, keys + count, [](const LabeledKey<Order>& a, const LabeledKey<Order>& b) {
-      return std::tie(a.segment, a.order, a.id) < std::tie(b.segment, b.order, b.id);
-    });
-  };
+  const auto work = [=] { std::sort(keys, keys + count); };
   check(::emulator::enqueue("sort_labeled", work, stream), "sort_labeled");
 }
 

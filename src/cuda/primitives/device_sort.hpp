@@ -1,7 +1,7 @@
 // device_sort.hpp: CUB's device-wide sorts behind one function; the emulator sorts on the host.
 #pragma once
 
-#include "cuda/primitives/key.cuh"
+#include "cuda/primitives/labeled_key.cuh"
 #include "cuda/runtime/workspace.hpp"
 
 namespace kith::KITH_BACKEND::inline primitives {
@@ -15,14 +15,6 @@ void sort_segments(PackedKey* keys, std::int64_t segments, std::int64_t length, 
                    IdOrder ids = IdOrder::any);
 void sort_segments(WideKey* keys, std::int64_t segments, std::int64_t length, Workspace& workspace,
                    IdOrder ids = IdOrder::any);
-
-// A key with its segment, so that segments may have any length and be interleaved.
-template <class Order>
-struct LabeledKey {
-  Order order;
-  unsigned id;
-  unsigned segment;
-};
 
 // Sorts by (segment, order, id) on the workspace's stream; segments are below `segments`. Returns the sorted array,
 // which is `keys` or `other`, both of `count` keys.

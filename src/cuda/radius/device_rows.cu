@@ -48,6 +48,14 @@ void copy_to_device(const std::vector<V>& from, V* to, cudaStream_t stream) {
 
 template <class F>
 void DeviceRows<F>::add(const FoundPart<F>& part) {
+  if (part.counts.size() == counts_.size() && part.points == base_rows_) {
+    NeighborsView<F> to{nullptr, nullptr, Memory::device};
+    if (out_.allocate) to = out_.allocate(part.hits);
+    const auto queries = static_cast<std::int64_t>(counts_.size());
+    return_rows<F>({part.distances, part.ids, part.hits, part.device_counts, queries}, out_.offsets, to, stream_);
+    is_written_ = true;
+    return;
+  }
   for (std::size_t i = 0; i < part.counts.size(); ++i) counts_[as_size(part.first_query) + i] += part.counts[i];
   if (part.ids == nullptr || part.hits == 0) return;
   Part copy{part.first_query, part.counts, part.hits, DeviceBuffer<F>(as_size(part.hits), stream_),
@@ -62,18 +70,19 @@ void DeviceRows<F>::add(const FoundPart<F>& part) {
 }
 
 template <class F>
-void DeviceRows<F>::write(const Metric& metric, const RadiusLists<F>& out) && {
+void DeviceRows<F>::write(const Metric& metric) && {
+  if (is_written_) return;
   std::vector<std::int64_t> offsets(counts_.size() + 1, 0);
   for (std::size_t q = 0; q < counts_.size(); ++q) offsets[q + 1] = offsets[q] + counts_[q];
-  if (out.allocate) {
-    const NeighborsView<F> to = out.allocate(offsets.back());
+  if (out_.allocate) {
+    const NeighborsView<F> to = out_.allocate(offsets.back());
     if (in_order_) {
       append(to);
     } else {
       sort(metric, offsets.back(), to);
     }
   }
-  copy_to_device(offsets, out.offsets, stream_);
+  copy_to_device(offsets, out_.offsets, stream_);
 }
 
 template <class F>

@@ -145,17 +145,47 @@ class RadiusSearch {
     return passed;
   }
 
-  // Writes the pairs that pass to the list, up to its capacity; returns how many pass.
-  std::int64_t find_pairs(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) {
+  // Memory of a part. Buffers of pairs are as large as the list, so that the next part reuses them.
+  void make_list(const RowRange& queries) {
     workspace_.reset();
-    const std::int64_t first = tile.first + points.first;
-    pairs_ = {limits_of(queries),
-              workspace_.allocate<unsigned>(as_size(capacity_)),
-              workspace_.allocate<unsigned>(as_size(capacity_)),
+    const std::size_t capacity = as_size(capacity_);
+    const F* const limits = limits_of(queries);
+    // The counts of hits follow the number of pairs, so that one copy brings both.
+    auto* const passed = static_cast<unsigned long long*>(
+        static_cast<void*>(workspace_.allocate<unsigned char>(count_bytes(queries.count))));
+    pairs_ = {limits,
+              workspace_.allocate<unsigned>(capacity),
+              workspace_.allocate<unsigned>(capacity),
               static_cast<unsigned long long>(capacity_),
               0,
-              workspace_.allocate<unsigned long long>(1)};
-    KITH_CUDA(cudaMemsetAsync(pairs_.count, 0, sizeof(unsigned long long), stream()));
+              passed};
+    counts_ = reinterpret_cast<unsigned*>(passed + 1);
+    keys_of_pairs_ = workspace_.allocate<F>(capacity);
+    if (!work_.count_only) {
+      hits_ = workspace_.allocate<LabeledKey<OrderOf<F>>>(capacity);
+      spare_hits_ = workspace_.allocate<LabeledKey<OrderOf<F>>>(capacity);
+    }
+    KITH_CUDA(cudaMemsetAsync(passed, 0, count_bytes(queries.count), stream()));
+  }
+
+  // Of the number of pairs and of the hits of so many queries.
+  static std::size_t count_bytes(std::int64_t queries) {
+    return sizeof(unsigned long long) + as_size(queries) * sizeof(unsigned);
+  }
+
+  // Waits for them; returns the number of pairs.
+  std::int64_t read_counts(std::int64_t queries) {
+    const std::size_t bytes = count_bytes(queries);
+    if (read_.size() < bytes) read_ = PinnedLoan(bytes);
+    KITH_CUDA(cudaMemcpyAsync(read_.as<void>(), pairs_.count, bytes, cudaMemcpyDeviceToHost, stream()));
+    KITH_CUDA(cudaStreamSynchronize(stream()));
+    return static_cast<std::int64_t>(*read_.as<unsigned long long>());
+  }
+
+  // Writes the pairs that pass to the list, up to its capacity, and ranks them if they are few; returns how many pass.
+  std::int64_t find_pairs(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) {
+    make_list(queries);
+    const std::int64_t first = tile.first + points.first;
     if (fp16_) {
       filter_fp16(*tile.fp16, queries, {first, points.count});
     } else {
@@ -164,10 +194,30 @@ class RadiusSearch {
           core::form_of(work_.metric), work_.metric.p, expanded_ ? tile.store->bias(first) : nullptr, pairs_,
           workspace_});
     }
-    unsigned long long found = 0;
-    KITH_CUDA(cudaMemcpyAsync(&found, pairs_.count, sizeof(found), cudaMemcpyDeviceToHost, stream()));
-    KITH_CUDA(cudaStreamSynchronize(stream()));
-    return static_cast<std::int64_t>(found);
+    const std::int64_t few = may_be_few_ ? std::min(capacity_, FewPairs<F>::kMost) : 0;
+    if (few > 0) rank_few(tile, queries, points, few);
+    const std::int64_t passed = read_counts(few > 0 ? queries.count : 0);
+    ranked_ = few > 0 && passed <= few;
+    may_be_few_ = passed <= FewPairs<F>::kMost;
+    return passed;
+  }
+
+  // Before the host knows how many pairs there are, which saves it a wait.
+  void rank_few(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points, std::int64_t few) {
+    distance::few_pair_keys(key_call(tile, queries, points), pairs_.queries, pairs_.ids, pairs_.count, few,
+                            keys_of_pairs_);
+    rank_few_hits<F>({pairs_.count, few, pairs_.queries, pairs_.ids, keys_of_pairs_, hits_, spare_hits_},
+                     hit_rule(tile, queries, points), work_.metric, counts_, stream());
+  }
+
+  distance::KeyCall<F> key_call(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) const {
+    return {queries_.exact(queries.first, queries.count), tile.store->exact(tile.first + points.first, points.count),
+            queries_.dims(), work_.metric, stream()};
+  }
+
+  HitRule<F> hit_rule(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) const {
+    return {radii_ + queries.first, static_cast<unsigned>(tile.first_id + points.first),
+            work_.exclude_self ? queries.first : -1, static_cast<unsigned>(queries.count)};
   }
 
   void filter_fp16(const Fp16Store& base, const RowRange& queries, const RowRange& points) const {
@@ -203,39 +253,30 @@ class RadiusSearch {
     return limits;
   }
 
-  // Computes the keys of the listed pairs; sorts and returns those within the radius.
+  // Computes the keys of the listed pairs, sorts those within the radius and counts them.
+  void rank_many(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points, std::int64_t found) {
+    distance::pair_keys(key_call(tile, queries, points), pairs_.queries, pairs_.ids, found, keys_of_pairs_);
+    label_hits<F>({pairs_.queries, pairs_.ids, keys_of_pairs_, found}, hit_rule(tile, queries, points), counts_, hits_,
+                  stream());
+    // The list and the keys are no longer needed: their memory holds the result.
+    if (hits_ != nullptr)
+      split_hits<F>(work_.metric, sort_labeled(hits_, spare_hits_, found, queries.count + 1, workspace_), found,
+                    keys_of_pairs_, pairs_.ids, stream());
+    read_counts(queries.count);
+  }
+
   FoundPart<F> rank_pairs(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points,
                           std::int64_t found) {
+    if (!ranked_) rank_many(tile, queries, points, found);
     FoundPart<F> part;
     part.first_query = queries.first;
-    part.counts.resize(as_size(queries.count));
-    auto* counts = workspace_.allocate<unsigned>(as_size(queries.count));
-    KITH_CUDA(cudaMemsetAsync(counts, 0, part.counts.size() * sizeof(unsigned), stream()));
-    // Buffers are as large as the list, so that the next part reuses them.
-    F* keys = workspace_.allocate<F>(as_size(capacity_));
-    LabeledKey<OrderOf<F>>* hits = nullptr;
-    LabeledKey<OrderOf<F>>* other_buffer = nullptr;
-    if (!work_.count_only) {
-      hits = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(capacity_));
-      other_buffer = workspace_.allocate<LabeledKey<OrderOf<F>>>(as_size(capacity_));
-    }
-    distance::pair_keys(distance::KeyCall<F>{queries_.exact(queries.first, queries.count),
-                                             tile.store->exact(tile.first + points.first, points.count),
-                                             queries_.dims(), work_.metric, stream()},
-                        pairs_.queries, pairs_.ids, found, keys);
-    label_hits<F>({pairs_.queries, pairs_.ids, keys, found},
-                  {radii_ + queries.first, static_cast<unsigned>(tile.first_id + points.first),
-                   work_.exclude_self ? queries.first : -1},
-                  queries.count, counts, hits, stream());
-    if (hits != nullptr) hits = sort_labeled(hits, other_buffer, found, queries.count + 1, workspace_);
-    KITH_CUDA(cudaMemcpyAsync(part.counts.data(), counts, part.counts.size() * sizeof(unsigned), cudaMemcpyDeviceToHost,
-                              stream()));
-    KITH_CUDA(cudaStreamSynchronize(stream()));
+    part.points = points.count;
+    part.device_counts = counts_;
+    const auto* const counts = reinterpret_cast<const unsigned*>(read_.as<unsigned long long>() + 1);
+    part.counts.assign(counts, counts + queries.count);
     part.hits = std::accumulate(part.counts.begin(), part.counts.end(), std::int64_t{0});
-    if (hits != nullptr) {
-      // The list and the keys are no longer needed: their memory holds the result.
-      split_hits<F>(work_.metric, hits, part.hits, keys, pairs_.ids, stream());
-      part.distances = keys;
+    if (!work_.count_only) {
+      part.distances = keys_of_pairs_;
       part.ids = pairs_.ids;
     }
     keys_ += found;
@@ -274,6 +315,13 @@ class RadiusSearch {
   std::int64_t capacity_;
   std::int64_t query_tile_;
   distance::PairList<F> pairs_;
+  unsigned* counts_ = nullptr;  // of hits, one a query
+  F* keys_of_pairs_ = nullptr;
+  LabeledKey<OrderOf<F>>* hits_ = nullptr;  // null where they are only counted
+  LabeledKey<OrderOf<F>>* spare_hits_ = nullptr;
+  PinnedLoan read_;         // the number of pairs and the counts, on the host
+  bool may_be_few_ = true;  // unless those of the last part were not
+  bool ranked_ = false;     // the pairs of this part
   std::int64_t keys_ = 0;
 };
 

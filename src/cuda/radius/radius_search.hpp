@@ -4,7 +4,8 @@
 //         their exact keys → those within the radius, sorted by (query, key, id). The pass also counts pairs beyond the
 //         list's capacity: then the list grows, as far as the workspace allows, or the tile is split and each part
 //         passes again. The pairs found so far decide the size of the next tile. A tile of one query and one point
-//         always fits, so the search ends and loses nothing.
+//         always fits, so the search ends and loses nothing. Pairs that are few are ranked by one block before the host
+//         knows their number, which saves small searches a wait and the launches of a sort.
 #pragma once
 
 #include <functional>
@@ -33,6 +34,8 @@ struct FoundPart {
   std::int64_t first_query = 0;
   std::vector<unsigned> counts;  // one a query, on the host
   std::int64_t hits = 0;         // the sum of counts
+  std::int64_t points = 0;       // in the part of the base
+  const unsigned* device_counts = nullptr;
   // On the device, row after row, each sorted by (key, id); null where hits were only counted.
   const F* distances = nullptr;
   const unsigned* ids = nullptr;
@@ -44,8 +47,9 @@ struct RadiusSink {
   std::function<void(std::int64_t)> on_pairs_done;
 };
 
-// Radii are keys on the device, one a query. Enqueues work on the workspace's stream; the host waits twice for each
-// part. Parts of the same queries come in the order of their base rows. Returns the number of exact keys.
+// Radii are keys on the device, one a query. Enqueues work on the workspace's stream; the host waits once for each
+// part of few pairs, and twice for others. Parts of the same queries come in the order of their base rows. Returns the
+// number of exact keys.
 template <class F>
 std::int64_t radius_search(const RadiusWork& work, const PointStore<F>& queries, const F* radii, BaseSource<F>& base,
                            Workspace& workspace, const RadiusSink<F>& sink);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/key.hpp"
+#include "cuda/radius/radius_hits.hpp"
 #include "device_index.hpp"
 #include "point_set.hpp"
 #include "support/fails_with.hpp"
@@ -120,16 +121,14 @@ void expect_same_on_device(const DeviceIndex<F>& index, const PointSet<F>& queri
   DeviceArray<std::int64_t> offsets(std::vector<std::int64_t>(right.offsets.size()), stream);
   DeviceArray<std::int64_t> ids(std::vector<std::int64_t>(right.ids.size()), stream);
   DeviceArray<F> distances(std::vector<F>(right.ids.size()), stream);
+  RadiusLists<F> lists{offsets.data(), {}, Memory::device};
+  if (!request.count_only)
+    lists.allocate = [&](std::int64_t count) {
+      EXPECT_EQ(count, static_cast<std::int64_t>(right.ids.size()));
+      return NeighborsView<F>{ids.data(), distances.data(), Memory::device};
+    };
   SearchReport report;
-  index.begin(queries.on_device(points.data()), stream, kNoProgress, self)
-      ->search_radius(plan, request,
-                      {offsets.data(),
-                       [&](std::int64_t count) {
-                         EXPECT_EQ(count, static_cast<std::int64_t>(right.ids.size()));
-                         return NeighborsView<F>{ids.data(), distances.data(), Memory::device};
-                       },
-                       Memory::device},
-                      report);
+  index.begin(queries.on_device(points.data()), stream, kNoProgress, self)->search_radius(plan, request, lists, report);
   EXPECT_EQ(offsets.values(), right.offsets);
   EXPECT_EQ(ids.values(), right.ids);
   EXPECT_EQ(distances.values(), right.distances);
@@ -179,7 +178,7 @@ RadiusAnswer<F> run(const Wanted& wanted, const PointSet<F>& base, const PointSe
   SearchReport report;
   index.begin(queries.view(), nullptr, progress, wanted.self)->search_radius(plan, request, lists, report);
   got.finalists = report.finalists;
-  if (!wanted.count_only) expect_same_on_device(index, queries, plan, request, got, wanted.self);
+  expect_same_on_device(index, queries, plan, request, got, wanted.self);
   return got;
 }
 
@@ -227,6 +226,76 @@ TEST_F(DeviceRadius, ListsOfManyPairsMatchTheOracle) {
     const Wanted wanted{MetricKind::euclidean, {true, kAll, kAll, candidates}};
     expect_oracle<float>(wanted, Cloud::gaussian, sizes, Radii::each, 5);
     expect_oracle<double>(wanted, Cloud::ties, sizes, Radii::each, 5);
+  }
+}
+
+// Pairs that one block ranks, and those that are just too many; lists that hold no more than they must.
+TEST_F(DeviceRadius, FewPairsAndManyMatchTheOracle) {
+  constexpr std::int64_t kFew = device::radius::FewPairs<float>::kMost;
+  std::uint64_t run = 0;
+  for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{2}, std::int64_t{511}, std::int64_t{512},
+                                  std::int64_t{513}, std::int64_t{1100}, kFew - 1, kFew, kFew + 1})
+    for (const bool count_only : {false, true}) {
+      SCOPED_TRACE(testing::Message() << rows << " pairs" << (count_only ? ", counted" : ""));
+      Wanted wanted{MetricKind::sqeuclidean, {true, kAll, kAll, rows % 2 == 0 ? rows : kAll}};
+      wanted.count_only = count_only;
+      wanted.scores = run % 3 == 0 ? Scores::fp16 : Scores::products;
+      set_schedule(run++ % kSchedules);
+      expect_oracle<float>(wanted, Cloud::ties, {rows, 1, 4}, Radii::infinite, 3);
+      expect_oracle<double>(wanted, Cloud::ties, {rows, 1, 4}, Radii::infinite, 4);
+      if (HasFatalFailure()) return;
+    }
+  for (const std::int64_t rows : {45, 46}) {  // squares are on both sides of kFew
+    Wanted wanted{MetricKind::inner_product};
+    wanted.self = true;
+    wanted.scores = Scores::fp16;
+    expect_oracle<float>(wanted, Cloud::ties, {rows, rows, 24}, Radii::infinite, 5);
+  }
+}
+
+// What is known of a part's hits is not taken for that of the next, which has none.
+TEST_F(DeviceRadius, PartsWithoutHitsFollowLongOnes) {
+  for (const Scores scores : {Scores::products, Scores::fp16}) {
+    Wanted wanted{MetricKind::euclidean, {true, 100, kAll, kAll}};
+    wanted.scores = scores;
+    const PointSet<float> base = cloud<float>(Cloud::gaussian, 120, 8, 1);
+    PointSet<float> queries = cloud<float>(Cloud::gaussian, 400, 8, 2);
+    for (std::int64_t q = 100; q < 300; ++q) queries.at(q, 0) += 100;
+    core::RadiusQuery<float> request;
+    request.keys = {20};
+    request.max_hits = kAll;
+    const RadiusAnswer<float> got = run(wanted, base, queries, request);
+    EXPECT_EQ(got.offsets.back(), 200 * 120);
+    expect_right(wanted, request, got, truth_of(wanted.metric, base, queries));
+  }
+}
+
+// The search runs beside the check of its queries; nothing is written before that says yes.
+TEST_F(DeviceRadius, RefusesQueriesBeforeItWrites) {
+  const PointSet<float> base = cloud<float>(Cloud::gaussian, 300, 16, 1);
+  PointSet<float> queries = cloud<float>(Cloud::gaussian, 5, 16, 2);
+  queries.at(3, 7) = std::numeric_limits<float>::quiet_NaN();
+  const DeviceIndex<float> index(base.view(), MetricKind::euclidean, nullptr, {});
+  core::RadiusQuery<float> request;
+  request.keys = {5};
+  request.max_hits = kAll;
+  for (const Scores scores : {Scores::differences, Scores::products, Scores::fp16}) {
+    Wanted wanted{MetricKind::euclidean};
+    wanted.scores = scores;
+    const Plan plan = plan_for<float>(wanted, {300, 5, 16});
+    const device::Stream stream;
+    DeviceArray<float> points(queries.values, stream);
+    DeviceArray<std::int64_t> offsets(std::vector<std::int64_t>(6, -1), stream);
+    SearchReport report;
+    const auto allocate = [](std::int64_t) -> NeighborsView<float> {
+      ADD_FAILURE() << "memory is asked for";
+      return {nullptr, nullptr, Memory::device};
+    };
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 3, column 7"}, [&] {
+      index.begin(queries.on_device(points.data()), stream, kNoProgress, false)
+          ->search_radius(plan, request, {offsets.data(), allocate, Memory::device}, report);
+    }));
+    EXPECT_EQ(offsets.values(), std::vector<std::int64_t>(6, -1));
   }
 }
 
