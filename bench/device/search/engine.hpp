@@ -12,7 +12,7 @@ void add_shares(const Harness& harness, double store_bytes, Row& row);
 // Radius search on the device, Gaussian points, by a radius that gives a query `wanted` neighbors in the mean.
 Case engine_radius_case(const std::string& name, const Problem& problem, std::int64_t wanted, const Settings& settings);
 
-// One call with points and answers in the host's memory, beside one with both on the device and a plain copy.
+// Queries and answers in the host's memory, of an index on the device, beside both on the device and a plain copy.
 Case engine_host_case(const std::string& name, const Problem& problem, const Settings& settings);
 
 }  // namespace kith::bench::device::search
