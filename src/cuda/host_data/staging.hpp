@@ -1,7 +1,7 @@
 // staging.hpp: between the caller's memory and the device's. A matrix arrives packed and in working precision, whatever
 // its strides and its type were: threads pack pieces of it into pinned buffers of their own, two each, of which one is
-// filled while the other is copied. What is pinned already and need not be packed is copied from where it lies. Buffers
-// are borrowed when they are first needed, and are there for the next call (runtime/spares.hpp).
+// filled while the other is copied. What is pinned already and need not be packed is copied from or to where it lies.
+// Buffers are borrowed when they are first needed, and are there for the next call (runtime/spares.hpp).
 #pragma once
 
 #include <algorithm>
@@ -91,7 +91,7 @@ class Staging {
     });
   }
 
-  // What fits into a buffer, on its way to the caller's memory.
+  // What fits into a buffer, on its way to the caller's memory; without `write` it is copied there at once.
   struct Download {
     const void* from;
     std::size_t bytes;
@@ -102,6 +102,11 @@ class Staging {
   // Appends the parts of `count` values, which are to be written as values of T.
   template <class F, class T>
   void add_downloads(const F* from, std::int64_t count, T* to, std::vector<Download>& parts) const {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(F);
+    if (std::is_same_v<T, F> && bytes >= kLeastDirect && is_pinned(to, bytes)) {
+      parts.push_back({from, bytes, to, nullptr});
+      return;
+    }
     const std::int64_t room = room_for<F>();
     for (std::int64_t first = 0; first < count; first += room)
       parts.push_back({from + first, static_cast<std::size_t>(std::min(room, count - first)) * sizeof(F), to + first,
@@ -113,11 +118,14 @@ class Staging {
     Lane& lane = lanes_[0];
     for (std::size_t asked = 0, got = 0; got < parts.size(); ++got) {
       for (; asked < parts.size() && asked < got + kEach; ++asked) {
-        copy(buffer<void>(0, asked % kEach), parts[asked].from, parts[asked].bytes, cudaMemcpyDeviceToHost);
+        const Download& part = parts[asked];
+        copy(part.write == nullptr ? part.to : buffer<void>(0, asked % kEach), part.from, part.bytes,
+             cudaMemcpyDeviceToHost);
         lane.copied[asked % kEach].record(stream_);
       }
       lane.copied[got % kEach].synchronize();
-      parts[got].write(buffer<void>(0, got % kEach), parts[got].bytes, parts[got].to);
+      const Download& part = parts[got];
+      if (part.write != nullptr) part.write(buffer<void>(0, got % kEach), part.bytes, part.to);
     }
   }
   template <class F, class T>
@@ -131,6 +139,7 @@ class Staging {
   static constexpr std::size_t kEach = 2;       // buffers of a thread
   static constexpr std::size_t kAlignment = 8;  // of every buffer, for any F
   static constexpr std::int64_t kLongestPitch = 0x7FFFFFFF;
+  static constexpr std::size_t kLeastDirect = 1 << 16;  // bytes; fewer are written sooner than asked about
   static constexpr std::int64_t kNarrowestRow = 256;  // bytes; copying narrower ones one by one is slower than packing
 
   // Of one thread; copied: the last copy from or to the buffer.

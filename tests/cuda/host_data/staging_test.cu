@@ -104,6 +104,31 @@ TEST_F(Uploads, OnlyWhatIsPinnedAsAWholeIs) {
   KITH_CUDA(cudaHostUnregister(values.data()));
 }
 
+// Long answers go to pinned memory at once, others by way of buffers; both in one download, in turns.
+TEST_F(Uploads, AnswersArriveInMemoryOfAnyKind) {
+  const Stream stream;
+  for (const std::int64_t count : {std::int64_t{5}, std::int64_t{30000}}) {
+    std::vector<float> values(size(count));
+    std::iota(values.begin(), values.end(), 1.0F);
+    const DeviceArray<float> there(values, stream);
+    device::PinnedBuffer<float> pinned(values.size());
+    device::PinnedBuffer<double> wider(values.size());
+    std::vector<float> plain(values.size());
+    {
+      Staging staging({16384, 1}, stream);
+      std::vector<Staging::Download> parts;
+      staging.add_downloads(there.data(), count, pinned.data(), parts);
+      staging.add_downloads(there.data(), count, plain.data(), parts);
+      staging.add_downloads(there.data(), count, wider.data(), parts);
+      EXPECT_EQ(parts[0].write == nullptr, count == 30000);
+      staging.download(parts);
+    }
+    EXPECT_EQ(plain, values);
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), pinned.data()));
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), wider.data()));
+  }
+}
+
 TEST_F(Uploads, LittleNeedsOneThreadAndASmallBuffer) {
   EXPECT_EQ(device::host_data::staging_shape(0).buffer_bytes, 8U);
   EXPECT_EQ(device::host_data::staging_shape(1001).buffer_bytes, 1008U);
