@@ -1,4 +1,5 @@
-// tensor_core.cuh: mma.m16n8k16, a warp's product of fp16 fragments: 16 × 8 float sums over 16 coordinates.
+// tensor_core.cuh: mma.m16n8k16, a warp's product of fp16 fragments: 16 × 8 float sums over 16 coordinates; and
+// mma.m16n8k32, the same of bytes with integer sums over 32 coordinates, four of which take the place of two fp16.
 // Fragments have the layout of the PTX manual. With g = lane / 4, t = lane % 4, and two fp16 per 4-byte register:
 //   left   16 rows × 16 coordinates: rows g and g + 8 (registers 0, 1), coordinates 2t and 2t + 1; then the coordinates
 //          8 further (registers 2, 3)
@@ -63,6 +64,53 @@ __device__ __forceinline__ void multiply_fragments(const unsigned (&left)[4], un
       "{%0, %1, %2, %3};\n"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+#endif
+}
+
+#if defined(KITH_IS_EMULATED)
+template <bool kSigned>
+inline int byte_products(unsigned left, unsigned right) {
+  int sum = 0;
+  for (unsigned i = 0; i < 32; i += 8) {
+    const auto x = static_cast<unsigned char>(left >> i);
+    const auto y = static_cast<unsigned char>(right >> i);
+    sum += kSigned ? static_cast<signed char>(x) * static_cast<signed char>(y) : x * y;
+  }
+  return sum;
+}
+#endif
+
+// sums += left · rightᵀ, of int8 or of uint8.
+template <bool kSigned>
+__device__ __forceinline__ void multiply_byte_fragments(const unsigned (&left)[4], unsigned right0, unsigned right1,
+                                                        int (&sums)[4]) {
+#if defined(KITH_IS_EMULATED)
+  const unsigned right[2] = {right0, right1};
+  const unsigned g = lane_id() / 4;
+  const unsigned t = lane_id() % 4;
+  for (unsigned i = 0; i < 4; ++i)
+    for (unsigned part = 0; part < 2; ++part)
+      for (unsigned row = 0; row < 2; ++row) {
+        const unsigned x = __shfl_sync(kFullMask, left[2 * part + row], static_cast<int>(4 * g + i));
+        for (unsigned column = 0; column < 2; ++column) {
+          const unsigned y = __shfl_sync(kFullMask, right[part], static_cast<int>(4 * (2 * t + column) + i));
+          sums[2 * row + column] += byte_products<kSigned>(x, y);
+        }
+      }
+#else
+  if constexpr (kSigned) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};\n"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+  } else {
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};\n"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+  }
 #endif
 }
 
