@@ -29,6 +29,9 @@ struct RerankShape {
   // Four blocks a multiprocessor are what registers allow; shared memory should, too.
   static constexpr unsigned kBlocks = 4;
   static constexpr std::int64_t kKeysOfBlock = 7000;
+  // Where warps would leave the device idle, and have a list each that takes them long, blocks take queries.
+  static constexpr std::int64_t kFewQueries = 16;
+  static constexpr unsigned kLongList = 1024;
 };
 
 // The candidates of a query as keys of (score, row of the base tile).
@@ -168,6 +171,22 @@ __device__ void choose_smallest(const Source& source, unsigned count, unsigned t
   __syncthreads();
 }
 
+// Copies source(0 … count − 1), with several loads in flight.
+template <class Source>
+__device__ void stage(const Source& source, unsigned count, PackedKey* to) {
+  constexpr unsigned kLoads = 8;
+  constexpr unsigned kThreads = RerankShape::kThreads;
+  for (unsigned first = threadIdx.x; first < count; first += kLoads * kThreads) {
+    PackedKey batch[kLoads];
+    KITH_UNROLL
+    for (unsigned i = 0; i < kLoads; ++i)
+      if (first + i * kThreads < count) batch[i] = source(first + i * kThreads);
+    KITH_UNROLL
+    for (unsigned i = 0; i < kLoads; ++i)
+      if (first + i * kThreads < count) to[first + i * kThreads] = batch[i];
+  }
+}
+
 // Sizes of dynamic shared memory, in keys: the candidates with keys and the list; then as many to merge them and a tile
 // to sort them, in whose place the first `staged` candidates lie before.
 struct RerankMemory {
@@ -195,7 +214,7 @@ __global__ void __launch_bounds__(RerankShape::kThreads, RerankShape::kBlocks)
   const unsigned taken = min(source.count, static_cast<unsigned>(call.width));
   if (threadIdx.x == 0) chosen[0] = {0, 0};
   if (source.count <= memory.staged) {
-    for (unsigned i = threadIdx.x; i < source.count; i += kThreads) spare[i] = source(i);
+    stage(source, source.count, spare);
     choose_smallest([&](unsigned i) { return spare[i]; }, source.count, taken, keys, chosen);
   } else {
     choose_smallest(source, source.count, taken, keys, chosen);
@@ -238,8 +257,10 @@ bool can_rerank(std::int64_t k, std::int64_t width) {
 
 void rerank(const RerankCall& call) {
   const std::int64_t longest = std::max(call.width, call.running.k);
+  const bool few = call.keys.queries.rows.count <= RerankShape::kFewQueries;
   distance::with_terms(call.keys, [&](auto terms) {
     using Terms = typename decltype(terms)::type;
+    if (few && call.lists.capacity >= RerankShape::kLongList) return rerank_by_blocks<Terms>(call);
     if (longest <= RerankShape::kSmallWarp * kWarp) return rerank_by_warps<Terms, RerankShape::kSmallWarp>(call);
     if (longest <= RerankShape::kLargeWarp * kWarp) return rerank_by_warps<Terms, RerankShape::kLargeWarp>(call);
     rerank_by_blocks<Terms>(call);

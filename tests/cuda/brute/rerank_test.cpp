@@ -274,6 +274,12 @@ TEST_F(Rerank, LongLists) {
   if (!small_problems()) check_all({Sizes{2048, 2560, 7000, 4500, 9000, 2048, 20}});
 }
 
+// Few queries whose lists are long, though widths are those of warps.
+TEST_F(Rerank, ByBlocksWhereListsAreLong) {
+  check_all({Sizes{10, 16, 1100, 1090, 1200, 0, 2}, Sizes{10, 16, 4000, 3900, 4100, 10, 1},
+             Sizes{100, 125, 7600, 7600, 8000, 60, 1}});
+}
+
 TEST_F(Rerank, EveryScheduleGivesTheSame) {
   for_each_schedule([] {
     check({10, 16, 40, 30, 60, 10, 9}, {.scores = Scores::few, .dims = 20}, 1);
