@@ -15,6 +15,7 @@ constexpr MetricKind kCosine = MetricKind::cosine;
 struct EngineRow {
   const char* name;
   Problem problem;
+  DistanceStage distance = DistanceStage::automatic;
 };
 
 const EngineRow kEngineRows[] = {
@@ -27,6 +28,11 @@ const EngineRow kEngineRows[] = {
     {"q1000", {1000, 1000000, 128, 10, kL2, 1.0}},
     {"q64", {64, 1000000, 256, 10, kL2, 0.45}},
     {"q1", {1, 1000000, 128, 10, kL2, 0.14}},
+    {"q1-fp16", {1, 1000000, 128, 10, kL2, 0.10}, DistanceStage::fp16},
+    {"q1-k100", {1, 1000000, 128, 100, kL2}},
+    {"q1-bytes", {1, 1000000, 128, 10, kL2, 0, false, Data::bytes}},
+    {"q2", {2, 1000000, 128, 10, kL2}},
+    {"q8", {8, 1000000, 128, 10, kL2}},
     {"self-d96", {100000, 100000, 96, 32, kL2, 8, true}},
     {"self-cosine", {500000, 500000, 384, 15, kCosine, 330, true}},
     {"cosine", {10000, 490000, 384, 10, kCosine, 9}},
@@ -52,7 +58,10 @@ double store_bytes(const Row& row) {
 }
 
 Case engine_case(const EngineRow& one, const Settings& settings) {
-  Case made = search_case(one.name, one.problem, {}, {.both_clocks = true}, settings);
+  std::vector<Variant> variants;
+  if (one.distance != DistanceStage::automatic)
+    variants.push_back(forced(kith::to_string(one.distance), Method::automatic, one.distance));
+  Case made = search_case(one.name, one.problem, variants, {.both_clocks = true}, settings);
   made.measure = [search = made.measure](Harness& harness) {
     std::vector<Row> rows = search(harness);
     for (Row& row : rows)
