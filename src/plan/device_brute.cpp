@@ -30,9 +30,9 @@ bool rounds(DistanceStage stage) {
   return stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16;
 }
 
-// With fewer queries other stages read the points only once too.
+// With fewer queries than fp16 is worth for, other stages read the points only once too, unless it is a scan.
 bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const core::DevicePolicy& policy,
-               FusedWish wish) {
+               std::int64_t candidates, FusedWish wish) {
   const bool possible = why_not(stage, problem, options.metric, policy.hardware).empty();
   if (stage == DistanceStage::gemm) return possible;
   if (stage == DistanceStage::int8) return possible && wish != FusedWish::no;
@@ -40,7 +40,8 @@ bool is_ranked(DistanceStage stage, const Problem& problem, const Options& optio
   if (stage == DistanceStage::split_fp16) return possible && options.distance == stage;
   if (stage != DistanceStage::fp16) return true;
   return may_use_fp16(problem, options, policy) &&
-         (options.distance == DistanceStage::fp16 || problem.queries >= policy.fp16_min_queries);
+         (options.distance == DistanceStage::fp16 || problem.queries >= policy.fp16_min_queries ||
+          (wish != FusedWish::no && scans(stage, problem, candidates)));
 }
 
 struct RankedStage {
@@ -57,9 +58,10 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
   for (const DistanceStage stage :
        {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled, DistanceStage::register_tiled,
         DistanceStage::gemm, DistanceStage::fp16, DistanceStage::split_fp16, DistanceStage::int8})
-    if (is_ranked(stage, problem, options, facts.policy, wish) && (wish != FusedWish::yes || can_fuse(stage)))
+    if (is_ranked(stage, problem, options, facts.policy, candidates, wish) &&
+        (wish != FusedWish::yes || can_fuse(stage)))
       stages.push_back({stage, stage_cost(facts, stage, problem, form, candidates, wish)});
-  if (index.serves_once)
+  if (index.serves_once || !index.resident)
     for (RankedStage& one : stages)
       if (rounds(one.stage)) one.cost.seconds += fp16_seconds(facts.profile, problem);
   std::stable_sort(stages.begin(), stages.end(),
@@ -75,14 +77,19 @@ std::int64_t pair_bytes(const Problem& problem) {
 // Of a query, for its scores: a row of the matrix, or a sample of them and what passes its limit.
 std::int64_t score_bytes(const Plan& plan, const core::DevicePolicy& policy) {
   if (plan.method != Method::fused) return plan.base_tile * pair_bytes(plan.problem);
+  const std::int64_t scanned =
+      scans(plan.distance, plan.problem, plan.candidates)
+          ? scan_plan(plan.distance, plan.problem, policy.hardware).blocks * plan.candidates * 8
+          : 0;
   if (tests_products(plan.distance, policy.hardware)) {
     const core::SamplePlan sample = core::plan_grouped_sample(plan.base_tile, plan.candidates);
     const std::int64_t parts =
         core::sample_parts(plan.query_block, sample.samples, sample.rank, policy.hardware.multiprocessors);
-    return parts * core::kTensorTilePoints * pair_bytes(plan.problem) + sample.capacity * 8;
+    return std::max(scanned, parts * core::kTensorTilePoints * pair_bytes(plan.problem) + sample.capacity * 8);
   }
   const core::SamplePlan sample = core::plan_sample(plan.base_tile, plan.candidates);
-  return sample.samples * pair_bytes(plan.problem) + sample.capacity * (pair_bytes(plan.problem) + 4);
+  return std::max(scanned,
+                  sample.samples * pair_bytes(plan.problem) + sample.capacity * (pair_bytes(plan.problem) + 4));
 }
 
 // Of a query beside its scores: candidates, their keys and ids, joined with the list it has.
@@ -126,6 +133,8 @@ void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
 std::string device_reason(const Plan& plan, bool forced) {
   if (forced) return fmt::format("distance stage {} asked for by name", to_string(plan.distance));
   if (plan.distance == DistanceStage::int8) return "products of 8-bit integers have no error";
+  if (plan.method == Method::fused && scans(plan.distance, plan.problem, plan.candidates))
+    return "so few queries that reading the points in fp16 is most of the work";
   if (plan.method == Method::fused)
     return plan.distance == DistanceStage::fp16 ? "enough points and queries that products of fp16 need not be stored"
                                                 : "enough points and queries that no score need be stored";

@@ -28,6 +28,8 @@ constexpr double kTensorListing = 2;    // how much longer a point that passes t
 constexpr double kKeysStart = 0.35;
 constexpr double kFusedStart = 1.6;
 constexpr double kTensorStart = 0.9;
+constexpr double kScanStart = 0.45;
+constexpr double kScanQuery = 0.03;  // of a start: blocks select the best of each query
 
 // Instructions a coordinate, as long as those of a product.
 double steps(core::Form form, bool expanded) {
@@ -49,11 +51,18 @@ double triangle_steps(const Problem& problem, const Metric& metric) {
   return static_cast<double>(problem.dims) * (core::is_long(form) ? steps(form, false) : 1);
 }
 
+// Bytes of a point: whole vectors of 16.
+std::int64_t scanned_bytes(DistanceStage stage, const Problem& problem) {
+  return (problem.dims * (stage == DistanceStage::int8 ? 1 : 2) + 15) / 16 * 16;
+}
+
 class Model {
  public:
   Model(const core::DeviceFacts& facts, const Problem& problem, core::Form form, std::int64_t candidates)
       : costs_(facts.profile),
         hardware_(facts.policy.hardware),
+        problem_(problem),
+        candidates_(candidates),
         sample_(core::plan_grouped_sample(problem.base_rows, candidates)),
         busy_tiles_(static_cast<double>(facts.policy.busy_tiles)),
         n_(static_cast<double>(problem.base_rows)),
@@ -76,6 +85,7 @@ class Model {
   }
 
   double fused(DistanceStage stage) const {
+    if (scans(stage, problem_, candidates_)) return scan_search(stage);
     if (tests_products(stage, hardware_)) return tensor_search(stage);
     const double candidates = q_ * room_ * costs_.candidate;
     return kFusedStart * costs_.start + finalists_ + pass(stage) + candidates;
@@ -104,6 +114,15 @@ class Model {
   }
 
  private:
+  // Reading the points once, and the lists of all blocks.
+  double scan_search(DistanceStage stage) const {
+    const double bytes = stage == DistanceStage::int8 ? d_ : 2 * d_;
+    const double listed =
+        static_cast<double>(scan_plan(stage, problem_, hardware_).blocks * candidates_) * costs_.candidate;
+    return (kScanStart + kScanQuery * q_) * costs_.start + n_ * bytes * costs_.read + kTensorListing * listed +
+           finalists_;
+  }
+
   double tensor_search(DistanceStage stage) const {
     const double sampled = sample_.rank == 0 ? 0 : 1 / static_cast<double>(sample_.step);
     const double passing = sample_.rank == 0 ? n_ : static_cast<double>(sample_.rank * sample_.step);
@@ -139,6 +158,8 @@ class Model {
 
   const core::DeviceProfile& costs_;
   const core::DeviceHardware& hardware_;
+  const Problem& problem_;
+  std::int64_t candidates_;
   core::SamplePlan sample_;
   double busy_tiles_;
   double n_;
@@ -160,6 +181,15 @@ bool can_fuse(DistanceStage stage) {
 
 bool tests_products(DistanceStage stage, const core::DeviceHardware& hardware) {
   return hardware.has_wgmma() && can_fuse(stage) && stage != DistanceStage::register_tiled;
+}
+
+bool scans(DistanceStage stage, const Problem& problem, std::int64_t candidates) {
+  return (stage == DistanceStage::fp16 || stage == DistanceStage::int8) &&
+         core::can_scan(problem.queries, candidates, scanned_bytes(stage, problem));
+}
+
+core::ScanPlan scan_plan(DistanceStage stage, const Problem& problem, const core::DeviceHardware& hardware) {
+  return core::plan_scan(problem.base_rows, problem.queries, scanned_bytes(stage, problem), hardware);
 }
 
 DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,

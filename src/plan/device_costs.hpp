@@ -3,6 +3,7 @@
 
 #include "core/facts.hpp"
 #include "core/key.hpp"
+#include "core/scan_plan.hpp"
 #include "kith/plan.hpp"
 
 namespace kith::plan {
@@ -17,6 +18,11 @@ bool can_fuse(DistanceStage stage);
 
 // Stages whose scores, products of tensor cores, are never stored on this hardware.
 bool tests_products(DistanceStage stage, const core::DeviceHardware& hardware);
+
+// Whether a fused pass of this stage reads the points once for all queries, which are few (core/scan_plan.hpp), and
+// how.
+bool scans(DistanceStage stage, const Problem& problem, std::int64_t candidates);
+core::ScanPlan scan_plan(DistanceStage stage, const Problem& problem, const core::DeviceHardware& hardware);
 
 // The stage's time in the given form of search; for stages that can be fused, `either` takes the faster.
 enum class FusedWish { no, yes, either };

@@ -165,7 +165,17 @@ class PeakBytes {
     return bytes;
   }
 
+  // What blocks list, each `candidates` a query.
+  std::int64_t scanned_lists(const Plan::Pass& pass, std::int64_t queries) const {
+    Problem tile = problem_;
+    tile.base_rows = plan_.base_tile;
+    tile.queries = queries;
+    const core::ScanPlan scan = scan_plan(pass.distance, tile, policy_.hardware);
+    return queries * (scan.blocks * candidates() * (element_ + 4) + 4);
+  }
+
   std::int64_t fused_tile(const Plan::Pass& pass, std::int64_t queries) const {
+    if (scans(pass.distance, problem_, plan_.candidates)) return scanned_lists(pass, queries);
     if (tests_products(pass.distance, policy_.hardware)) return tensor_tile(queries);
     const core::SamplePlan sample = core::plan_sample(plan_.base_tile, candidates());
     const bool turned = pass.distance == DistanceStage::register_tiled;

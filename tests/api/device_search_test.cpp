@@ -157,6 +157,7 @@ TEST_P(DeviceSearch, FusedGivesTheSameAnswer) {
     const Sample<float> sample = generate<float>(problem.kind, kShape, problem.metric, 6);
     Options fused = options(problem.metric);
     fused.method = Method::fused;
+    fused.distance = DistanceStage::register_tiled;
     const Neighbors<float> got = search(sample, problem.k, fused);
     EXPECT_TRUE(matches_truth(got, truth_of(sample, problem.metric), problem.k))
         << kith::to_string(problem.metric) << ' ' << to_string(problem.kind);

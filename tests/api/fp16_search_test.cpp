@@ -174,6 +174,31 @@ TEST_P(Fp16Search, BytesAreMultipliedAsBytes) {
   }
 }
 
+// One reading of the base serves up to eight queries: in one tile or in several, with copies that leave no proof.
+TEST_P(Fp16Search, FewQueriesAreFoundByAScan) {
+  for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product,
+                                MetricKind::cosine, MetricKind::correlation})
+    for (const std::int64_t queries : {1, 3, 8}) {
+      const Metric metric(kind);
+      const Sample<float> sample = generate<float>(queries == 3 ? Kind::duplicates : Kind::gaussian,
+                                                   {5000, queries, 16 * queries + 3}, metric, 7);
+      const std::int64_t k = queries == 1 ? 10 : queries == 3 ? 1 : 100;
+      EXPECT_EQ(to_string(report_of(sample, k, fp16(metric)).steps.front().pass), "fused fp16");
+      report_of(sample, k, options(metric));
+    }
+}
+
+TEST_P(Fp16Search, AScanOfBytesHasNoError) {
+  const Metric metric(MetricKind::euclidean);
+  const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::gaussian, {6000, 2, 40}, metric, 6);
+  Options asked = fp16(metric);
+  asked.distance = DistanceStage::int8;
+  asked.method = Method::fused;
+  const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), 9, asked);
+  EXPECT_TRUE(matches_truth(found, truth_of(sample, metric), 9));
+  EXPECT_EQ(to_string(found.report.steps.front().pass), "fused int8");
+}
+
 TEST_P(Fp16Search, RemaindersTellMoreApart) {
   const Metric metric(MetricKind::sqeuclidean);
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 70, 20}, metric, 6);

@@ -95,6 +95,24 @@ TEST(DeviceChoice, WhatTriangleCannotDoIsLeftToBruteForce) {
   EXPECT_EQ(data.asked_for_share, 0);
 }
 
+// A scan reads half the bytes; what starts it must be worth that, and so must rounding where it serves once.
+TEST(DeviceChoice, FewQueriesReadTheBaseInFp16) {
+  const auto chosen = [](const Problem& problem, const plan::IndexFacts& index = {}) {
+    const Plan plan = plan::choose(problem, {}, test::large_device(), index);
+    return std::pair(plan.distance, plan.method);
+  };
+  const std::pair scan(DistanceStage::fp16, Method::fused);
+  const std::pair exact(DistanceStage::exact, Method::two_stage);
+  for (const std::int64_t queries : {1, 2, 8}) EXPECT_EQ(chosen({1000000, queries, 128, 10}), scan) << queries;
+  EXPECT_EQ(chosen({1000000, 1, 128, 200}), scan);
+  EXPECT_EQ(chosen({1000000, 1, 128, 10}, {.serves_once = true}), exact);
+  EXPECT_EQ(chosen({1000000, 1, 128, 10}, {.resident = false}), exact);
+  EXPECT_EQ(chosen({10000, 1, 128, 10}), exact);
+  EXPECT_EQ(chosen({1000000, 1, 128, 1000}), exact);
+  EXPECT_EQ(chosen({1000000, 1, 128, 10, DType::float64}), exact);
+  EXPECT_EQ(chosen({1000000, 1, 128, 10, DType::uint8}), std::pair(DistanceStage::int8, Method::fused));
+}
+
 // On a CPU, of points of which triangle leaves a hundredth.
 Plan plan_on_cpu(const Problem& problem, const plan::IndexFacts& index, int* asked = nullptr) {
   plan::DataSamples samples;

@@ -38,14 +38,15 @@ TEST(DistinctRows, AreAskedForWhereThatPays) {
     plan::IndexFacts index;
     int times;
   };
-  for (const Asked& asked : {Asked{kManyCopies, {.distinct_limit = 500000}, 1},
-                             {kManyCopies, {.distinct_limit = 0}, 0},
-                             {kManyCopies, {.distinct_rows = 3003}, 0},
-                             {{1000000, 1, 128, 100}, {.distinct_limit = 500000}, 0},
-                             {{1000000, 100, 128, 100}, {.distinct_limit = 500000}, 0},
-                             {{1000000, 100, 128, 100}, {.distinct_limit = 500000, .bring_seconds = 0.01}, 1},
-                             {{1000000, 1, 128, 100}, {.distinct_limit = 500000, .bring_seconds = 0.01}, 0},
-                             {{5000, 100, 16, 10}, {.distinct_limit = 2500}, 0}}) {
+  for (const Asked& asked :
+       {Asked{kManyCopies, {.distinct_limit = 500000}, 1},
+        {kManyCopies, {.distinct_limit = 0}, 0},
+        {kManyCopies, {.distinct_rows = 3003}, 0},
+        {{1000000, 1, 128, 100}, {.distinct_limit = 500000}, 0},
+        {{1000000, 100, 128, 100}, {.distinct_limit = 500000}, 0},
+        {{1000000, 100, 128, 100}, {.distinct_limit = 500000, .bring_seconds = 0.01}, 1},
+        {{1000000, 1, 128, 100}, {.distinct_limit = 500000, .serves_once = true, .bring_seconds = 0.01}, 0},
+        {{5000, 100, 16, 10}, {.distinct_limit = 2500}, 0}}) {
     for (const std::int64_t found : {0, 2500}) {
       int times = 0;
       plan::DataSamples samples;

@@ -10,6 +10,7 @@
 #include "cuda/brute/candidates.hpp"
 #include "cuda/brute/fused_candidates.hpp"
 #include "cuda/brute/rerank.hpp"
+#include "cuda/brute/scan_candidates.hpp"
 #include "cuda/brute/tensor_candidates.hpp"
 #include "cuda/distance/exact_keys.hpp"
 #include "cuda/primitives/move_rows.hpp"
@@ -139,6 +140,18 @@ class PassSearch {
            can_rerank(work_.k, pass_.bounded ? core::bounded_capacity(work_.k) : work_.candidates);
   }
 
+  // Whether the queries are so few that one reading of the tile has the candidates of all. Limits are not its own, so
+  // bounded passes are not.
+  bool scans() const {
+    const bool bytes = pass_.distance == DistanceStage::int8;
+    const std::int64_t dims = state_.queries.dims();
+    return pass_.fused && !pass_.bounded && (bytes || pass_.distance == DistanceStage::fp16) &&
+           core::can_scan(
+               state_.queries.count(), work_.candidates,
+               bytes ? byte_row_bytes(dims) : tensor::element_bytes(tensor::Element::fp16) * fp16_stride(dims)) &&
+           can_rerank(work_.k, work_.candidates);
+  }
+
   tensor::TensorProduct product_with(const BaseTile<F>& base, std::int64_t first, std::int64_t count) const {
     if constexpr (std::is_same_v<F, float>) {
       if (state_.bytes != nullptr)
@@ -149,21 +162,27 @@ class PassSearch {
                                 base.fp16->bias(base.first));
   }
 
-  void search_with_tensor_filter(const BaseTile<F>& base, std::int64_t first, std::int64_t count,
-                                 const distance::KeyCall<F>& keys) {
+  // Candidates of queries first … first + count − 1 by products that are not stored.
+  distance::CandidateLists<float> product_candidates(const BaseTile<F>& base, std::int64_t first, std::int64_t count,
+                                                     std::int64_t width) {
+    const tensor::TensorProduct product = product_with(base, first, count);
+    if (scans()) return scan_candidates({.product = product, .width = width, .workspace = *workspace_});
+    const core::SamplePlan sample = pass_.bounded ? core::SamplePlan{} : core::plan_grouped_sample(base.count, width);
+    return tensor_candidates({.product = product,
+                              .sample = sample,
+                              .limits = pass_.bounded ? state_.limits + first : nullptr,
+                              .capacity = pass_.bounded ? width : sample.capacity,
+                              .select = work_.select,
+                              .workspace = *workspace_});
+  }
+
+  void search_by_products(const BaseTile<F>& base, std::int64_t first, std::int64_t count,
+                          const distance::KeyCall<F>& keys) {
     if constexpr (std::is_same_v<F, float>) {
       const std::int64_t most = std::min(core::bounded_capacity(work_.k), base.count);
       const std::int64_t width = pass_.bounded ? most : width_of(base);
-      const core::SamplePlan sample = pass_.bounded ? core::SamplePlan{} : core::plan_grouped_sample(base.count, width);
-      const distance::CandidateLists<float> lists =
-          tensor_candidates({.product = product_with(base, first, count),
-                             .sample = sample,
-                             .limits = pass_.bounded ? state_.limits + first : nullptr,
-                             .capacity = pass_.bounded ? most : sample.capacity,
-                             .select = work_.select,
-                             .workspace = *workspace_});
       rerank({.keys = keys,
-              .lists = lists,
+              .lists = product_candidates(base, first, count, width),
               .width = width,
               .bounded = pass_.bounded,
               .running = lists_from(first),
@@ -179,7 +198,7 @@ class PassSearch {
     const std::int64_t width = width_of(base);
     const distance::KeyCall<F> keys{state_.queries.exact(first, count), base.store->exact(base.first, base.count),
                                     base.store->dims(), work_.metric, workspace_->stream()};
-    if (uses_tensor_filter()) return search_with_tensor_filter(base, first, count, keys);
+    if (scans() || uses_tensor_filter()) return search_by_products(base, first, count, keys);
     TileCandidates<F> candidates;
     candidates.count = width;
     candidates.first_id = static_cast<unsigned>(base.first_id);
