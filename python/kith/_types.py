@@ -30,7 +30,9 @@ MetricName = Literal[
 ]  # fmt: skip
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort"]
-DistanceName = Literal["auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16"]
+DistanceName = Literal[
+    "auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16", "split-fp16", "int8",
+]  # fmt: skip
 SelectName = Literal[
     "auto", "insertion-queue", "heap-queue", "merge-queue", "warp-select", "partial-bitonic", "block-select",
     "merge-path", "bits", "bits-global", "bits-single-row", "quick-multi-select", "sample-select", "radix-select",

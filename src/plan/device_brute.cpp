@@ -21,6 +21,8 @@ namespace {
 
 FusedWish fused_wish(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   if (options.method == Method::fused) return FusedWish::yes;
+  // Products of bytes are tested as they are computed, and never stored.
+  if (options.distance == DistanceStage::int8 && options.method != Method::two_stage) return FusedWish::yes;
   // A sample of fewer points is most of them.
   const bool may_pay = problem.base_rows >= policy.fused_min_points;
   return options.method == Method::automatic && may_pay ? FusedWish::either : FusedWish::no;
@@ -187,9 +189,13 @@ void refuse_stage(const Problem& problem, const Options& options, const core::De
   const std::string reason = why_not(options.distance, problem, options.metric, hardware);
   if (!reason.empty()) throw Error(ErrorCode::invalid_argument, reason);
   if (options.method == Method::fused && !can_fuse(options.distance))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("method fused has distance stages register-tiled, fp16, split-fp16 and int8; {} was asked for",
+                    to_string(options.distance)));
+  if (options.method == Method::two_stage && options.distance == DistanceStage::int8)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("method fused has distance stage register-tiled or fp16; {} was asked for",
-                            to_string(options.distance)));
+                "method two-stage stores its scores, which distance stage int8 does not; method fused has it");
   throw Error(ErrorCode::invalid_argument,
               fmt::format("no plan for a device begins with distance stage {}", to_string(options.distance)));
 }

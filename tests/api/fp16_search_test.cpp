@@ -199,6 +199,48 @@ TEST_P(Fp16Search, AScanOfBytesHasNoError) {
   EXPECT_EQ(to_string(found.report.steps.front().pass), "fused int8");
 }
 
+// Whoever asks for a stage by name gets it, and the right answer, whatever the data: gaussian, with ties, with copies.
+template <Element T>
+void expect_stage(DistanceStage stage, const Metric& metric, Options options,
+                  const std::vector<Method>& methods = {Method::automatic, Method::two_stage, Method::fused}) {
+  for (const Kind kind : {Kind::gaussian, Kind::ties, Kind::duplicates}) {
+    const Sample<T> sample = generate<T>(kind, {700, 20, 36}, metric, 9);
+    options.distance = stage;
+    for (const Method method : methods) {
+      options.method = method;
+      SCOPED_TRACE(testing::Message() << to_string(stage) << ", " << to_string(metric) << ", "
+                                      << to_string(dtype_of<T>()) << ", " << to_string(kind) << ", "
+                                      << to_string(method));
+      const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), 6, options);
+      EXPECT_EQ(found.report.plan.distance, stage);
+      EXPECT_TRUE(matches_truth(found, truth_of(sample, metric), 6));
+    }
+  }
+}
+
+TEST_P(Fp16Search, SplitFp16IsTakenByName) {
+  for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product,
+                                MetricKind::cosine, MetricKind::correlation}) {
+    expect_stage<float>(DistanceStage::split_fp16, kind, options(kind));
+    expect_stage<std::uint8_t>(DistanceStage::split_fp16, kind, options(kind));
+    expect_stage<std::int8_t>(DistanceStage::split_fp16, kind, options(kind));
+  }
+}
+
+TEST_P(Fp16Search, Int8IsTakenByName) {
+  for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product}) {
+    const std::vector<Method> methods = {Method::automatic, Method::brute, Method::fused};
+    expect_stage<std::uint8_t>(DistanceStage::int8, kind, options(kind), methods);
+    expect_stage<std::int8_t>(DistanceStage::int8, kind, options(kind), methods);
+  }
+  Options stored = options(MetricKind::euclidean);
+  stored.distance = DistanceStage::int8;
+  stored.method = Method::two_stage;
+  const Matrix<std::uint8_t> points(3, 1, {1, 2, 3});
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"int8", "two-stage", "fused"},
+                         [&] { search(points.view(), points.view(), 1, stored); }));
+}
+
 TEST_P(Fp16Search, RemaindersTellMoreApart) {
   const Metric metric(MetricKind::sqeuclidean);
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 70, 20}, metric, 6);
