@@ -80,18 +80,16 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   Event there;
   if (!is_base) {
     brought.emplace(link.bring_points(queries_.points, index_.metric(),
-                                      index_.needs_bias() && plan.distance != DistanceStage::exact, RowGaps::closed));
+                                      brute::needs_norms(plan.passes.front(), index_.metric()), RowGaps::closed));
     there.record(stream_);
   }
-  // Beside the search, on a stream of its own: the host waits for the check and for nothing else.
+  // Beside the search, on a stream of its own: the host waits for the check and for nothing else. It is enqueued while
+  // the device works on the first tile.
   const auto begin_check = [&] {
-    if (is_base) return;
+    if (is_base || check) return;
     there.wait_on(index_.stream());
     check.emplace(*brought, index_.metric(), index_.checks_values(), index_.stream());
   };
-  // A search of several passes waits for the first; before, there is time to enqueue the check.
-  const bool waits = plan.passes.size() > 1;
-  if (waits) begin_check();
   const PointStore<F>& points = brought ? *brought : *base;
   const brute::BruteWork work = brute::brute_work_of(plan, index_.range_with(points, stream_), index_.history());
   DeviceBuffer<F> keys(as_size(rows() * work.k), stream_);
@@ -100,11 +98,13 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   DeviceProgress done = progress(plan, out.memory);
   const std::int64_t tile_rows = plan.base_tile * plan.problem.base_rows / brute::searched_points(plan);
   const auto passes = index_.with_base(plan, stream_, [&](BaseSource<F>& tiles) {
-    return brute::brute_search(work, points, tiles, keys.data(), found.data(), workspace,
-                               [&] { done.add(plan.query_block * tile_rows); });
+    return brute::brute_search(work, points, tiles, keys.data(), found.data(), workspace, [&] {
+      begin_check();
+      done.add(plan.query_block * tile_rows);
+    });
   });
   if (plan.distinct_rows > 0) expand_groups(plan.problem.k, keys, found);
-  if (!waits) begin_check();
+  begin_check();
   put_lists(plan, keys.data(), found.data(), out, link, check ? &*check : nullptr);
   brute::add_steps(work, passes, report);
 }

@@ -5,6 +5,24 @@
 #include "cuda/runtime/properties.hpp"
 
 namespace kith::KITH_BACKEND::brute {
+namespace {
+
+// The queries, or where the pass needs norms that they do not have, the same with them.
+template <class F>
+const PointStore<F>& queries_for(const Pass& pass, const PointStore<F>& queries, const Metric& metric,
+                                 std::optional<PointStore<F>>& with_norms, cudaStream_t stream) {
+  if (!needs_norms(pass, metric) || queries.bias(0) != nullptr) return queries;
+  with_norms.emplace(queries.exact(0, queries.count()).rows, queries.dims(), metric, true, stream);
+  with_norms->prepare(queries.count());
+  return *with_norms;
+}
+
+}  // namespace
+
+bool needs_norms(const Pass& pass, const Metric& metric) {
+  return core::form_of(metric) == core::Form::squared && pass.distance != DistanceStage::exact &&
+         pass.distance != DistanceStage::fp16 && pass.distance != DistanceStage::split_fp16;
+}
 
 template <class F>
 std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
@@ -14,7 +32,9 @@ std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>&
   std::vector<PassReport> reports(work.passes.size());
   std::size_t pass = search.first_unbounded(search.first_not_failed(0));
   if (work.tries) pass = search.first_that_suffices(pass, queries, reports);
-  reports[pass] = search.run(work.passes[pass], queries, keys, ids);
+  std::optional<PointStore<F>> with_norms;
+  reports[pass] = search.run(work.passes[pass],
+                             queries_for(work.passes[pass], queries, work.metric, with_norms, stream), keys, ids);
 
   // Only the queries that failed go on: chosen[i] is the row of the answer of the i-th of them.
   std::optional<PointStore<F>> rest;

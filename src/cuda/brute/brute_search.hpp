@@ -61,6 +61,10 @@ struct PassReport {
   std::int64_t keys = 0;
 };
 
+// Whether scores of the pass are judged by the queries' squared norms: rounded points have norms of their own.
+bool needs_norms(const Pass& pass, const Metric& metric);
+
+// `queries` have norms if the first pass needs them; passes that follow make their own where these have none.
 // Enqueues everything on the workspace's stream, or, for large tiles, on two others that join it again; after each pass
 // but the last the host waits for the number of failures. Calls on_tile_done after each tile. Writes queries.count() ×
 // k keys and ids (32 bits).

@@ -45,8 +45,9 @@ __global__ void note_left_out_kernel(const F* scores, std::int64_t count, std::i
 }
 
 template <class F>
-__global__ void begin_left_out_kernel(F* left_out, std::int64_t queries) {
+__global__ void begin_left_out_kernel(F* left_out, std::int64_t queries, unsigned* failed_count) {
   const std::int64_t query = thread_index();
+  if (query == 0) *failed_count = 0;
   if (query < queries) left_out[query] = std::numeric_limits<F>::infinity();
 }
 
@@ -99,8 +100,8 @@ void note_left_out(const F* scores, std::int64_t count, std::int64_t queries, F*
 }
 
 template <class F>
-void begin_left_out(F* left_out, std::int64_t queries, cudaStream_t stream) {
-  launch("begin_left_out", begin_left_out_kernel<F>, thread_each(queries), stream, left_out, queries);
+void begin_left_out(F* left_out, std::int64_t queries, unsigned* failed_count, cudaStream_t stream) {
+  launch("begin_left_out", begin_left_out_kernel<F>, thread_each(queries), stream, left_out, queries, failed_count);
 }
 
 template <class F>
@@ -127,7 +128,7 @@ void certify(const Certificate<F>& certificate, std::int64_t queries, unsigned* 
                            cudaStream_t);                                                                      \
   template void keep_lists(const F*, const std::int64_t*, std::int64_t, const RunningLists<F>&, cudaStream_t); \
   template void note_left_out(const F*, std::int64_t, std::int64_t, F*, cudaStream_t);                         \
-  template void begin_left_out(F*, std::int64_t, cudaStream_t);                                                \
+  template void begin_left_out(F*, std::int64_t, unsigned*, cudaStream_t);                                     \
   template void return_values(const Metric&, F*, std::int64_t, cudaStream_t);                                  \
   template void return_answer(const Metric&, const F*, const unsigned*, std::int64_t, F*, std::int64_t*,       \
                               cudaStream_t);                                                                   \

@@ -40,9 +40,9 @@ void keep_lists(const F* keys, const std::int64_t* ids, std::int64_t queries, co
 template <class F>
 void note_left_out(const F* scores, std::int64_t count, std::int64_t queries, F* left_out, cudaStream_t stream);
 
-// Sets left_out[q] to infinity.
+// Sets left_out[q] to infinity, and *failed_count to 0.
 template <class F>
-void begin_left_out(F* left_out, std::int64_t queries, cudaStream_t stream);
+void begin_left_out(F* left_out, std::int64_t queries, unsigned* failed_count, cudaStream_t stream);
 
 // Turns keys into returned distances, in place: inner products get their sign back.
 template <class F>

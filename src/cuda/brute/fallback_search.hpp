@@ -8,10 +8,11 @@
 
 namespace kith::KITH_BACKEND::brute {
 
+// Queries as passes of the chain take them, with norms.
 template <class F>
 PointStore<F> gather_queries(const PointStore<F>& queries, const unsigned* chosen, std::int64_t count,
                              const Metric& metric, cudaStream_t stream) {
-  PointStore<F> sample(count, queries.dims(), metric, queries.bias(0) != nullptr, stream);
+  PointStore<F> sample(count, queries.dims(), metric, core::form_of(metric) == core::Form::squared, stream);
   gather_rows(queries.exact(0, queries.count()).rows.data, chosen, count, queries.dims(), sample.rows(), stream);
   sample.prepare(count);
   return sample;
@@ -142,7 +143,8 @@ class FallbackSearch {
     const std::int64_t count = queries.count();
     if (pass.distance != DistanceStage::exact) {
       left_out_ = DeviceBuffer<F>(as_size(count), stream);
-      begin_left_out(left_out_.data(), count, stream);
+      failed_ = DeviceBuffer<unsigned>(as_size(count + 1), stream);
+      begin_left_out(left_out_.data(), count, failed_.data() + count, stream);
     }
     round_queries(pass, queries);
     if (pass.bounded) find_limits(pass, queries, keys);
@@ -168,7 +170,7 @@ class FallbackSearch {
     if (split || pass.distance == DistanceStage::fp16) {
       const Fp16Frame& frame = base_.fp16_frame(split);
       fp16_.emplace(queries.count(), queries.dims(), false, workspace_.stream(), nullptr, split);
-      fp16_->prepare(as_floats(queries.working(0, queries.count())), frame);
+      fp16_->round(as_floats(queries.working(0, queries.count())), frame);
     } else if (pass.distance == DistanceStage::int8) {
       bytes_.emplace(queries.count(), queries.dims(), base_.use_bytes(), workspace_.stream());
       bytes_->prepare(as_floats(queries.working(0, queries.count())));
@@ -177,9 +179,7 @@ class FallbackSearch {
 
   void find_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
     cudaStream_t stream = workspace_.stream();
-    failed_ = DeviceBuffer<unsigned>(as_size(queries.count() + 1), stream);
-    unsigned* counter = failed_.data() + queries.count();
-    KITH_CUDA(cudaMemsetAsync(counter, 0, sizeof(unsigned), stream));
+    unsigned* const counter = failed_.data() + queries.count();
     if (fp16_) {
       certify_fp16_scores(pass, queries, keys, counter);
     } else {
@@ -235,7 +235,7 @@ class FallbackSearch {
   DeviceBuffer<F> limits_;          // of a bounded pass
   std::optional<Fp16Store> fp16_;   // the queries of the pass, where it needs fp16
   std::optional<ByteStore> bytes_;  // the same, as bytes
-  DeviceBuffer<unsigned> failed_;
+  DeviceBuffer<unsigned> failed_;   // the queries, and behind the place of the last their number
   std::int64_t failed_count_ = 0;
   PinnedLoan failures_{sizeof(unsigned)};  // where failed_count_ arrives
   std::optional<StreamPair> streams_;

@@ -57,13 +57,7 @@ Fp16Store::Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaSt
       norms_(as_size(capacity), stream),
       own_bias_(bias ? as_size(capacity) : 0, stream),
       bias_(own_bias_.data()),
-      max_norms_(max_norms) {
-  if (max_norms_ == nullptr) {
-    own_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, stream);
-    max_norms_ = own_max_norms_.data();
-    KITH_CUDA(cudaMemsetAsync(max_norms_, 0, sizeof(Fp16MaxNorms), stream));
-  }
-}
+      max_norms_(max_norms) {}
 
 Fp16Store::Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, const Fp16Frame& frame,
                      cudaStream_t stream)
@@ -80,10 +74,18 @@ Fp16Store::Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, con
   if (rows.count > 0) round_rows(rows, dims_, frame.center.data(), output, nullptr, stream_);
 }
 
-void Fp16Store::prepare(const PointRows<float>& rows, const Fp16Frame& frame) {
+void Fp16Store::round(const PointRows<float>& rows, const Fp16Frame& frame) {
   rows_ = {fp16_.data(), norms_.data(), rows.count, fp16_stride(dims_), frame.scale, remainders_.data()};
-  if (rows.count == 0) return;
   round_rows(rows, dims_, frame.center.data(), rows_, own_bias_.data(), stream_);
+}
+
+void Fp16Store::prepare(const PointRows<float>& rows, const Fp16Frame& frame) {
+  if (max_norms_ == nullptr) {
+    own_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, stream_);
+    max_norms_ = own_max_norms_.data();
+    KITH_CUDA(cudaMemsetAsync(max_norms_, 0, sizeof(Fp16MaxNorms), stream_));
+  }
+  round(rows, frame);
   launch("fp16_max_norms", fp16_max_norms_kernel,
          {.blocks = ceil_div(rows.count, kNormThreads), .threads = kNormThreads}, stream_, norms_.data(), rows.count,
          max_norms_);

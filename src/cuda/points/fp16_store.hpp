@@ -41,14 +41,16 @@ class Fp16Store {
   // prepared with.
   Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, const Fp16Frame& frame, cudaStream_t stream);
 
-  // Rounds all points of `rows`, at most as many as the capacity.
+  // Rounds all points of `rows`, at most as many as the capacity; queries need no more.
+  void round(const PointRows<float>& rows, const Fp16Frame& frame);
+  // The same, and finds the largest norms.
   void prepare(const PointRows<float>& rows, const Fp16Frame& frame);
 
   // Points first … first + count − 1.
   Fp16Rows rows(std::int64_t first, std::int64_t count) const { return rows_.part(first, count); }
   // Null unless the constructor asked for it.
   const float* bias(std::int64_t first) const { return bias_ == nullptr ? nullptr : bias_ + first; }
-  // The largest norms of all points prepared so far, on the device.
+  // The largest norms of all points prepared so far, on the device; null before.
   const Fp16MaxNorms* max_norms() const { return max_norms_; }
 
  private:
