@@ -168,12 +168,14 @@ class PassSearch {
     const tensor::TensorProduct product = product_with(base, first, count);
     if (scans()) return scan_candidates({.product = product, .width = width, .workspace = *workspace_});
     const core::SamplePlan sample = pass_.bounded ? core::SamplePlan{} : core::plan_grouped_sample(base.count, width);
-    return tensor_candidates({.product = product,
-                              .sample = sample,
-                              .limits = pass_.bounded ? state_.limits + first : nullptr,
-                              .capacity = pass_.bounded ? width : sample.capacity,
-                              .select = work_.select,
-                              .workspace = *workspace_});
+    return tensor_candidates(
+        {.product = product,
+         .sample = sample,
+         .limits = pass_.bounded ? state_.limits + first : nullptr,
+         .capacity = pass_.bounded ? width : sample.capacity,
+         .select = work_.select,
+         .workspace = *workspace_,
+         .mirrored = &state_.queries == base.store && count == base.store->count() && count == base.count});
   }
 
   void search_by_products(const BaseTile<F>& base, std::int64_t first, std::int64_t count,

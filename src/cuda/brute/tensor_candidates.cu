@@ -55,7 +55,7 @@ distance::CandidateLists<float> tensor_candidates(const TensorCandidatesCall& ca
   lists.ids = workspace.allocate<unsigned>(as_size(queries * call.capacity));
   lists.counts = workspace.allocate<unsigned>(as_size(queries));
   KITH_CUDA(cudaMemsetAsync(lists.counts, 0, as_size(queries) * sizeof(unsigned), workspace.stream()));
-  tensor::tensor_filter({call.product, lists, {}, workspace.stream()});
+  tensor::tensor_filter({call.product, lists, {}, workspace.stream(), call.mirrored});
   return lists;
 }
 

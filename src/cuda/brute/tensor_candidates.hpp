@@ -19,6 +19,7 @@ struct TensorCandidatesCall {
   std::int64_t capacity = 0;      // of a query's list
   SelectMethod select = SelectMethod::automatic;
   Workspace& workspace;
+  bool mirrored = false;  // queries and base are the same points
 };
 
 // The lists are memory of the workspace.

@@ -46,6 +46,10 @@ struct TensorFilterCall {
   distance::CandidateLists<float> lists;
   distance::PairList<float> pairs;
   cudaStream_t stream = nullptr;
+  // Queries and base are the same points, and there are lists: a product serves both of its points where that takes
+  // less time. The sum of a pair may then be that of the pair with its points exchanged.
+  bool mirrored = false;
+  std::int64_t parts = 0;  // of the base, one after the other; 0: those that take the least time
 };
 void tensor_filter(const TensorFilterCall& call);
 

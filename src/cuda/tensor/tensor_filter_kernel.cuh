@@ -1,9 +1,8 @@
 // tensor_filter_kernel.cuh: the kernel of tensor_filter() and that of tensor_sample().
-// Idea    a block of three warpgroups. The first has four warps that work for the others: one lane copies chunks of
-// base
-//         tiles, a warp brings queries and biases, and a warp for each of the others takes pairs that passed to the
-//         lists. The other two multiply and test, each 128 queries, or 64, by 128 base points; or, where there are but
-//         64 queries, tiles by turns.
+// Idea    a block of a warpgroup that works for the others, and four (or three) that multiply and test, each 64 queries
+//         by 128 base points; where there are but 64 queries, or 128, tiles by turns. Of the first, one lane copies
+//         chunks of base tiles, a warp brings queries and biases, and two warps take pairs that passed to the lists.
+//         Where queries and base are the same points, a product serves both of its points: half of the tiles do.
 // Cost    q · n · d products of the tensor cores; for each pair an addition and a comparison; 256 queries share what
 //         comes from the cache.
 #pragma once
@@ -45,18 +44,28 @@ __device__ __forceinline__ unsigned warpgroup() {
 
 // The limits of a thread's two rows of a set.
 template <class Sum>
-__device__ __forceinline__ void load_limits(const TileWork& work, const float* limits, unsigned row,
-                                            Sum (&of_rows)[2]) {
+__device__ __forceinline__ void load_limits(const TileWork& work, unsigned row, Sum (&of_rows)[2]) {
   KITH_UNROLL
   for (unsigned i = 0; i < 2; ++i)
-    of_rows[i] = row + 8 * i < work.query_count ? Nearness<Sum>::of_limit(limits[row + 8 * i], work.inverse)
+    of_rows[i] = row + 8 * i < work.query_count ? Nearness<Sum>::of_limit(work.limits[row + 8 * i], work.inverse)
                                                 : Nearness<Sum>::most();
 }
 
-template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps>
-__device__ __forceinline__ void filter_tiles(const TileWork& work, const float* limits_of_queries,
-                                             const TileMemory& memory, const TileBarriers& barriers,
-                                             unsigned consumer) {
+// What a pair's sum and the floor of its column must reach, for a thread's two rows of a set.
+template <class Sum>
+__device__ __forceinline__ void load_floors_of_rows(const TileWork& work, unsigned row, Sum (&of_rows)[2]) {
+  KITH_UNROLL
+  for (unsigned i = 0; i < 2; ++i) {
+    const unsigned at = row + 8 * i;
+    of_rows[i] = at >= work.query_count ? Nearness<Sum>::most()
+                 : work.bias == nullptr ? Sum{0}
+                                        : -Nearness<Sum>::of_bias(work.bias[at * work.bias_step], work.inverse);
+  }
+}
+
+template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps, bool kMirrored>
+__device__ __forceinline__ void filter_tiles(const TileWork& work, const TileMemory& memory,
+                                             const TileBarriers& barriers, unsigned consumer) {
   using Products = TileProducts<kElement, kCopies, kSteps>;
   using Sum = typename Products::Sum;
   const HitFilter<Sum> filter{memory.hits_of<Sum>(consumer), memory.hit_counters[consumer]};
@@ -65,18 +74,28 @@ __device__ __forceinline__ void filter_tiles(const TileWork& work, const float* 
   Sum sums[Products::kSums];
   RingPosition bias;
   unsigned query_parity = 0;
-  for (unsigned u = blockIdx.x; u < work.units(); u += gridDim.x) {
-    const TileWork::Unit unit = work.unit(u);
+  TileUnit unit;
+  for (TileUnits<kMirrored> units(work); units.next(unit);) {
     const unsigned first_row = unit.first_query + work.first_row(consumer);
     Sum limits[2];
-    load_limits(work, limits_of_queries, first_row + ThreadSums::row(), limits);
+    load_limits(work, first_row + ThreadSums::row(), limits);
+    Sum floors[2];
+    if constexpr (kMirrored) load_floors_of_rows(work, first_row + ThreadSums::row(), floors);
     if (work.resident) mbarrier_wait(barriers.queries_full, query_parity);
     query_parity ^= 1U;
     for (unsigned tile = work.turn(consumer); tile < unit.tiles; tile += work.turns) {
       products.multiply_tile(sums);
       const unsigned stage = first_bias + bias.stage;
       mbarrier_wait(&barriers.bias_full[stage], bias.parity);
-      filter.test(sums, limits, memory.bias_of<Sum>(stage), first_row, (unit.first_tile + tile) * TileShape::kPoints);
+      const unsigned first_column = (unit.first_tile + tile) * TileShape::kPoints;
+      if constexpr (kMirrored) {
+        const bool within = first_column < unit.first_query + work.group_rows;
+        const Sum others[2] = {within ? Nearness<Sum>::most() : floors[0], within ? Nearness<Sum>::most() : floors[1]};
+        filter.test_both(sums, limits, others, memory.bias_of<Sum>(stage), memory.floors_of<Sum>(stage), first_row,
+                         first_column);
+      } else {
+        filter.test(sums, limits, memory.bias_of<Sum>(stage), first_row, first_column);
+      }
       __syncwarp();
       if (lane_id() == 0) mbarrier_arrive(&barriers.bias_empty[stage]);
       bias.advance(work.bias_stages());
@@ -88,7 +107,7 @@ __device__ __forceinline__ void filter_tiles(const TileWork& work, const float* 
   if (lane_id() == 0) atomicAdd(&memory.hit_counters[consumer].finished, 1U);
 }
 
-template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps>
+template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps, bool kMirrored>
 __global__ void __launch_bounds__(FilterShape::kThreads, 1)
     tensor_filter_kernel(const __grid_constant__ ChunkMaps queries_map, const __grid_constant__ ChunkMaps base_map,
                          const TileWork work, const HitLists lists) {
@@ -106,15 +125,15 @@ __global__ void __launch_bounds__(FilterShape::kThreads, 1)
   if (role == 0) {
     lower_register_limit<FilterShape::kFewRegisters>();
     if (warp_id() == 0) {
-      if (elect_one()) copy_tiles(work, queries_map, base_map, memory, barriers, kChunkWidth);
+      if (elect_one()) copy_tiles<kMirrored>(work, queries_map, base_map, memory, barriers, kChunkWidth);
     } else if (warp_id() == 1) {
-      copy_queries_and_bias<Sum>(work, queries_map, memory, barriers, kChunkWidth);
+      copy_queries_and_bias<Sum, kMirrored>(work, queries_map, memory, barriers, kChunkWidth);
     } else {
-      drain_queues<Sum, FilterShape::kConsumers>(work, lists, memory, warp_id() - 2);
+      drain_queues<Sum, kMirrored, FilterShape::kConsumers>(work, lists, memory, warp_id() - 2);
     }
   } else {
     raise_register_limit<FilterShape::kManyRegisters>();
-    filter_tiles<kElement, kCopies, kSteps>(work, lists.limits(), memory, barriers, role - 1);
+    filter_tiles<kElement, kCopies, kSteps, kMirrored>(work, memory, barriers, role - 1);
   }
 }
 
@@ -130,8 +149,8 @@ __device__ __forceinline__ void find_best(const TileWork& work, float* best, con
   Sum sums[Products::kSums];
   RingPosition bias;
   unsigned query_parity = 0;
-  for (unsigned u = blockIdx.x; u < work.units(); u += gridDim.x) {
-    const TileWork::Unit unit = work.unit(u);
+  TileUnit unit;
+  for (TileUnits<false> units(work); units.next(unit);) {
     Sum largest[Products::kSums];
     KITH_UNROLL
     for (Sum& one : largest) one = Nearness<Sum>::least();
@@ -175,9 +194,9 @@ __global__ void __launch_bounds__(SampleShape::kThreads, 1)
   if (role == 0) {
     lower_register_limit<SampleShape::kFewRegisters>();
     if (warp_id() == 0) {
-      if (elect_one()) copy_tiles(work, queries_map, base_map, memory, barriers, kChunkWidth);
+      if (elect_one()) copy_tiles<false>(work, queries_map, base_map, memory, barriers, kChunkWidth);
     } else if (warp_id() == 1) {
-      copy_queries_and_bias<Sum>(work, queries_map, memory, barriers, kChunkWidth);
+      copy_queries_and_bias<Sum, false>(work, queries_map, memory, barriers, kChunkWidth);
     }
   } else {
     raise_register_limit<SampleShape::kManyRegisters>();

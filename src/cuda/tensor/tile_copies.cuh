@@ -5,6 +5,7 @@
 #include "cuda/runtime/warp_roles.cuh"
 #include "cuda/tensor/nearness.cuh"
 #include "cuda/tensor/tile_memory.cuh"
+#include "cuda/tensor/tile_units.cuh"
 
 namespace kith::KITH_BACKEND::tensor {
 
@@ -22,13 +23,14 @@ __device__ __forceinline__ void copy_chunk(void* to, const ChunkMaps& maps, cons
 }
 
 // By one thread. Each turn has stages of its own, so that no consumer has to follow the phases of others.
+template <bool kMirrored>
 __device__ __forceinline__ void copy_tiles(const TileWork& work, const ChunkMaps& queries, const ChunkMaps& base,
                                            const TileMemory& memory, const TileBarriers& barriers,
                                            unsigned chunk_width) {
   RingPosition at[TileShape::kMaxConsumers];
   const unsigned copies = work.copies();
-  for (unsigned u = blockIdx.x; u < work.units(); u += gridDim.x) {
-    const TileWork::Unit unit = work.unit(u);
+  TileUnit unit;
+  for (TileUnits<kMirrored> units(work); units.next(unit);) {
     unsigned turn = 0;
     for (unsigned tile = 0; tile < unit.tiles; ++tile) {
       for (unsigned copy = 0; copy < copies; ++copy) {
@@ -60,16 +62,27 @@ __device__ __forceinline__ void load_bias(const TileWork& work, unsigned column,
   }
 }
 
-// By one warp.
+// What the sums of the same columns lack of their limits.
 template <class Sum>
+__device__ __forceinline__ void load_floors(const TileWork& work, unsigned column, Sum (&floors)[4]) {
+  KITH_UNROLL
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned at = column + i * kWarp;
+    floors[i] = at >= work.base_count ? Nearness<Sum>::least()
+                                      : Nearness<Sum>::floor_of(Nearness<Sum>::of_limit(work.limits[at], work.inverse));
+  }
+}
+
+// By one warp.
+template <class Sum, bool kMirrored>
 __device__ __forceinline__ void copy_queries_and_bias(const TileWork& work, const ChunkMaps& queries,
                                                       const TileMemory& memory, const TileBarriers& barriers,
                                                       unsigned chunk_width) {
   constexpr unsigned kAtOnce = 2;  // tiles, whose loads are waited for together
   RingPosition at[TileShape::kMaxConsumers];
   unsigned query_parity = 0;
-  for (unsigned u = blockIdx.x; u < work.units(); u += gridDim.x) {
-    const TileWork::Unit unit = work.unit(u);
+  TileUnit unit;
+  for (TileUnits<kMirrored> units(work); units.next(unit);) {
     if (work.resident && lane_id() == 0) {
       mbarrier_wait(barriers.queries_empty, query_parity ^ 1U);
       mbarrier_arrive_expect(barriers.queries_full, work.query_chunks() * work.query_bytes());
@@ -81,16 +94,24 @@ __device__ __forceinline__ void copy_queries_and_bias(const TileWork& work, cons
     unsigned turn = 0;
     for (unsigned tile = 0; tile < unit.tiles; tile += kAtOnce) {
       Sum bias[kAtOnce][4];
+      Sum floors[kAtOnce][4];
       KITH_UNROLL
-      for (unsigned t = 0; t < kAtOnce; ++t)
-        load_bias(work, (unit.first_tile + tile + t) * TileShape::kPoints + lane_id(), bias[t]);
+      for (unsigned t = 0; t < kAtOnce; ++t) {
+        const unsigned column = (unit.first_tile + tile + t) * TileShape::kPoints + lane_id();
+        load_bias(work, column, bias[t]);
+        if constexpr (kMirrored) load_floors(work, column, floors[t]);
+      }
       KITH_UNROLL
       for (unsigned t = 0; t < kAtOnce; ++t) {
         if (tile + t >= unit.tiles) break;
         const unsigned stage = turn * work.bias_stages() + at[turn].stage;
         mbarrier_wait(&barriers.bias_empty[stage], at[turn].parity ^ 1U);
         KITH_UNROLL
-        for (unsigned i = 0; i < 4; ++i) memory.bias_of<Sum>(stage)[bias_position(lane_id() + i * kWarp)] = bias[t][i];
+        for (unsigned i = 0; i < 4; ++i) {
+          const unsigned position = bias_position(lane_id() + i * kWarp);
+          memory.bias_of<Sum>(stage)[position] = bias[t][i];
+          if constexpr (kMirrored) memory.floors_of<Sum>(stage)[position] = floors[t][i];
+        }
         __syncwarp();
         if (lane_id() == 0) mbarrier_arrive(&barriers.bias_full[stage]);
         at[turn].advance(work.bias_stages());

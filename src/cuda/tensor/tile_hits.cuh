@@ -40,18 +40,31 @@ struct ThreadSums {
   __device__ __forceinline__ static constexpr bool is_second(unsigned i) { return i / 2 % 2 == 1; }
 };
 
+// What a thread needs of a tile's columns for eight of its sums, of two rows.
+template <class Sum>
+struct Columns {
+  Sum of[4];
+
+  __device__ __forceinline__ Columns(const Sum* tile, unsigned sixteen, unsigned half) {
+    using Four = typename FourOf<Sum>::Type;
+    const Four four = reinterpret_cast<const Four*>(tile)[sixteen * 8 + half * 4 + lane_id() % 4];
+    of[0] = four.x;
+    of[1] = four.y;
+    of[2] = four.z;
+    of[3] = four.w;
+  }
+};
+
 // Adds the bias to 16 sums, of 32 columns and two rows.
 template <class Sum>
 __device__ __forceinline__ void add_bias(Sum* sums, const Sum* bias_tile, unsigned sixteen) {
-  using Four = typename FourOf<Sum>::Type;
   KITH_UNROLL
   for (unsigned half = 0; half < 2; ++half) {
-    const Four bias = reinterpret_cast<const Four*>(bias_tile)[sixteen * 8 + half * 4 + lane_id() % 4];
-    const Sum of_columns[] = {bias.x, bias.y, bias.z, bias.w};
+    const Columns<Sum> bias(bias_tile, sixteen, half);
     KITH_UNROLL
     for (unsigned i = 0; i < 8; ++i) {
       Sum& sum = sums[sixteen * 16 + half * 8 + i];
-      sum = Nearness<Sum>::add(sum, of_columns[i / 4 * 2 + i % 2]);
+      sum = Nearness<Sum>::add(sum, bias.of[i / 4 * 2 + i % 2]);
     }
   }
 }
@@ -89,14 +102,51 @@ struct HitFilter {
       passes[i] = largest(sums, i) >= limits[i % 2];
       any = any || passes[i];
     }
-    if (!any) return;
+    if (any) keep_all(sums, passes, limits, row, column);
+  }
+
+  // The same for both points of a pair, with sums as they are: a column passes where the sum and its floor reach
+  // `floors`, which is that of a row.
+  __device__ __forceinline__ void test_both(const Sum (&sums)[kSums], const Sum (&limits)[2], const Sum (&floors)[2],
+                                            const Sum* bias_tile, const Sum* floor_tile, unsigned row,
+                                            unsigned column) const {
+    bool passes[kRecords];
+    bool any = false;
+    KITH_UNROLL
+    for (unsigned i = 0; i < kRecords; i += 2) {
+      Sum of_rows[2] = {Nearness<Sum>::least(), Nearness<Sum>::least()};
+      Sum of_columns[2] = {Nearness<Sum>::least(), Nearness<Sum>::least()};
+      KITH_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const Columns<Sum> bias(bias_tile, i / 2, half);
+        const Columns<Sum> floor(floor_tile, i / 2, half);
+        KITH_UNROLL
+        for (unsigned j = 0; j < 8; ++j) {
+          const Sum sum = sums[i * 8 + half * 8 + j];
+          const unsigned second = ThreadSums::is_second(j) ? 1 : 0;
+          of_rows[second] = Nearness<Sum>::larger(of_rows[second], Nearness<Sum>::add(sum, bias.of[j / 4 * 2 + j % 2]));
+          of_columns[second] =
+              Nearness<Sum>::larger(of_columns[second], Nearness<Sum>::add(sum, floor.of[j / 4 * 2 + j % 2]));
+        }
+      }
+      KITH_UNROLL
+      for (unsigned second = 0; second < 2; ++second) {
+        passes[i + second] = of_rows[second] >= limits[second] || of_columns[second] >= floors[second];
+        any = any || passes[i + second];
+      }
+    }
+    if (any) keep_all(sums, passes, limits, row, column);
+  }
+
+ private:
+  __device__ __forceinline__ void keep_all(const Sum (&sums)[kSums], const bool (&passes)[kRecords],
+                                           const Sum (&limits)[2], unsigned row, unsigned column) const {
     KITH_UNROLL
     for (unsigned i = 0; i < kRecords; ++i)
       if (passes[i])
         keep(sums, i, limits[i % 2], row + ThreadSums::row() + i % 2 * 8, column + i / 2 * 32 + lane_id() % 4 * 2);
   }
 
- private:
   // Record i has sums of row i % 2 and of 32 columns.
   __device__ __forceinline__ static Sum of_record(const Sum (&sums)[kSums], unsigned i, unsigned j) {
     return sums[i / 2 * 16 + j / 2 * 4 + i % 2 * 2 + j % 2];
@@ -145,9 +195,42 @@ __device__ __forceinline__ void append_record(const TileWork& work, const HitLis
   }
 }
 
+// The same for both points of each pair, whose sums are without bias. Pairs within a group come twice, as they are and
+// exchanged.
+template <class Sum>
+__device__ __forceinline__ void append_both(const TileWork& work, const HitLists& lists, const HitRecord<Sum>& record) {
+  const auto* const values = reinterpret_cast<const Sum*>(record.values);
+  const auto nearness = [&](unsigned j, unsigned row) {
+    return work.bias == nullptr
+               ? values[j]
+               : Nearness<Sum>::add(values[j], Nearness<Sum>::of_bias(work.bias[row * work.bias_step], work.inverse));
+  };
+  const bool within = record.column / work.group_rows == record.row / work.group_rows;
+  unsigned of_row = 0;
+  unsigned of_columns = 0;
+  KITH_UNROLL
+  for (unsigned j = 0; j < TileShape::kHits; ++j) {
+    const unsigned column = record.column + record_column(j);
+    if (column >= work.base_count) continue;
+    if (nearness(j, column) >= record.limit) of_row |= 1U << j;
+    const bool reaches = !within && record.row < work.query_count &&
+                         nearness(j, record.row) >= Nearness<Sum>::of_limit(work.limits[column], work.inverse);
+    if (reaches) of_columns |= 1U << j;
+  }
+  for (; of_row != 0; of_row &= of_row - 1) {
+    const unsigned j = static_cast<unsigned>(__ffs(static_cast<int>(of_row))) - 1;
+    const unsigned column = record.column + record_column(j);
+    lists.append(work, nearness(j, column), record.row, column);
+  }
+  for (; of_columns != 0; of_columns &= of_columns - 1) {
+    const unsigned j = static_cast<unsigned>(__ffs(static_cast<int>(of_columns))) - 1;
+    lists.append(work, nearness(j, record.row), record.column + record_column(j), record.row);
+  }
+}
+
 // Takes the records of a queue that are ready, of which `taken` were taken before, a lane each. Returns whether there
 // will be no more.
-template <class Sum>
+template <class Sum, bool kMirrored>
 __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists& lists, HitRecord<Sum>* queue,
                                             HitCounters& counters, unsigned& taken) {
   for (;;) {
@@ -161,7 +244,10 @@ __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists
     }
     __threadfence_block();
     if (lane_id() < ready) {
-      append_record(work, lists, record);
+      if constexpr (kMirrored)
+        append_both(work, lists, record);
+      else
+        append_record(work, lists, record);
       publish(record.ready, 0);
     }
     taken += ready;
@@ -172,7 +258,7 @@ __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists
 }
 
 // By each of two warps.
-template <class Sum, unsigned kConsumers>
+template <class Sum, bool kMirrored, unsigned kConsumers>
 __device__ __forceinline__ void drain_queues(const TileWork& work, const HitLists& lists, const TileMemory& memory,
                                              unsigned warp) {
   constexpr unsigned kQueues = (kConsumers + 1) / 2;
@@ -183,7 +269,8 @@ __device__ __forceinline__ void drain_queues(const TileWork& work, const HitList
     for (unsigned i = 0; i < kQueues; ++i) {
       const unsigned consumer = 2 * i + warp;
       if (consumer >= kConsumers) break;
-      finished &= drain_queue<Sum>(work, lists, memory.hits_of<Sum>(consumer), memory.hit_counters[consumer], taken[i]);
+      finished &= drain_queue<Sum, kMirrored>(work, lists, memory.hits_of<Sum>(consumer), memory.hit_counters[consumer],
+                                              taken[i]);
     }
     __nanosleep(500);  // queues hold the hits of several tiles
   }

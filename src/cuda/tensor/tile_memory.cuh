@@ -76,13 +76,14 @@ struct TileBarriers {
   }
 };
 
-// Stages, the queries that stay, the bias of some tiles, queues of hits.
+// Stages, the queries that stay, the bias of some tiles and the limits of their points as queries, queues of hits.
 struct TileMemory {
   unsigned char* stages;
   unsigned stage_bytes;
   unsigned char* resident;  // null: queries are in the stages
   unsigned query_bytes;
   unsigned char* bias;
+  unsigned char* floors;
   unsigned char* hits;
   HitCounters* hit_counters;
 
@@ -93,15 +94,16 @@ struct TileMemory {
         query_bytes(work.query_bytes()),
         bias(stages + work.turns * work.stages * work.stage_bytes +
              (work.resident ? work.query_chunks() * work.query_bytes() : 0)),
-        hits(bias + TileShape::kBiasStages * TileShape::kPoints * sizeof(float)),
+        floors(bias + TileShape::kBiasStages * TileShape::kPoints * sizeof(float)),
+        hits(floors + (work.mirrored ? TileShape::kBiasStages * TileShape::kPoints * sizeof(float) : 0)),
         hit_counters(counters) {}
 
   static std::size_t bytes(const TileWork& work) {
     return 1024 + std::size_t{work.turns} * work.stages * work.stage_bytes +
-           (work.resident ? std::size_t{work.query_chunks()} * work.query_bytes() : 0) + other_bytes();
+           (work.resident ? std::size_t{work.query_chunks()} * work.query_bytes() : 0) + other_bytes(work.mirrored);
   }
-  static constexpr std::size_t other_bytes() {
-    return TileShape::kBiasStages * TileShape::kPoints * sizeof(unsigned) +
+  static constexpr std::size_t other_bytes(bool mirrored) {
+    return (mirrored ? 2 : 1) * TileShape::kBiasStages * TileShape::kPoints * sizeof(unsigned) +
            TileShape::kMaxConsumers * TileShape::kHitCapacity * kHitBytes;
   }
 
@@ -113,6 +115,11 @@ struct TileMemory {
   template <class Sum>
   __device__ __forceinline__ Sum* bias_of(unsigned stage) const {
     return reinterpret_cast<Sum*>(bias) + stage * TileShape::kPoints;
+  }
+  // What a sum lacks of the limit of its point as a query, less the bias of the other point, in the same order.
+  template <class Sum>
+  __device__ __forceinline__ Sum* floors_of(unsigned stage) const {
+    return reinterpret_cast<Sum*>(floors) + stage * TileShape::kPoints;
   }
   template <class Sum>
   __device__ __forceinline__ HitRecord<Sum>* hits_of(unsigned consumer) const {

@@ -1,6 +1,6 @@
 // tile_work.hpp: how the blocks of a pass over all pairs divide it among them.
-// A unit is a group of queries with a run of base tiles. Blocks stay on the device and take every so-many-th unit;
-// those that run at the same time have the same base tiles and other queries, so that tiles come from the cache.
+// A unit is a group of queries with a run of base tiles. Blocks stay on the device; those that run at the same time
+// have the same base tiles, or the same few, and other queries, so that tiles come from the cache (tile_units.cuh).
 #pragma once
 
 #include "core/tensor_tiles.hpp"
@@ -35,6 +35,7 @@ struct TileWork {
   unsigned row_bytes;   // that are multiplied
   unsigned chunks;      // of a row
   bool remainders;
+  bool mirrored;    // queries and base are the same points, and a product serves both of its points
   bool resident;    // queries stay in shared memory for a unit
   unsigned stages;  // of each turn
   unsigned stage_bytes;
@@ -42,6 +43,7 @@ struct TileWork {
   std::int64_t bias_step;
   float factor;  // a power of two
   float inverse;
+  const float* limits;  // of scores, one a query
 
   __host__ __device__ unsigned units() const { return groups * parts; }
   __host__ __device__ unsigned bias_stages() const { return TileShape::kBiasStages / turns; }  // of each turn
@@ -52,17 +54,9 @@ struct TileWork {
   __device__ unsigned first_row(unsigned consumer) const { return consumer % (consumers / turns) * TileShape::kRows; }
   __device__ unsigned turn(unsigned consumer) const { return consumer / (consumers / turns); }
 
-  struct Unit {
-    unsigned first_query;
-    unsigned part;
-    unsigned first_tile;
-    unsigned tiles;
-  };
-  __device__ Unit unit(unsigned u) const {
-    const unsigned part = u / groups;
-    const auto first = static_cast<unsigned>(static_cast<unsigned long long>(part) * tiles / parts);
-    const auto end = static_cast<unsigned>((part + 1ULL) * tiles / parts);
-    return {u % groups * group_rows, part, first, end - first};
+  // The first tile of a part.
+  __device__ unsigned part_begin(unsigned part) const {
+    return static_cast<unsigned>(static_cast<unsigned long long>(part) * tiles / parts);
   }
 
   // Copies of chunks that a tile takes, and what the i-th of them multiplies: without remainders chunk i of both; with

@@ -14,20 +14,31 @@ class TensorFilter : public DeviceTest {
   }
 };
 
-void check_lists(Problem& problem, const std::vector<float>& limits, unsigned capacity) {
+struct Division {
+  bool mirrored = false;
+  std::int64_t parts = 0;
+};
+
+void check_lists(Problem& problem, const std::vector<float>& limits, unsigned capacity, const Division& division = {}) {
   CandidateCheck<float>(problem.scores(), limits, capacity, false).run(problem.stream(), [&](const auto& lists) {
-    device::tensor::tensor_filter({.product = problem.call(), .lists = lists, .pairs = {}, .stream = problem.stream()});
+    device::tensor::tensor_filter({.product = problem.call(),
+                                   .lists = lists,
+                                   .pairs = {},
+                                   .stream = problem.stream(),
+                                   .mirrored = division.mirrored,
+                                   .parts = division.parts});
   });
 }
 
-void check(const Shape& shape) {
+void check(const Shape& shape, std::int64_t parts = 0) {
   SCOPED_TRACE(name_of(shape));
   Random random(static_cast<std::uint64_t>(shape.queries * 7 + shape.base * 3 + shape.dims));
   Problem problem(shape, random);
   const std::vector<float> limits = make_limits(problem.scores(), shape.queries, random);
   for_each_schedule([&] {
     if (!testing::Test::HasFailure())
-      check_lists(problem, limits, shape.dims % 2 == 0 ? static_cast<unsigned>(shape.base) + 3 : 4);
+      check_lists(problem, limits, shape.dims % 2 == 0 ? static_cast<unsigned>(shape.base) + 3 : 4,
+                  {shape.mirrored, parts});
   });
 }
 
@@ -55,6 +66,37 @@ TEST_F(TensorFilter, FewQueriesTakeTilesByTurns) {
   for (const std::int64_t dims : {8, 70, 200, 300}) {
     check({Element::fp16, 9, 128 * 23 - 7, dims});
     check({Element::fp16, 128, 128 * 9, dims, false});
+  }
+}
+
+// Rows so long that shared memory has room for two stages of each turn, and no more.
+TEST_F(TensorFilter, FewQueriesOfLongRows) {
+  check({Element::fp16, 9, 600, 768});
+  check({Element::fp16, 100, 300, 768, false});
+  check({Element::uint8, 64, 600, 1600});
+  check({Element::fp16, 20, 300, 512, true, true});
+}
+
+// A product serves both of its points: groups of 256 queries, of which some are not whole, and rows whose queries stay
+// in shared memory or do not. Rows of one chunk, or with remainders, are multiplied for each point.
+TEST_F(TensorFilter, ProductsServeBothPoints) {
+  const auto both = [](std::int64_t points, std::int64_t dims, bool expanded, bool remainders = false) {
+    return Shape{Element::fp16, points, points, dims, expanded, remainders, true};
+  };
+  check(both(129, 70, true));
+  check(both(256, 128, false));
+  check(both(530, 66, true));
+  check(both(700, 66, false));
+  check(both(300, 300, true));
+  check(both(200, 64, true));
+  check(both(140, 70, true, true));
+}
+
+// However the base is divided, each pair is listed once.
+TEST_F(TensorFilter, DividesTheBase) {
+  for (const std::int64_t parts : {1, 2, 3, 5, 100}) {
+    check({Element::fp16, 300, 700, 8}, parts);
+    check({Element::fp16, 900, 900, 68, true, false, true}, parts);
   }
 }
 

@@ -69,6 +69,7 @@ struct Shape {
   std::int64_t dims;
   bool expanded = true;
   bool remainders = false;
+  bool mirrored = false;  // the queries are the base
 };
 
 class Problem {
@@ -76,7 +77,7 @@ class Problem {
   Problem(const Shape& shape, Random& random)
       : shape_(shape),
         queries_(shape.element, shape.queries, shape.dims, shape.remainders, random),
-        base_(shape.element, shape.base, shape.dims, shape.remainders, random),
+        base_(shape.mirrored ? queries_ : Points(shape.element, shape.base, shape.dims, shape.remainders, random)),
         x_(queries_.bytes(false), stream_),
         x_remainders_(queries_.bytes(true), stream_),
         y_(base_.bytes(false), stream_),
@@ -129,7 +130,7 @@ inline std::string name_of(const Shape& shape) {
   const char* const names[] = {"fp16", "int8", "uint8"};
   return std::string(names[static_cast<unsigned>(shape.element)]) + ", " + std::to_string(shape.queries) + " x " +
          std::to_string(shape.base) + " x " + std::to_string(shape.dims) + (shape.expanded ? ", expanded" : "") +
-         (shape.remainders ? ", remainders" : "");
+         (shape.remainders ? ", remainders" : "") + (shape.mirrored ? ", mirrored" : "");
 }
 
 }  // namespace kith::test::tensor
