@@ -19,6 +19,7 @@ struct Problem {
   std::int64_t dims = 0;
   std::int64_t k = 0;
   DType dtype = DType::float32;
+  bool self = false;  // the queries are the base
 };
 
 struct Plan {

@@ -42,8 +42,8 @@ struct Index<T>::State {
 
   // The most that the CPU may use.
   int threads() const;
-  Problem problem(std::int64_t queries, std::int64_t k) const {
-    return {base.rows, queries, base.cols, k, dtype_of<T>()};
+  Problem problem(std::int64_t queries, std::int64_t k, bool self = false) const {
+    return {base.rows, queries, base.cols, k, dtype_of<T>(), self};
   }
   // `others`: device where something of the call beside base and queries lies there.
   std::unique_ptr<backend::BackendSearch<T>> begin(const api::Asked<T>& asked, Memory others,

@@ -62,11 +62,14 @@ inline SamplePlan plan_sample(std::int64_t count, std::int64_t width) {
 }
 
 // For a sample of which only the best scores of groups are stored (cuda/tensor/): it costs as much as so many pairs of
-// the pass, and a larger one lets fewer scores pass, each of which costs as much as some hundred pairs.
-inline SamplePlan plan_grouped_sample(std::int64_t count, std::int64_t width) {
+// the pass, and a larger one lets fewer scores pass, each of which costs as much as some hundred pairs of few
+// dimensions.
+inline SamplePlan plan_grouped_sample(std::int64_t count, std::int64_t width, std::int64_t dims) {
   constexpr std::int64_t kMaxStep = 64;
   constexpr std::int64_t kMinSamples = 1024;
-  constexpr double kPassingPairs = 250;
+  constexpr double kPassingDims = 32000;
+  constexpr std::int64_t kFewDims = 64;  // no pair costs less
+  const double passing_pairs = kPassingDims / static_cast<double>(std::max(dims, kFewDims));
   SamplePlan best;
   best.samples = count;
   best.capacity = count;
@@ -79,7 +82,7 @@ inline SamplePlan plan_grouped_sample(std::int64_t count, std::int64_t width) {
     rank_sample(plan, count, width);
     if (plan.rank == 0) continue;
     const double cost =
-        static_cast<double>(plan.samples) + kPassingPairs * static_cast<double>(plan.rank) * static_cast<double>(step);
+        static_cast<double>(plan.samples) + passing_pairs * static_cast<double>(plan.rank) * static_cast<double>(step);
     if (cost >= least) continue;
     least = cost;
     best = plan;

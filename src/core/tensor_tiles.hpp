@@ -10,6 +10,13 @@ namespace kith::core {
 constexpr std::int64_t kTensorTilePoints = 128;     // base points of a tile
 constexpr std::int64_t kTensorSampleQueries = 192;  // queries of a block that samples
 
+// Whether a pass over all pairs of points of one set multiplies each pair once and tests the product for both of its
+// points: a test costs as much as products of the bytes that tensor cores take at a time. Rows are fp16.
+constexpr bool tests_both_points(std::int64_t points, std::int64_t row_bytes) {
+  constexpr std::int64_t kChunk = 128;
+  return points > kTensorTilePoints && row_bytes > kChunk;
+}
+
 // Parts of the base, at least so many, that take the least time: with many, starting them, which costs as much as a few
 // tiles, counts; with few, multiprocessors idle at the end.
 inline std::int64_t best_parts(std::int64_t groups, std::int64_t tiles, std::int64_t multiprocessors,

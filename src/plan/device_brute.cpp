@@ -84,7 +84,7 @@ std::int64_t score_bytes(const Plan& plan, const core::DevicePolicy& policy) {
           ? scan_plan(plan.distance, plan.problem, policy.hardware).blocks * plan.candidates * 8
           : 0;
   if (tests_products(plan.distance, policy.hardware)) {
-    const core::SamplePlan sample = core::plan_grouped_sample(plan.base_tile, plan.candidates);
+    const core::SamplePlan sample = core::plan_grouped_sample(plan.base_tile, plan.candidates, plan.problem.dims);
     const std::int64_t parts =
         core::sample_parts(plan.query_block, sample.samples, sample.rank, policy.hardware.multiprocessors);
     return std::max(scanned, parts * core::kTensorTilePoints * pair_bytes(plan.problem) + sample.capacity * 8);
@@ -120,7 +120,11 @@ void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
   constexpr std::int64_t kGaps = 8 * 256;  // arrays begin at multiples of 256 bytes
   const auto bytes = [&] { return plan.query_block * (score_bytes(plan, policy) + query_bytes(plan)) + kGaps; };
   const std::int64_t usable = usable_bytes(plan.budget_bytes);
-  const std::int64_t room = std::min(usable, policy.score_bytes);
+  // All queries at once, if there is room: each pair is then multiplied once.
+  const bool both_points = plan.problem.self && plan.method == Method::fused && plan.distance == DistanceStage::fp16 &&
+                           tests_products(plan.distance, policy.hardware) &&
+                           core::tests_both_points(n, 2 * plan.problem.dims) && bytes() <= usable;
+  const std::int64_t room = both_points ? usable : std::min(usable, policy.score_bytes);
   while (bytes() > room && plan.query_block > 1024) plan.query_block = (plan.query_block + 1) / 2;
   const std::int64_t least_tile = std::min(n, std::max<std::int64_t>(4 * plan.candidates, 65536));
   while (bytes() > room && plan.base_tile > least_tile) plan.base_tile = std::max(least_tile, (plan.base_tile + 1) / 2);

@@ -63,12 +63,13 @@ class Model {
         hardware_(facts.policy.hardware),
         problem_(problem),
         candidates_(candidates),
-        sample_(core::plan_grouped_sample(problem.base_rows, candidates)),
+        sample_(core::plan_grouped_sample(problem.base_rows, candidates, problem.dims)),
         busy_tiles_(static_cast<double>(facts.policy.busy_tiles)),
         n_(static_cast<double>(problem.base_rows)),
         q_(static_cast<double>(problem.queries)),
         d_(static_cast<double>(problem.dims)),
         width_(problem.dtype == DType::float64 ? 2 : 1),
+        self_(problem.self),
         form_(form),
         expanded_(form == core::Form::squared && problem.dims >= kExpandFrom),
         finalists_(q_ * static_cast<double>(candidates) * facts.profile.finalist),
@@ -100,8 +101,11 @@ class Model {
     const double bytes = stage == DistanceStage::int8 ? d_ : 2 * d_;
     const double chunks = std::ceil(bytes / kTensorChunk) * (stage == DistanceStage::split_fp16 ? 3 : 1);
     const double pairs = std::max(tiles, static_cast<double>(hardware_.multiprocessors)) * tile;
-    return std::max(kTensorReading * n_ * bytes * costs_.read,
-                    pairs * std::max(costs_.fused_fp16_pair, chunks * kTensorChunk / 2 * costs_.fused_fp16));
+    const double products = chunks * kTensorChunk / 2 * costs_.fused_fp16;
+    if (self_ && stage == DistanceStage::fp16 &&
+        core::tests_both_points(static_cast<std::int64_t>(n_), static_cast<std::int64_t>(bytes)))
+      return pairs / 2 * std::max(2 * costs_.fused_fp16_pair, products);
+    return std::max(kTensorReading * n_ * bytes * costs_.read, pairs * std::max(costs_.fused_fp16_pair, products));
   }
 
   // Scores of all pairs, looked at and forgotten.
@@ -166,6 +170,7 @@ class Model {
   double q_;
   double d_;
   double width_;
+  bool self_;
   core::Form form_;
   bool expanded_;
   double finalists_;  // the time of those that get a key

@@ -155,7 +155,7 @@ class PeakBytes {
 
   // Limits, the best scores of a sample's groups, and lists, which become neighbors where they lie.
   std::int64_t tensor_tile(std::int64_t queries) const {
-    const core::SamplePlan sample = core::plan_grouped_sample(plan_.base_tile, candidates());
+    const core::SamplePlan sample = core::plan_grouped_sample(plan_.base_tile, candidates(), plan_.problem.dims);
     std::int64_t bytes = queries * element_ + candidate_lists(queries, sample);
     if (sample.rank > 0) {
       const std::int64_t groups = core::kTensorTilePoints * core::sample_parts(queries, sample.samples, sample.rank,

@@ -74,6 +74,21 @@ TEST_P(Fp16Search, FusedGivesTheSameAnswer) {
   }
 }
 
+// The nearest of each point among the others: a product serves both of its points.
+TEST_P(Fp16Search, PointsAmongThemselves) {
+  for (const MetricKind metric : {MetricKind::euclidean, MetricKind::inner_product, MetricKind::cosine}) {
+    Sample<float> sample = generate<float>(Kind::gaussian, {2300, 1, 70}, metric, 6);
+    sample.queries = sample.base;
+    Options fused = fp16(metric);
+    fused.method = Method::fused;
+    const Neighbors<float> got = Index<float>(sample.base.view(), fused).search_self(7);
+    EXPECT_TRUE(matches_truth(got, truth_of(sample, metric), 7, {}, true)) << got.report.plan;
+    EXPECT_EQ(to_string(got.report.steps.front().pass), "fused fp16");
+    EXPECT_EQ(got.report.steps.front().queries, 2300);
+    EXPECT_LE(queries_after_fp16(got.report), 230);
+  }
+}
+
 // Subtracting the base's mean removes a common offset.
 TEST_P(Fp16Search, CenteringRemovesOffsets) {
   constexpr Shape kShape{400, 20, 16};

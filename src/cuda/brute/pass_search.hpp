@@ -167,7 +167,8 @@ class PassSearch {
                                                      std::int64_t width) {
     const tensor::TensorProduct product = product_with(base, first, count);
     if (scans()) return scan_candidates({.product = product, .width = width, .workspace = *workspace_});
-    const core::SamplePlan sample = pass_.bounded ? core::SamplePlan{} : core::plan_grouped_sample(base.count, width);
+    const core::SamplePlan sample =
+        pass_.bounded ? core::SamplePlan{} : core::plan_grouped_sample(base.count, width, base.store->dims());
     return tensor_candidates(
         {.product = product,
          .sample = sample,

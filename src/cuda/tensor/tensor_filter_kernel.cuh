@@ -115,6 +115,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads, 1)
   constexpr unsigned kChunkWidth = kIsFloatProduct<kElement> ? TileShape::kChunk / 2 : TileShape::kChunk;
   KITH_TILE_BARRIERS(barriers);
   KITH_SHARED(HitCounters, hit_counters, TileShape::kMaxConsumers);
+  KITH_SHARED(HitNumber, hit_numbers, 2 * kHitNumbers);
   const TileMemory memory(work, hit_counters);
   if (threadIdx.x == 0) barriers.init(work);
   if (threadIdx.x < TileShape::kMaxConsumers) hit_counters[threadIdx.x] = {};
@@ -129,7 +130,9 @@ __global__ void __launch_bounds__(FilterShape::kThreads, 1)
     } else if (warp_id() == 1) {
       copy_queries_and_bias<Sum, kMirrored>(work, queries_map, memory, barriers, kChunkWidth);
     } else {
-      drain_queues<Sum, kMirrored, FilterShape::kConsumers>(work, lists, memory, warp_id() - 2);
+      const unsigned drain = warp_id() - 2;
+      drain_queues<Sum, kMirrored, FilterShape::kConsumers>(work, lists, memory, hit_numbers + drain * kHitNumbers,
+                                                            drain);
     }
   } else {
     raise_register_limit<FilterShape::kManyRegisters>();

@@ -66,7 +66,7 @@ inline TileWork plan_tile_work(const TensorProduct& product, const TileChoices& 
   work.factor = product.factor;
   work.inverse = 1 / product.factor;
   const std::size_t room = static_cast<std::size_t>(device_policy().hardware.shared_per_block) -
-                           TileMemory::other_bytes(choices.mirrored) - 1024 - 2048;  // alignment, and static arrays
+                           TileMemory::other_bytes(choices.mirrored) - 1024 - 4096;  // alignment, and static arrays
   const std::size_t resident_bytes = std::size_t{work.query_chunks()} * work.query_bytes();
   // Queries stay where that leaves room for the stages of a tile and the next, and two for each turn: a consumer has
   // the next chunk before it gives back the last.
@@ -88,12 +88,9 @@ void launch_filter(const TensorFilterCall& call, const TileWork& work) {
          chunk_maps(call.product, call.product.base, TileShape::kPoints), work, HitLists{call.lists, call.pairs});
 }
 
-// Testing a sum for both points costs as much as another product would, unless rows are longer than a chunk. Few
-// queries take tiles by turns, which a walk through half of the tiles does not.
 inline bool is_mirrored(const TensorFilterCall& call) {
   return call.mirrored && call.product.element == Element::fp16 && call.product.base.remainders == nullptr &&
-         call.product.dims * element_bytes(Element::fp16) > TileShape::kChunk &&
-         call.product.queries.count > 2 * TileShape::kRows;
+         core::tests_both_points(call.product.queries.count, call.product.dims * element_bytes(Element::fp16));
 }
 
 template <WgmmaElement kElement>

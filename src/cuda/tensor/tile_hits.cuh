@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda/distance/fused_filter_tile.cuh"
+#include "cuda/primitives/block.cuh"
 #include "cuda/tensor/nearness.cuh"
 #include "cuda/tensor/tile_memory.cuh"
 
@@ -29,6 +30,18 @@ struct HitLists {
       distance::store_pair(lists, row, column, score);
   }
 };
+
+// A pair that passed.
+template <class Sum>
+struct Hit {
+  Sum nearness;
+  unsigned row;
+  unsigned column;
+};
+
+// Which of the pairs that a warp looks at.
+using HitNumber = unsigned short;
+constexpr unsigned kHitNumbers = kWarp * 2 * TileShape::kHits;
 
 // A thread's rows and columns of a set's sums, as wgmma.cuh has them.
 struct ThreadSums {
@@ -179,62 +192,66 @@ struct HitFilter {
   }
 };
 
-// Appends the pairs of a record that pass: lanes whose records have one, as most do, append at the same time.
+// Which pairs of a record pass: bit j of those of the row, and, where a product serves both points, bit kHits + j of
+// those of columns.
 template <class Sum>
-__device__ __forceinline__ void append_record(const TileWork& work, const HitLists& lists,
-                                              const HitRecord<Sum>& record) {
+__device__ __forceinline__ unsigned passing_pairs(const HitRecord<Sum>& record) {
   const auto* const values = reinterpret_cast<const Sum*>(record.values);
   unsigned passing = 0;
   KITH_UNROLL
   for (unsigned j = 0; j < TileShape::kHits; ++j)
     if (values[j] >= record.limit) passing |= 1U << j;
-  while (passing != 0) {
-    const unsigned j = static_cast<unsigned>(__ffs(static_cast<int>(passing))) - 1;
-    passing &= passing - 1;
-    lists.append(work, values[j], record.row, record.column + record_column(j));
-  }
+  return passing;
 }
 
-// The same for both points of each pair, whose sums are without bias. Pairs within a group come twice, as they are and
-// exchanged.
+// The nearness of a sum without bias, to the point of which it is a query's.
 template <class Sum>
-__device__ __forceinline__ void append_both(const TileWork& work, const HitLists& lists, const HitRecord<Sum>& record) {
+__device__ __forceinline__ Sum with_bias(const TileWork& work, Sum sum, unsigned point) {
+  if (work.bias == nullptr) return sum;
+  return Nearness<Sum>::add(sum, Nearness<Sum>::of_bias(work.bias[point * work.bias_step], work.inverse));
+}
+
+// Sums are without bias. Pairs within a group come twice, as they are and exchanged.
+template <class Sum>
+__device__ __forceinline__ unsigned passing_both(const TileWork& work, const HitRecord<Sum>& record) {
   const auto* const values = reinterpret_cast<const Sum*>(record.values);
-  const auto nearness = [&](unsigned j, unsigned row) {
-    return work.bias == nullptr
-               ? values[j]
-               : Nearness<Sum>::add(values[j], Nearness<Sum>::of_bias(work.bias[row * work.bias_step], work.inverse));
-  };
-  const bool within = record.column / work.group_rows == record.row / work.group_rows;
-  unsigned of_row = 0;
-  unsigned of_columns = 0;
+  const bool other_group =
+      record.row < work.query_count && record.column / work.group_rows != record.row / work.group_rows;
+  unsigned passing = 0;
   KITH_UNROLL
   for (unsigned j = 0; j < TileShape::kHits; ++j) {
     const unsigned column = record.column + record_column(j);
     if (column >= work.base_count) continue;
-    if (nearness(j, column) >= record.limit) of_row |= 1U << j;
-    const bool reaches = !within && record.row < work.query_count &&
-                         nearness(j, record.row) >= Nearness<Sum>::of_limit(work.limits[column], work.inverse);
-    if (reaches) of_columns |= 1U << j;
+    if (with_bias(work, values[j], column) >= record.limit) passing |= 1U << j;
+    if (other_group &&
+        with_bias(work, values[j], record.row) >= Nearness<Sum>::of_limit(work.limits[column], work.inverse))
+      passing |= 1U << (TileShape::kHits + j);
   }
-  for (; of_row != 0; of_row &= of_row - 1) {
-    const unsigned j = static_cast<unsigned>(__ffs(static_cast<int>(of_row))) - 1;
-    const unsigned column = record.column + record_column(j);
-    lists.append(work, nearness(j, column), record.row, column);
-  }
-  for (; of_columns != 0; of_columns &= of_columns - 1) {
-    const unsigned j = static_cast<unsigned>(__ffs(static_cast<int>(of_columns))) - 1;
-    lists.append(work, nearness(j, record.row), record.column + record_column(j), record.row);
-  }
+  return passing;
 }
 
-// Takes the records of a queue that are ready, of which `taken` were taken before, a lane each. Returns whether there
-// will be no more.
+// The pair of bit `bit`.
+template <class Sum, bool kMirrored>
+__device__ __forceinline__ Hit<Sum> hit_of(const TileWork& work, const HitRecord<Sum>& record, unsigned bit) {
+  const unsigned j = bit % TileShape::kHits;
+  const unsigned column = record.column + record_column(j);
+  const Sum value = reinterpret_cast<const Sum*>(record.values)[j];
+  if constexpr (kMirrored) {
+    if (bit >= TileShape::kHits) return {with_bias(work, value, record.row), column, record.row};
+    return {with_bias(work, value, column), record.row, column};
+  }
+  return {value, record.row, column};
+}
+
+// Takes the records of a queue that are ready, of which `taken` were taken before: each lane looks at one, then all
+// lanes share the pairs that pass. `numbers` is room for those of a warp. Returns whether there will be no more.
 template <class Sum, bool kMirrored>
 __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists& lists, HitRecord<Sum>* queue,
-                                            HitCounters& counters, unsigned& taken) {
+                                            HitCounters& counters, HitNumber* numbers, unsigned& taken) {
+  constexpr unsigned kBits = 2 * TileShape::kHits;
+  const auto record_at = [&](unsigned i) -> HitRecord<Sum>& { return queue[(taken + i) % TileShape::kHitCapacity]; };
   for (;;) {
-    HitRecord<Sum>& record = queue[(taken + lane_id()) % TileShape::kHitCapacity];
+    HitRecord<Sum>& record = record_at(lane_id());
     const unsigned missing = __ballot_sync(kFullMask, current(record.ready) == 0);
     const unsigned ready = missing == 0 ? kWarp : static_cast<unsigned>(__ffs(static_cast<int>(missing))) - 1;
     if (ready == 0) {
@@ -243,24 +260,44 @@ __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists
       return __all_sync(kFullMask, finished && current(counters.begun) == taken) != 0;
     }
     __threadfence_block();
+    unsigned passing = 0;
     if (lane_id() < ready) {
       if constexpr (kMirrored)
-        append_both(work, lists, record);
+        passing = passing_both(work, record);
       else
-        append_record(work, lists, record);
-      publish(record.ready, 0);
+        passing = passing_pairs(record);
     }
-    taken += ready;
-    __threadfence_block();
+    const auto own = static_cast<unsigned>(__popc(passing));
+    const unsigned end = warp_inclusive_sum(own);
+    const unsigned count = __shfl_sync(kFullMask, end, kWarp - 1);
+    for (unsigned at = end - own; passing != 0; passing &= passing - 1)
+      numbers[at++] =
+          static_cast<HitNumber>(lane_id() * kBits + static_cast<unsigned>(__ffs(static_cast<int>(passing))) - 1);
     __syncwarp();
-    if (lane_id() == 0) publish(counters.taken, taken);
+    unsigned first = 0;
+    do {  // at least once: records must be given back
+      const unsigned i = first + lane_id();
+      Hit<Sum> hit{};
+      if (i < count) hit = hit_of<Sum, kMirrored>(work, record_at(numbers[i] / kBits), numbers[i] % kBits);
+      first += kWarp;
+      if (first >= count) {
+        // Counters of lists take long to answer: the queue need not wait for them.
+        __syncwarp();
+        if (lane_id() < ready) publish(record.ready, 0);
+        __threadfence_block();
+        __syncwarp();
+        if (lane_id() == 0) publish(counters.taken, taken + ready);
+      }
+      if (i < count) lists.append(work, hit.nearness, hit.row, hit.column);
+    } while (first < count);
+    taken += ready;
   }
 }
 
 // By each of two warps.
 template <class Sum, bool kMirrored, unsigned kConsumers>
 __device__ __forceinline__ void drain_queues(const TileWork& work, const HitLists& lists, const TileMemory& memory,
-                                             unsigned warp) {
+                                             HitNumber* numbers, unsigned warp) {
   constexpr unsigned kQueues = (kConsumers + 1) / 2;
   unsigned taken[kQueues] = {};
   for (bool finished = false; !finished;) {
@@ -270,7 +307,7 @@ __device__ __forceinline__ void drain_queues(const TileWork& work, const HitList
       const unsigned consumer = 2 * i + warp;
       if (consumer >= kConsumers) break;
       finished &= drain_queue<Sum, kMirrored>(work, lists, memory.hits_of<Sum>(consumer), memory.hit_counters[consumer],
-                                              taken[i]);
+                                              numbers, taken[i]);
     }
     __nanosleep(500);  // queues hold the hits of several tiles
   }
