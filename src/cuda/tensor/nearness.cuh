@@ -21,10 +21,6 @@ struct Nearness<float> {
   __device__ __forceinline__ static float of_limit(float limit, float inverse) {
     return limit == limit ? limit * inverse : std::numeric_limits<float>::infinity();
   }
-  // Added to a sum it is at least −bias where sum + bias, rounded, is at least `limit`; seldom elsewhere.
-  __device__ __forceinline__ static float floor_of(float limit) {
-    return limit == most() ? least() : fabsf(limit) * 0x1p-22F - limit;
-  }
   __device__ __forceinline__ static float least() { return -std::numeric_limits<float>::infinity(); }
   __device__ __forceinline__ static float most() { return std::numeric_limits<float>::infinity(); }
   __device__ __forceinline__ static float score(float nearness, float factor) { return nearness * factor; }

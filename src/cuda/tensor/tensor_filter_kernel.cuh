@@ -42,25 +42,21 @@ __device__ __forceinline__ unsigned warpgroup() {
     full, empty, queries, queries + 1, biases, biases + TileShape::kBiasStages \
   }
 
-// The limits of a thread's two rows of a set.
-template <class Sum>
-__device__ __forceinline__ void load_limits(const TileWork& work, unsigned row, Sum (&of_rows)[2]) {
-  KITH_UNROLL
-  for (unsigned i = 0; i < 2; ++i)
-    of_rows[i] = row + 8 * i < work.query_count ? Nearness<Sum>::of_limit(work.limits[row + 8 * i], work.inverse)
-                                                : Nearness<Sum>::most();
-}
-
-// What a pair's sum and the floor of its column must reach, for a thread's two rows of a set.
-template <class Sum>
-__device__ __forceinline__ void load_floors_of_rows(const TileWork& work, unsigned row, Sum (&of_rows)[2]) {
+// For a thread's two rows of a set.
+template <class Sum, bool kMirrored>
+__device__ __forceinline__ RowTests<Sum> load_row_tests(const TileWork& work, unsigned first_row) {
+  RowTests<Sum> tests;
   KITH_UNROLL
   for (unsigned i = 0; i < 2; ++i) {
-    const unsigned at = row + 8 * i;
-    of_rows[i] = at >= work.query_count ? Nearness<Sum>::most()
-                 : work.bias == nullptr ? Sum{0}
-                                        : -Nearness<Sum>::of_bias(work.bias[at * work.bias_step], work.inverse);
+    const unsigned row = first_row + ThreadSums::row() + 8 * i;
+    const bool exists = row < work.query_count;
+    tests.limits[i] = exists ? Nearness<Sum>::of_limit(work.limits[row], work.inverse) : Nearness<Sum>::most();
+    if constexpr (kMirrored)
+      tests.bias[i] = exists && work.bias != nullptr
+                          ? Nearness<Sum>::of_bias(work.bias[row * work.bias_step], work.inverse)
+                          : Sum{0};
   }
+  return tests;
 }
 
 template <WgmmaElement kElement, unsigned kCopies, unsigned kSteps, bool kMirrored>
@@ -68,7 +64,7 @@ __device__ __forceinline__ void filter_tiles(const TileWork& work, const TileMem
                                              const TileBarriers& barriers, unsigned consumer) {
   using Products = TileProducts<kElement, kCopies, kSteps>;
   using Sum = typename Products::Sum;
-  const HitFilter<Sum> filter{memory.hits_of<Sum>(consumer), memory.hit_counters[consumer]};
+  const HitFilter<Sum, kMirrored> filter{memory.hits_of<Sum>(consumer), memory.hit_counters[consumer]};
   const unsigned first_bias = work.turn(consumer) * work.bias_stages();
   Products products(work, memory, barriers, consumer);
   Sum sums[Products::kSums];
@@ -77,10 +73,7 @@ __device__ __forceinline__ void filter_tiles(const TileWork& work, const TileMem
   TileUnit unit;
   for (TileUnits<kMirrored> units(work); units.next(unit);) {
     const unsigned first_row = unit.first_query + work.first_row(consumer);
-    Sum limits[2];
-    load_limits(work, first_row + ThreadSums::row(), limits);
-    Sum floors[2];
-    if constexpr (kMirrored) load_floors_of_rows(work, first_row + ThreadSums::row(), floors);
+    RowTests<Sum> tests = load_row_tests<Sum, kMirrored>(work, first_row);
     if (work.resident) mbarrier_wait(barriers.queries_full, query_parity);
     query_parity ^= 1U;
     for (unsigned tile = work.turn(consumer); tile < unit.tiles; tile += work.turns) {
@@ -89,13 +82,12 @@ __device__ __forceinline__ void filter_tiles(const TileWork& work, const TileMem
       mbarrier_wait(&barriers.bias_full[stage], bias.parity);
       const unsigned first_column = (unit.first_tile + tile) * TileShape::kPoints;
       if constexpr (kMirrored) {
-        const bool within = first_column < unit.first_query + work.group_rows;
-        const Sum others[2] = {within ? Nearness<Sum>::most() : floors[0], within ? Nearness<Sum>::most() : floors[1]};
-        filter.test_both(sums, limits, others, memory.bias_of<Sum>(stage), memory.floors_of<Sum>(stage), first_row,
-                         first_column);
-      } else {
-        filter.test(sums, limits, memory.bias_of<Sum>(stage), first_row, first_column);
+        // Pairs within a group come twice.
+        const bool other_group = first_column >= unit.first_query + work.group_rows;
+        for (unsigned i = 0; i < 2; ++i)
+          tests.serves[i] = other_group && first_row + ThreadSums::row() + 8 * i < work.query_count;
       }
+      filter.test(sums, tests, {memory.bias_of<Sum>(stage), memory.limits_of<Sum>(stage)}, first_row, first_column);
       __syncwarp();
       if (lane_id() == 0) mbarrier_arrive(&barriers.bias_empty[stage]);
       bias.advance(work.bias_stages());
@@ -120,7 +112,7 @@ __global__ void __launch_bounds__(FilterShape::kThreads, 1)
   if (threadIdx.x == 0) barriers.init(work);
   if (threadIdx.x < TileShape::kMaxConsumers) hit_counters[threadIdx.x] = {};
   for (unsigned i = threadIdx.x; i < FilterShape::kConsumers * TileShape::kHitCapacity; i += FilterShape::kThreads)
-    memory.hits_of<Sum>(0)[i].ready = 0;
+    memory.hits_of<Sum>(0)[i].passing = 0;
   __syncthreads();
   const unsigned role = warpgroup();
   if (role == 0) {

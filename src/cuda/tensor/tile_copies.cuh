@@ -62,14 +62,13 @@ __device__ __forceinline__ void load_bias(const TileWork& work, unsigned column,
   }
 }
 
-// What the sums of the same columns lack of their limits.
+// The limits of the same points as queries.
 template <class Sum>
-__device__ __forceinline__ void load_floors(const TileWork& work, unsigned column, Sum (&floors)[4]) {
+__device__ __forceinline__ void load_column_limits(const TileWork& work, unsigned column, Sum (&limits)[4]) {
   KITH_UNROLL
   for (unsigned i = 0; i < 4; ++i) {
     const unsigned at = column + i * kWarp;
-    floors[i] = at >= work.base_count ? Nearness<Sum>::least()
-                                      : Nearness<Sum>::floor_of(Nearness<Sum>::of_limit(work.limits[at], work.inverse));
+    limits[i] = at >= work.base_count ? Nearness<Sum>::most() : Nearness<Sum>::of_limit(work.limits[at], work.inverse);
   }
 }
 
@@ -78,7 +77,7 @@ template <class Sum, bool kMirrored>
 __device__ __forceinline__ void copy_queries_and_bias(const TileWork& work, const ChunkMaps& queries,
                                                       const TileMemory& memory, const TileBarriers& barriers,
                                                       unsigned chunk_width) {
-  constexpr unsigned kAtOnce = 2;  // tiles, whose loads are waited for together
+  constexpr unsigned kAtOnce = kMirrored ? 1 : 2;  // tiles, whose loads are waited for together
   RingPosition at[TileShape::kMaxConsumers];
   unsigned query_parity = 0;
   TileUnit unit;
@@ -94,12 +93,12 @@ __device__ __forceinline__ void copy_queries_and_bias(const TileWork& work, cons
     unsigned turn = 0;
     for (unsigned tile = 0; tile < unit.tiles; tile += kAtOnce) {
       Sum bias[kAtOnce][4];
-      Sum floors[kAtOnce][4];
+      Sum limits[kAtOnce][4];
       KITH_UNROLL
       for (unsigned t = 0; t < kAtOnce; ++t) {
         const unsigned column = (unit.first_tile + tile + t) * TileShape::kPoints + lane_id();
         load_bias(work, column, bias[t]);
-        if constexpr (kMirrored) load_floors(work, column, floors[t]);
+        if constexpr (kMirrored) load_column_limits(work, column, limits[t]);
       }
       KITH_UNROLL
       for (unsigned t = 0; t < kAtOnce; ++t) {
@@ -110,7 +109,7 @@ __device__ __forceinline__ void copy_queries_and_bias(const TileWork& work, cons
         for (unsigned i = 0; i < 4; ++i) {
           const unsigned position = bias_position(lane_id() + i * kWarp);
           memory.bias_of<Sum>(stage)[position] = bias[t][i];
-          if constexpr (kMirrored) memory.floors_of<Sum>(stage)[position] = floors[t][i];
+          if constexpr (kMirrored) memory.limits_of<Sum>(stage)[position] = limits[t][i];
         }
         __syncwarp();
         if (lane_id() == 0) mbarrier_arrive(&barriers.bias_full[stage]);

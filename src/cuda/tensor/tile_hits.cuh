@@ -88,15 +88,25 @@ __device__ __forceinline__ unsigned record_column(unsigned i) {
 }
 
 // A value that another warp changes, read anew each time.
-__device__ __forceinline__ unsigned current(const unsigned& value) {
-  return *static_cast<const volatile unsigned*>(&value);
+template <class V>
+__device__ __forceinline__ V current(const V& value) {
+  return *static_cast<const volatile V*>(&value);
 }
 
 __device__ __forceinline__ void publish(unsigned& value, unsigned now) {
   *static_cast<volatile unsigned*>(&value) = now;
 }
 
+// What a tile's pairs are tested with, for a thread's two rows.
 template <class Sum>
+struct RowTests {
+  Sum limits[2];
+  // Where a product serves both points:
+  Sum bias[2];     // of the rows as points of the base
+  bool serves[2];  // whether their products with this tile serve the tile's points
+};
+
+template <class Sum, bool kMirrored>
 struct HitFilter {
   static constexpr unsigned kSums = TileShape::kPoints / 2;
   static constexpr unsigned kRecords = kSums / TileShape::kHits;
@@ -104,60 +114,58 @@ struct HitFilter {
   HitRecord<Sum>* queue;
   HitCounters& counters;
 
-  // `row` and `column` are those of the warpgroup's first sum.
-  __device__ __forceinline__ void test(Sum (&sums)[kSums], const Sum (&limits)[2], const Sum* bias_tile, unsigned row,
-                                       unsigned column) const {
-    bool passes[kRecords];
-    bool any = false;
-    KITH_UNROLL
-    for (unsigned i = 0; i < kRecords; ++i) {
-      if (i % 2 == 0) add_bias(sums, bias_tile, i / 2);
-      passes[i] = largest(sums, i) >= limits[i % 2];
-      any = any || passes[i];
-    }
-    if (any) keep_all(sums, passes, limits, row, column);
-  }
+  // Of a tile, as TileMemory has them.
+  struct ColumnTests {
+    const Sum* bias;
+    const Sum* limits;
+  };
 
-  // The same for both points of a pair, with sums as they are: a column passes where the sum and its floor reach
-  // `floors`, which is that of a row.
-  __device__ __forceinline__ void test_both(const Sum (&sums)[kSums], const Sum (&limits)[2], const Sum (&floors)[2],
-                                            const Sum* bias_tile, const Sum* floor_tile, unsigned row,
-                                            unsigned column) const {
-    bool passes[kRecords];
-    bool any = false;
+  // Changes the sums. `row` and `column` are those of the warpgroup's first sum. Must be called by all lanes.
+  __device__ __forceinline__ void test(Sum (&sums)[kSums], const RowTests<Sum>& rows, const ColumnTests& columns,
+                                       unsigned row, unsigned column) const {
+    unsigned passes = 0;  // a bit a record
     KITH_UNROLL
     for (unsigned i = 0; i < kRecords; i += 2) {
-      Sum of_rows[2] = {Nearness<Sum>::least(), Nearness<Sum>::least()};
-      Sum of_columns[2] = {Nearness<Sum>::least(), Nearness<Sum>::least()};
-      KITH_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
-        const Columns<Sum> bias(bias_tile, i / 2, half);
-        const Columns<Sum> floor(floor_tile, i / 2, half);
+      if constexpr (kMirrored) {
+        passes |= test_both(sums, rows, columns, i);
+      } else {
+        add_bias(sums, columns.bias, i / 2);
         KITH_UNROLL
-        for (unsigned j = 0; j < 8; ++j) {
-          const Sum sum = sums[i * 8 + half * 8 + j];
-          const unsigned second = ThreadSums::is_second(j) ? 1 : 0;
-          of_rows[second] = Nearness<Sum>::larger(of_rows[second], Nearness<Sum>::add(sum, bias.of[j / 4 * 2 + j % 2]));
-          of_columns[second] =
-              Nearness<Sum>::larger(of_columns[second], Nearness<Sum>::add(sum, floor.of[j / 4 * 2 + j % 2]));
-        }
-      }
-      KITH_UNROLL
-      for (unsigned second = 0; second < 2; ++second) {
-        passes[i + second] = of_rows[second] >= limits[second] || of_columns[second] >= floors[second];
-        any = any || passes[i + second];
+        for (unsigned second = 0; second < 2; ++second)
+          if (largest(sums, i + second) >= rows.limits[second]) passes |= 1U << (i + second);
       }
     }
-    if (any) keep_all(sums, passes, limits, row, column);
+    if (__any_sync(kFullMask, passes != 0) == 0) return;
+    keep_all(sums, passes, rows, columns, row + ThreadSums::row(), column + lane_id() % 4 * 2);
   }
 
  private:
-  __device__ __forceinline__ void keep_all(const Sum (&sums)[kSums], const bool (&passes)[kRecords],
-                                           const Sum (&limits)[2], unsigned row, unsigned column) const {
+  // Of records i and i + 1: whether a sum with the bias of its column reaches the limit of its row, or one with the
+  // bias of its row the limit of its column.
+  __device__ __forceinline__ static unsigned test_both(const Sum (&sums)[kSums], const RowTests<Sum>& rows,
+                                                       const ColumnTests& columns, unsigned i) {
+    Sum largest_of_rows[2] = {Nearness<Sum>::least(), Nearness<Sum>::least()};
+    bool reaches[2] = {false, false};
     KITH_UNROLL
-    for (unsigned i = 0; i < kRecords; ++i)
-      if (passes[i])
-        keep(sums, i, limits[i % 2], row + ThreadSums::row() + i % 2 * 8, column + i / 2 * 32 + lane_id() % 4 * 2);
+    for (unsigned half = 0; half < 2; ++half) {
+      const Columns<Sum> bias(columns.bias, i / 2, half);
+      const Columns<Sum> limits(columns.limits, i / 2, half);
+      KITH_UNROLL
+      for (unsigned j = 0; j < 8; ++j) {
+        const Sum sum = sums[i * 8 + half * 8 + j];
+        const unsigned second = ThreadSums::is_second(j) ? 1 : 0;
+        const unsigned column = j / 4 * 2 + j % 2;
+        largest_of_rows[second] =
+            Nearness<Sum>::larger(largest_of_rows[second], Nearness<Sum>::add(sum, bias.of[column]));
+        reaches[second] = reaches[second] || Nearness<Sum>::add(sum, rows.bias[second]) >= limits.of[column];
+      }
+    }
+    unsigned passes = 0;
+    KITH_UNROLL
+    for (unsigned second = 0; second < 2; ++second)
+      if (largest_of_rows[second] >= rows.limits[second] || (reaches[second] && rows.serves[second]))
+        passes |= 1U << (i + second);
+    return passes;
   }
 
   // Record i has sums of row i % 2 and of 32 columns.
@@ -173,72 +181,80 @@ struct HitFilter {
     return Nearness<Sum>::larger(Nearness<Sum>::larger(pairs[0], pairs[1]), Nearness<Sum>::larger(pairs[2], pairs[3]));
   }
 
-  __device__ __forceinline__ void keep(const Sum (&sums)[kSums], unsigned i, Sum limit, unsigned row,
-                                       unsigned column) const {
-    const unsigned place = atomicAdd(&counters.begun, 1U);
-    while (place - current(counters.taken) >= TileShape::kHitCapacity) __nanosleep(20);
-    const auto four = [&](unsigned j) {
-      return FourOf<Sum>::make(of_record(sums, i, j), of_record(sums, i, j + 1), of_record(sums, i, j + 2),
-                               of_record(sums, i, j + 3));
-    };
-    HitRecord<Sum>& record = queue[place % TileShape::kHitCapacity];
-    record.values[0] = four(0);
-    record.values[1] = four(4);
-    record.limit = limit;
-    record.row = row;
-    record.column = column;
-    __threadfence_block();
-    publish(record.ready, 1);
+  // The pairs of a record that passed, as HitRecord has them. `row_bias` is the row's, from memory: the compiler would
+  // else keep all that test_both() added, for which there are no registers.
+  __device__ __forceinline__ static unsigned passing_pairs(const Sum (&sums)[kSums], const RowTests<Sum>& rows,
+                                                           Sum row_bias, const ColumnTests& columns, unsigned i) {
+    unsigned passing = 0;
+    if constexpr (kMirrored) {
+      KITH_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const Columns<Sum> bias(columns.bias, i / 2, half);
+        const Columns<Sum> limits(columns.limits, i / 2, half);
+        KITH_UNROLL
+        for (unsigned j = 0; j < 4; ++j) {
+          const Sum sum = of_record(sums, i, half * 4 + j);
+          if (Nearness<Sum>::add(sum, bias.of[j]) >= rows.limits[i % 2]) passing |= 1U << (half * 4 + j);
+          if (rows.serves[i % 2] && Nearness<Sum>::add(sum, row_bias) >= limits.of[j])
+            passing |= 1U << (TileShape::kHits + half * 4 + j);
+        }
+      }
+    } else {
+      KITH_UNROLL
+      for (unsigned j = 0; j < TileShape::kHits; ++j)
+        if (of_record(sums, i, j) >= rows.limits[i % 2]) passing |= 1U << j;
+    }
+    return passing;
+  }
+
+  // A warp that has no more records than lanes takes places for all of them at once, another for one a lane at a time.
+  __device__ __forceinline__ void keep_all(const Sum (&sums)[kSums], unsigned passes, const RowTests<Sum>& rows,
+                                           const ColumnTests& columns, unsigned row, unsigned column) const {
+    const auto own = static_cast<unsigned>(__popc(passes));
+    const bool at_once = __reduce_add_sync(kFullMask, own) <= kWarp;
+    unsigned place = 0;
+    if (at_once && own > 0) place = take_places(own);
+    KITH_UNROLL
+    for (unsigned i = 0; i < kRecords; ++i) {
+      if ((passes >> i & 1U) == 0) continue;
+      if (!at_once) place = take_places(1);
+      HitRecord<Sum>& record = queue[place++ % TileShape::kHitCapacity];
+      const auto four = [&](unsigned j) {
+        return FourOf<Sum>::make(of_record(sums, i, j), of_record(sums, i, j + 1), of_record(sums, i, j + 2),
+                                 of_record(sums, i, j + 3));
+      };
+      record.values[0] = four(0);
+      record.values[1] = four(4);
+      if constexpr (kMirrored) record.row_bias = rows.bias[i % 2];
+      record.row = row + i % 2 * 8;
+      record.column = column + i / 2 * 32;
+      Sum row_bias{};
+      if constexpr (kMirrored) row_bias = current(record.row_bias);
+      const unsigned passing = passing_pairs(sums, rows, row_bias, columns, i);
+      __threadfence_block();
+      publish(record.passing, passing);
+    }
+  }
+
+  // The first of so many places, once they are free.
+  __device__ __forceinline__ unsigned take_places(unsigned count) const {
+    const unsigned place = atomicAdd(&counters.begun, count);
+    while (place + count - current(counters.taken) > TileShape::kHitCapacity) __nanosleep(20);
+    return place;
   }
 };
 
-// Which pairs of a record pass: bit j of those of the row, and, where a product serves both points, bit kHits + j of
-// those of columns.
-template <class Sum>
-__device__ __forceinline__ unsigned passing_pairs(const HitRecord<Sum>& record) {
-  const auto* const values = reinterpret_cast<const Sum*>(record.values);
-  unsigned passing = 0;
-  KITH_UNROLL
-  for (unsigned j = 0; j < TileShape::kHits; ++j)
-    if (values[j] >= record.limit) passing |= 1U << j;
-  return passing;
-}
-
-// The nearness of a sum without bias, to the point of which it is a query's.
-template <class Sum>
-__device__ __forceinline__ Sum with_bias(const TileWork& work, Sum sum, unsigned point) {
-  if (work.bias == nullptr) return sum;
-  return Nearness<Sum>::add(sum, Nearness<Sum>::of_bias(work.bias[point * work.bias_step], work.inverse));
-}
-
-// Sums are without bias. Pairs within a group come twice, as they are and exchanged.
-template <class Sum>
-__device__ __forceinline__ unsigned passing_both(const TileWork& work, const HitRecord<Sum>& record) {
-  const auto* const values = reinterpret_cast<const Sum*>(record.values);
-  const bool other_group =
-      record.row < work.query_count && record.column / work.group_rows != record.row / work.group_rows;
-  unsigned passing = 0;
-  KITH_UNROLL
-  for (unsigned j = 0; j < TileShape::kHits; ++j) {
-    const unsigned column = record.column + record_column(j);
-    if (column >= work.base_count) continue;
-    if (with_bias(work, values[j], column) >= record.limit) passing |= 1U << j;
-    if (other_group &&
-        with_bias(work, values[j], record.row) >= Nearness<Sum>::of_limit(work.limits[column], work.inverse))
-      passing |= 1U << (TileShape::kHits + j);
-  }
-  return passing;
-}
-
-// The pair of bit `bit`.
+// The pair of a bit of HitRecord::passing.
 template <class Sum, bool kMirrored>
 __device__ __forceinline__ Hit<Sum> hit_of(const TileWork& work, const HitRecord<Sum>& record, unsigned bit) {
   const unsigned j = bit % TileShape::kHits;
   const unsigned column = record.column + record_column(j);
   const Sum value = reinterpret_cast<const Sum*>(record.values)[j];
   if constexpr (kMirrored) {
-    if (bit >= TileShape::kHits) return {with_bias(work, value, record.row), column, record.row};
-    return {with_bias(work, value, column), record.row, column};
+    if (bit >= TileShape::kHits) return {Nearness<Sum>::add(value, record.row_bias), column, record.row};
+    const bool unbiased = work.bias == nullptr || column >= work.base_count;
+    const Sum bias = unbiased ? Sum{0} : Nearness<Sum>::of_bias(work.bias[column * work.bias_step], work.inverse);
+    return {Nearness<Sum>::add(value, bias), record.row, column};
   }
   return {value, record.row, column};
 }
@@ -252,7 +268,8 @@ __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists
   const auto record_at = [&](unsigned i) -> HitRecord<Sum>& { return queue[(taken + i) % TileShape::kHitCapacity]; };
   for (;;) {
     HitRecord<Sum>& record = record_at(lane_id());
-    const unsigned missing = __ballot_sync(kFullMask, current(record.ready) == 0);
+    unsigned passing = current(record.passing);
+    const unsigned missing = __ballot_sync(kFullMask, passing == 0);
     const unsigned ready = missing == 0 ? kWarp : static_cast<unsigned>(__ffs(static_cast<int>(missing))) - 1;
     if (ready == 0) {
       const bool finished = current(counters.finished) == 4;
@@ -260,13 +277,7 @@ __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists
       return __all_sync(kFullMask, finished && current(counters.begun) == taken) != 0;
     }
     __threadfence_block();
-    unsigned passing = 0;
-    if (lane_id() < ready) {
-      if constexpr (kMirrored)
-        passing = passing_both(work, record);
-      else
-        passing = passing_pairs(record);
-    }
+    if (lane_id() >= ready) passing = 0;
     const auto own = static_cast<unsigned>(__popc(passing));
     const unsigned end = warp_inclusive_sum(own);
     const unsigned count = __shfl_sync(kFullMask, end, kWarp - 1);
@@ -275,7 +286,7 @@ __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists
           static_cast<HitNumber>(lane_id() * kBits + static_cast<unsigned>(__ffs(static_cast<int>(passing))) - 1);
     __syncwarp();
     unsigned first = 0;
-    do {  // at least once: records must be given back
+    do {
       const unsigned i = first + lane_id();
       Hit<Sum> hit{};
       if (i < count) hit = hit_of<Sum, kMirrored>(work, record_at(numbers[i] / kBits), numbers[i] % kBits);
@@ -283,7 +294,7 @@ __device__ __forceinline__ bool drain_queue(const TileWork& work, const HitLists
       if (first >= count) {
         // Counters of lists take long to answer: the queue need not wait for them.
         __syncwarp();
-        if (lane_id() < ready) publish(record.ready, 0);
+        if (lane_id() < ready) publish(record.passing, 0);
         __threadfence_block();
         __syncwarp();
         if (lane_id() == 0) publish(counters.taken, taken + ready);

@@ -21,14 +21,16 @@ struct FourOf<int> {
   __device__ __forceinline__ static int4 make(int a, int b, int c, int d) { return make_int4(a, b, c, d); }
 };
 
-// Eight pairs of a query of which at least one passed: their nearness and the query's limit.
+// Eight pairs of a query of which at least one passed: their nearness; or, where a product serves both points, their
+// sums without bias.
 template <class Sum>
 struct alignas(16) HitRecord {
   typename FourOf<Sum>::Type values[TileShape::kHits / 4];
-  Sum limit;
+  Sum row_bias;  // of the query as a point of the base
   unsigned row;
   unsigned column;  // of the first pair
-  unsigned ready;   // 1 once all of it is written
+  // Bit j: pair j passed; bit kHits + j: it did with its points exchanged. Written last: a record without is not ready.
+  unsigned passing;
 };
 constexpr unsigned kHitBytes = sizeof(HitRecord<float>);
 
@@ -83,7 +85,7 @@ struct TileMemory {
   unsigned char* resident;  // null: queries are in the stages
   unsigned query_bytes;
   unsigned char* bias;
-  unsigned char* floors;
+  unsigned char* limits;
   unsigned char* hits;
   HitCounters* hit_counters;
 
@@ -94,8 +96,8 @@ struct TileMemory {
         query_bytes(work.query_bytes()),
         bias(stages + work.turns * work.stages * work.stage_bytes +
              (work.resident ? work.query_chunks() * work.query_bytes() : 0)),
-        floors(bias + TileShape::kBiasStages * TileShape::kPoints * sizeof(float)),
-        hits(floors + (work.mirrored ? TileShape::kBiasStages * TileShape::kPoints * sizeof(float) : 0)),
+        limits(bias + TileShape::kBiasStages * TileShape::kPoints * sizeof(float)),
+        hits(limits + (work.mirrored ? TileShape::kBiasStages * TileShape::kPoints * sizeof(float) : 0)),
         hit_counters(counters) {}
 
   static std::size_t bytes(const TileWork& work) {
@@ -116,10 +118,10 @@ struct TileMemory {
   __device__ __forceinline__ Sum* bias_of(unsigned stage) const {
     return reinterpret_cast<Sum*>(bias) + stage * TileShape::kPoints;
   }
-  // What a sum lacks of the limit of its point as a query, less the bias of the other point, in the same order.
+  // The same of limits.
   template <class Sum>
-  __device__ __forceinline__ Sum* floors_of(unsigned stage) const {
-    return reinterpret_cast<Sum*>(floors) + stage * TileShape::kPoints;
+  __device__ __forceinline__ Sum* limits_of(unsigned stage) const {
+    return reinterpret_cast<Sum*>(limits) + stage * TileShape::kPoints;
   }
   template <class Sum>
   __device__ __forceinline__ HitRecord<Sum>* hits_of(unsigned consumer) const {

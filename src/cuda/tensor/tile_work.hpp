@@ -18,9 +18,11 @@ struct TileShape {
   static constexpr unsigned kStep = 32;  // bytes that are multiplied at a time
   static constexpr unsigned kSteps = kChunk / kStep;
   static constexpr unsigned kMaxStages = 12;
-  static constexpr unsigned kBiasStages = 12;   // tiles
-  static constexpr unsigned kHits = 8;          // sums of a record of hits
-  static constexpr unsigned kHitCapacity = 64;  // records of a queue
+  static constexpr unsigned kBiasStages = 12;  // tiles
+  static constexpr unsigned kHits = 8;         // sums of a record of hits
+  // Records of a queue: as many as the warps of a consumer have at most begun and not finished, so that none waits for
+  // itself.
+  static constexpr unsigned kHitCapacity = 128;
 };
 
 struct TileWork {
