@@ -18,12 +18,19 @@ namespace {
 
 class DeviceSearch : public OnBackend {};
 
-// Only a product of what is none is refused, and doubles in half precision.
+// Only a product of what is none is refused, doubles in half precision, and bytes of what are none or are divided by
+// norms.
 bool may_refuse(const Case& c) {
+  using enum DistanceStage;
   const core::Form form = core::form_of(c.metric);
   const bool product = form == core::Form::squared || form == core::Form::dot;
-  if (c.distance == DistanceStage::gemm) return !product;
-  return c.distance == DistanceStage::fp16 && (!product || c.dtype == DType::float64);
+  switch (c.distance) {
+    case gemm: return !product;
+    case fp16:
+    case split_fp16: return !product || c.dtype == DType::float64;
+    case int8: return !product || core::has_directions(c.metric) || (c.dtype != DType::uint8 && c.dtype != DType::int8);
+    default: return false;
+  }
 }
 
 TEST_P(DeviceSearch, EveryPairOfParametersMatchesTheOracle) {
