@@ -150,7 +150,7 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
 Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
   Plan plan = choose_method(facts, problem, options, index, samples);
-  plan.peak_bytes = peak_bytes(plan, is_resident(problem, options, facts), facts.policy);
+  plan.peak_bytes = peak_bytes(plan, index, is_resident(problem, options, facts), facts.policy);
   return plan;
 }
 
@@ -175,11 +175,11 @@ Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const
   return plan;
 }
 
-Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts&,
-                      const DataSamples&) {
+Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
+                      const IndexFacts& index, const DataSamples&) {
   check_radius_options(options, {DistanceStage::register_tiled, DistanceStage::fp16});
   Plan plan = plan_device_radius(problem, options, facts);
-  plan.peak_bytes = peak_bytes(plan, is_resident(problem, options, facts), facts.policy);
+  plan.peak_bytes = peak_bytes(plan, index, is_resident(problem, options, facts), facts.policy);
   return plan;
 }
 

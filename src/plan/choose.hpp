@@ -29,6 +29,9 @@ struct IndexFacts {
   std::int64_t distinct_rows = 0;  // device: those that were found; 0 where there are more, or nobody has looked
   bool serves_once = false;        // device: what it makes of the base serves this search alone
   double bring_seconds = 0;        // device: for the base's way there, where it is still to go
+  // Device: queries, and answers, lie on the host, and the search has memory for them on the device.
+  bool brings_queries = true;
+  bool brings_answers = true;
 };
 
 // What only the data can tell, by a few of the queries. A function that is empty stands for data that is not there: the

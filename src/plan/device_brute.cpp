@@ -46,6 +46,13 @@ bool is_ranked(DistanceStage stage, const Problem& problem, const Options& optio
           (wish != FusedWish::no && scans(stage, problem, candidates)));
 }
 
+// Candidates beside k, so that the first score that is left out lies above the k-th distance by more than scores may be
+// off. The more dimensions, the less distances differ.
+std::int64_t spare_candidates(const Problem& problem) {
+  constexpr std::int64_t kManyDims = 512;
+  return std::max<std::int64_t>(problem.dims < kManyDims ? 6 : 16, problem.k / 4);
+}
+
 struct RankedStage {
   DistanceStage stage;
   DeviceStageCost cost;
@@ -277,7 +284,7 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   plan.method = Method::two_stage;
   plan.select = options.select;
   plan.workspace_bytes = plan.budget_bytes / 2;
-  plan.candidates = std::min(problem.base_rows, problem.k + std::max<std::int64_t>(6, problem.k / 4));
+  plan.candidates = std::min(problem.base_rows, problem.k + spare_candidates(problem));
 
   std::vector<RankedStage> stages = rank_stages(facts, problem, options, index, plan.candidates);
   plan.forced = options.distance != DistanceStage::automatic;

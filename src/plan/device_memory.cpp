@@ -24,8 +24,10 @@ std::int64_t round_up(std::int64_t count, std::int64_t unit) {
 
 class PeakBytes {
  public:
-  PeakBytes(const Plan& plan, bool resident, const core::DevicePolicy& policy)
+  PeakBytes(const Plan& plan, const IndexFacts& index, bool resident, const core::DevicePolicy& policy)
       : plan_(plan),
+        brings_queries_(index.brings_queries),
+        brings_answers_(index.brings_answers),
         problem_(searched(plan)),
         policy_(policy),
         element_(core::element_bytes(plan.problem)),
@@ -37,7 +39,7 @@ class PeakBytes {
   std::int64_t brute() {
     const bool bias = form_ == core::Form::squared && plan_.distance != DistanceStage::exact;
     const Plan::Pass pass{plan_.distance, plan_.expanded, plan_.method == Method::fused};
-    return points(problem_.queries, bias) + running_lists() + streamed_base(pass) + tiles_and_answers(pass);
+    return queries(bias) + running_lists() + streamed_base(pass) + tiles_and_answers(pass);
   }
 
   // The first tile of queries and the first list of pairs, which grows where more are found.
@@ -47,7 +49,7 @@ class PeakBytes {
     const std::int64_t labeled = 2 * (element_ + 8);
     const std::int64_t list = pairs * (8 + element_ + labeled);
     const bool rounded = plan_.distance == DistanceStage::fp16;
-    return points(problem_.queries, form_ == core::Form::squared) + problem_.queries * element_ +
+    return queries(form_ == core::Form::squared) + problem_.queries * element_ +
            streamed_base({plan_.distance, plan_.expanded, true}) + tile * (element_ + 4) + list +
            (rounded ? fp16_points(problem_.queries, false) : panels(tile, plan_.base_tile));
   }
@@ -55,7 +57,7 @@ class PeakBytes {
   std::int64_t triangle() const {
     const std::int64_t clusters = query_clusters(plan_.query_block);
     const std::int64_t making = std::max(assignment(plan_.query_block), sorted_members(plan_.query_block));
-    return points(problem_.queries, false) + running_lists() +
+    return queries(false) + running_lists() +
            std::max(clusters + std::max(making, candidate_clusters()), candidate_clusters() + answers());
   }
 
@@ -64,7 +66,7 @@ class PeakBytes {
     const std::int64_t positions = batch * plan_.shifted_sort.shifts * 4;
     const bool joint = plan_.shifted_sort.positions == CurvePositions::sort;
     const std::int64_t lists = plan_.shifted_sort.merge == CurveMerge::global_memory ? batch * problem_.k * key_ : 0;
-    return points(problem_.queries, false) + answers() + curve_points(batch) + positions +
+    return queries(false) + answers() + curve_points(batch) + positions +
            std::max(lists, joint ? joint_orders(batch) : 0);
   }
 
@@ -77,14 +79,19 @@ class PeakBytes {
     return problem;
   }
 
-  // PointStore, where the points are brought.
-  std::int64_t points(std::int64_t count, bool bias) const {
-    const bool directions = core::has_directions(plan_.metric);
-    std::int64_t each = problem_.dims * element_ * (directions ? 2 : 1);
+  // PointStore, of points that are brought or lie there.
+  std::int64_t points(std::int64_t count, bool bias, bool brought = true) const {
+    const int copies = (brought ? 1 : 0) + (core::has_directions(plan_.metric) ? 1 : 0);
+    std::int64_t each = problem_.dims * element_ * copies;
     if (bias || form_ == core::Form::dot) each += 8;
     if (bias) each += element_;
     if (plan_.metric.kind == MetricKind::correlation) each += 8;
     return count * each;
+  }
+
+  // The base's own where they are the base.
+  std::int64_t queries(bool bias) const {
+    return plan_.problem.self ? 0 : points(problem_.queries, bias, brings_queries_);
   }
 
   // Fp16Store.
@@ -97,7 +104,7 @@ class PeakBytes {
   std::int64_t running_lists() const { return problem_.queries * problem_.k * (element_ + 4); }
 
   // Distances and ids for memory of the host.
-  std::int64_t answers() const { return problem_.queries * plan_.problem.k * (element_ + 8); }
+  std::int64_t answers() const { return brings_answers_ ? problem_.queries * plan_.problem.k * (element_ + 8) : 0; }
 
   // Answers; before, the lists of distinct rows become lists of points.
   std::int64_t answer_bytes() const {
@@ -297,14 +304,16 @@ class PeakBytes {
   std::int64_t element_;  // bytes of a value
   std::int64_t key_;      // bytes of a value with its number
   core::Form form_;
+  bool brings_queries_;
+  bool brings_answers_;
   bool resident_;
   std::int64_t budget_;  // of a workspace
 };
 
 }  // namespace
 
-std::int64_t peak_bytes(const Plan& plan, bool resident, const core::DevicePolicy& policy) {
-  PeakBytes peak(plan, resident, policy);
+std::int64_t peak_bytes(const Plan& plan, const IndexFacts& index, bool resident, const core::DevicePolicy& policy) {
+  PeakBytes peak(plan, index, resident, policy);
   if (plan.method == Method::triangle) return peak.triangle();
   if (plan.method == Method::shifted_sort) return peak.shifted_sort();
   return plan.select == SelectMethod::radius ? peak.radius() : peak.brute();

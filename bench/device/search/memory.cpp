@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "device/harness/peak_memory.hpp"
 #include "device/search/host_points.hpp"
@@ -12,8 +13,8 @@
 namespace kith::bench::device::search {
 namespace {
 
-// A search may take this much of what its plan says.
-constexpr double kPeakBound = 1.10;
+// A search takes what its plan says, within this.
+constexpr double kPeakBound = 0.10;
 
 struct MemoryRow {
   const char* name;
@@ -95,8 +96,8 @@ class MemoryRun {
                     static_cast<double>(plan.peak_bytes) / kMebi, static_cast<double>(later.outside) / kMebi,
                     static_cast<double>(first.pools + first.outside) / kMebi, describe(plan));
     if (!harness_.quick())
-      row.bar = Bar{fmt::format("≤ {:.2f} of the plan", kPeakBound), fmt::format("{:.3f}", ratio),
-                    plan.peak_bytes > 0 && ratio <= kPeakBound};
+      row.bar = Bar{fmt::format("within {:.0f} % of the plan", 100 * kPeakBound), fmt::format("{:.3f}", ratio),
+                    std::abs(ratio - 1) <= kPeakBound};
   }
 
   MemoryRow wanted_;
