@@ -171,9 +171,9 @@ __device__ void choose_smallest(const Source& source, unsigned count, unsigned t
   __syncthreads();
 }
 
-// Copies source(0 … count − 1), with several loads in flight.
-template <class Source>
-__device__ void stage(const Source& source, unsigned count, PackedKey* to) {
+// Calls use(i, source(i)) for all i below count, by a block, with several loads of a thread in flight.
+template <class Source, class Use>
+__device__ __forceinline__ void for_each_loaded(const Source& source, unsigned count, Use use) {
   constexpr unsigned kLoads = 8;
   constexpr unsigned kThreads = RerankShape::kThreads;
   for (unsigned first = threadIdx.x; first < count; first += kLoads * kThreads) {
@@ -183,8 +183,34 @@ __device__ void stage(const Source& source, unsigned count, PackedKey* to) {
       if (first + i * kThreads < count) batch[i] = source(first + i * kThreads);
     KITH_UNROLL
     for (unsigned i = 0; i < kLoads; ++i)
-      if (first + i * kThreads < count) to[first + i * kThreads] = batch[i];
+      if (first + i * kThreads < count) use(first + i * kThreads, batch[i]);
   }
+}
+
+// Copies to `to`, in any order, all of source(0 … count − 1) up to a bound that at least `taken` do not exceed, and
+// seldom many more: the taken-th of the threads' smallest keys. Returns their number, or 0 where there is no such
+// bound, or more than `capacity` keys up to it. *copied starts with 0. Must be called by all threads of the block.
+template <class Source>
+__device__ unsigned stage_smallest(const Source& source, unsigned count, unsigned taken, PackedKey* to,
+                                   unsigned capacity, unsigned* copied) {
+  constexpr unsigned kThreads = RerankShape::kThreads;
+  using Scratch = KthScratch<PackedKey, kThreads>;
+  KITH_SHARED(Scratch, scratch, 1);
+  KITH_SHARED(PackedKey, smallest, kThreads);
+  if (taken > kThreads) return 0;
+  auto mine = last_key<PackedKey>();
+  for_each_loaded(source, count, [&](unsigned /*i*/, PackedKey key) { mine = min(mine, key); });
+  smallest[threadIdx.x] = mine;
+  __syncthreads();
+  const PackedKey bound =
+      kth_key_bound<kThreads, PackedKey>([&](unsigned i) { return smallest[i]; }, kThreads, taken, scratch[0]);
+  for_each_loaded(source, count, [&](unsigned /*i*/, PackedKey key) {
+    if (key > bound) return;
+    const unsigned at = atomicAdd(copied, 1U);
+    if (at < capacity) to[at] = key;
+  });
+  __syncthreads();
+  return *copied <= capacity ? *copied : 0;
 }
 
 // Sizes of dynamic shared memory, in keys: the candidates with keys and the list; then as many to merge them and a tile
@@ -207,15 +233,22 @@ __global__ void __launch_bounds__(RerankShape::kThreads, RerankShape::kBlocks)
     rerank_by_block_kernel(RerankCall call, RerankMemory memory) {
   constexpr unsigned kThreads = RerankShape::kThreads;
   KITH_SHARED(Chosen, chosen, 1);
+  KITH_SHARED(unsigned, copied, 1);
   auto* const keys = dynamic_shared<PackedKey>();
   PackedKey* const spare = keys + memory.joined;
   const std::int64_t query = blockIdx.x;
   const ScoredRows source(call.lists, query);
   const unsigned taken = min(source.count, static_cast<unsigned>(call.width));
-  if (threadIdx.x == 0) chosen[0] = {0, 0};
+  if (threadIdx.x == 0) {
+    chosen[0] = {0, 0};
+    copied[0] = 0;
+  }
   if (source.count <= memory.staged) {
-    stage(source, source.count, spare);
+    for_each_loaded(source, source.count, [&](unsigned i, PackedKey key) { spare[i] = key; });
     choose_smallest([&](unsigned i) { return spare[i]; }, source.count, taken, keys, chosen);
+  } else if (const unsigned staged = stage_smallest(source, source.count, taken, spare, memory.staged, copied);
+             staged > 0) {
+    choose_smallest([&](unsigned i) { return spare[i]; }, staged, taken, keys, chosen);
   } else {
     choose_smallest(source, source.count, taken, keys, chosen);
   }
@@ -249,7 +282,8 @@ void rerank_by_blocks(const RerankCall& call) {
 }  // namespace
 
 bool can_rerank(std::int64_t k, std::int64_t width) {
-  constexpr std::size_t kStatic = sizeof(KthScratch<PackedKey, RerankShape::kThreads>) + sizeof(Chosen) + 1024;
+  constexpr std::size_t kStatic = 2 * sizeof(KthScratch<PackedKey, RerankShape::kThreads>) + sizeof(Chosen) +
+                                  RerankShape::kThreads * sizeof(PackedKey) + 1024;
   const auto most = static_cast<std::size_t>(device_policy().hardware.shared_per_block);
   // Compared first, so that no sum overflows.
   return k < 0x7FFFFFFF && width < 0x7FFFFFFF && RerankMemory(width, k, 0).bytes() + kStatic <= most;

@@ -277,7 +277,7 @@ TEST_F(Rerank, LongLists) {
 // Few queries whose lists are long, though widths are those of warps.
 TEST_F(Rerank, ByBlocksWhereListsAreLong) {
   check_all({Sizes{10, 16, 1100, 1090, 1200, 0, 2}, Sizes{10, 16, 4000, 3900, 4100, 10, 1},
-             Sizes{100, 125, 7600, 7600, 8000, 60, 1}});
+             Sizes{100, 125, 7600, 7600, 8000, 60, 1}, Sizes{256, 256, 7600, 7500, 7600, 0, 1}});
 }
 
 TEST_F(Rerank, EveryScheduleGivesTheSame) {
