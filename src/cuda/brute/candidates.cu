@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "cuda/brute/failed_queries.cuh"
 #include "cuda/brute/score_limit.cuh"
 #include "cuda/runtime/launch.cuh"
 
@@ -67,16 +68,18 @@ __global__ void return_answer_kernel(Metric metric, const F* keys, const unsigne
 }
 
 template <class F>
-__global__ void certify_kernel(Certificate<F> certificate, std::int64_t queries, unsigned* failed,
-                               unsigned* failed_count) {
-  const std::int64_t query = thread_index();
-  if (query >= queries) return;
+__device__ bool is_certified(const Certificate<F>& certificate, std::int64_t query) {
   // Written so that NaN fails. Where scores are exact, k points come before those that were left out, by (score, id).
   const F left_out = certificate.left_out[query];
-  if (left_out > score_limit(certificate, query) ||
-      certificate.bounds.has_key_alone(left_out, kth_key(certificate, query), query_square_norm(certificate, query)))
-    return;
-  failed[atomicAdd(failed_count, 1U)] = static_cast<unsigned>(query);
+  return left_out > score_limit(certificate, query) ||
+         certificate.bounds.has_key_alone(left_out, kth_key(certificate, query), query_square_norm(certificate, query));
+}
+
+template <class F>
+__global__ void __launch_bounds__(kCertificateThreads)
+    certify_kernel(Certificate<F> certificate, std::int64_t queries, FailedQueries failed) {
+  const std::int64_t query = thread_index();
+  note_failure(query < queries && !is_certified(certificate, query), query, failed);
 }
 
 }  // namespace
@@ -118,9 +121,9 @@ void return_answer(const Metric& metric, const F* keys, const unsigned* found, s
 }
 
 template <class F>
-void certify(const Certificate<F>& certificate, std::int64_t queries, unsigned* failed, unsigned* failed_count,
+void certify(const Certificate<F>& certificate, std::int64_t queries, const FailedQueries& failed,
              cudaStream_t stream) {
-  launch("certify", certify_kernel<F>, thread_each(queries), stream, certificate, queries, failed, failed_count);
+  launch_certificates("certify", certify_kernel<F>, queries, failed, stream, certificate, queries, failed);
 }
 
 #define KITH_INSTANTIATE(F)                                                                                    \
@@ -132,7 +135,7 @@ void certify(const Certificate<F>& certificate, std::int64_t queries, unsigned* 
   template void return_values(const Metric&, F*, std::int64_t, cudaStream_t);                                  \
   template void return_answer(const Metric&, const F*, const unsigned*, std::int64_t, F*, std::int64_t*,       \
                               cudaStream_t);                                                                   \
-  template void certify(const Certificate<F>&, std::int64_t, unsigned*, unsigned*, cudaStream_t);
+  template void certify(const Certificate<F>&, std::int64_t, const FailedQueries&, cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
 #undef KITH_INSTANTIATE

@@ -64,9 +64,15 @@ struct Certificate {
   const unsigned long long* max_squared_norm = nullptr;  // of the base, as bits; null in the same case
 };
 
-// Appends to `failed` the queries whose lists may be wrong; *failed_count starts at 0.
+// The queries without a certificate, in any order.
+struct FailedQueries {
+  unsigned* queries = nullptr;
+  unsigned* count = nullptr;       // on the device; starts at 0
+  unsigned* host_count = nullptr;  // pinned: where the count arrives
+};
+
+// Appends the queries whose lists may be wrong, of at least one.
 template <class F>
-void certify(const Certificate<F>& certificate, std::int64_t queries, unsigned* failed, unsigned* failed_count,
-             cudaStream_t stream);
+void certify(const Certificate<F>& certificate, std::int64_t queries, const FailedQueries& failed, cudaStream_t stream);
 
 }  // namespace kith::KITH_BACKEND::brute

@@ -179,13 +179,12 @@ class FallbackSearch {
 
   void find_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
     cudaStream_t stream = workspace_.stream();
-    unsigned* const counter = failed_.data() + queries.count();
+    const FailedQueries failed{failed_.data(), failed_.data() + queries.count(), failures_.as<unsigned>()};
     if (fp16_) {
-      certify_fp16_scores(pass, queries, keys, counter);
+      certify_fp16_scores(pass, queries, keys, failed);
     } else {
-      certify(certificate(pass, queries, keys), queries.count(), failed_.data(), counter, stream);
+      certify(certificate(pass, queries, keys), queries.count(), failed, stream);
     }
-    KITH_CUDA(cudaMemcpyAsync(failures_.as<void>(), counter, sizeof(unsigned), cudaMemcpyDeviceToHost, stream));
     KITH_CUDA(cudaStreamSynchronize(stream));
     failed_count_ = *failures_.as<unsigned>();
   }
@@ -212,9 +211,9 @@ class FallbackSearch {
             base_.fp16_max_norms()};
   }
 
-  void certify_fp16_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, unsigned* counter) {
+  void certify_fp16_scores(const Pass& pass, const PointStore<F>& queries, const F* keys, const FailedQueries& failed) {
     if constexpr (std::is_same_v<F, float>)
-      certify_fp16(fp16_certificate(pass, queries, keys), failed_.data(), counter, workspace_.stream());
+      certify_fp16(fp16_certificate(pass, queries, keys), failed, workspace_.stream());
   }
 
   Certificate<F> certificate(const Pass& pass, const PointStore<F>& queries, const F* keys) const {

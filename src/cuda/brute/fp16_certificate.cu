@@ -1,29 +1,25 @@
 // fp16_certificate.cu: a thread checks a query.
 #include "cuda/brute/fp16_certificate.hpp"
 
+#include "cuda/brute/failed_queries.cuh"
 #include "cuda/brute/score_limit.cuh"
-#include "cuda/runtime/launch.cuh"
 
 namespace kith::KITH_BACKEND::brute {
 namespace {
 
-constexpr unsigned kCertificateThreads = 256;
-
 __global__ void __launch_bounds__(kCertificateThreads)
-    certify_fp16_kernel(Fp16Certificate certificate, unsigned* failed, unsigned* failed_count) {
-  const std::int64_t query = static_cast<std::int64_t>(blockIdx.x) * kCertificateThreads + threadIdx.x;
-  if (query >= certificate.queries.count) return;
+    certify_fp16_kernel(Fp16Certificate certificate, FailedQueries failed) {
+  const std::int64_t query = thread_index();
   // The comparison is such that NaN fails.
-  if (certificate.left_out[query] > score_limit(certificate, query)) return;
-  failed[atomicAdd(failed_count, 1U)] = static_cast<unsigned>(query);
+  note_failure(query < certificate.queries.count && !(certificate.left_out[query] > score_limit(certificate, query)),
+               query, failed);
 }
 
 }  // namespace
 
-void certify_fp16(const Fp16Certificate& certificate, unsigned* failed, unsigned* failed_count, cudaStream_t stream) {
-  launch("certify_fp16", certify_fp16_kernel,
-         {.blocks = ceil_div(certificate.queries.count, kCertificateThreads), .threads = kCertificateThreads}, stream,
-         certificate, failed, failed_count);
+void certify_fp16(const Fp16Certificate& certificate, const FailedQueries& failed, cudaStream_t stream) {
+  launch_certificates("certify_fp16", certify_fp16_kernel, certificate.queries.count, failed, stream, certificate,
+                      failed);
 }
 
 }  // namespace kith::KITH_BACKEND::brute

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/score_bounds.hpp"
+#include "cuda/brute/candidates.hpp"
 #include "cuda/points/fp16_store.hpp"
 
 namespace kith::KITH_BACKEND::brute {
@@ -17,7 +18,7 @@ struct Fp16Certificate {
   const Fp16MaxNorms* max_norms = nullptr;  // of the base
 };
 
-// Appends to `failed` the queries whose lists may be wrong; *failed_count starts at 0.
-void certify_fp16(const Fp16Certificate& certificate, unsigned* failed, unsigned* failed_count, cudaStream_t stream);
+// Appends the queries whose lists may be wrong, of at least one.
+void certify_fp16(const Fp16Certificate& certificate, const FailedQueries& failed, cudaStream_t stream);
 
 }  // namespace kith::KITH_BACKEND::brute
