@@ -26,13 +26,13 @@ class PeakBytes {
  public:
   PeakBytes(const Plan& plan, const IndexFacts& index, bool resident, const core::DevicePolicy& policy)
       : plan_(plan),
-        brings_queries_(index.brings_queries),
-        brings_answers_(index.brings_answers),
         problem_(searched(plan)),
         policy_(policy),
         element_(core::element_bytes(plan.problem)),
         key_(element_ == 8 ? 16 : 8),
         form_(core::form_of(plan.metric)),
+        brings_queries_(index.brings_queries),
+        brings_answers_(index.brings_answers),
         resident_(resident),
         budget_(plan.workspace_bytes) {}
 
