@@ -37,7 +37,8 @@ class PeakBytes {
         budget_(plan.workspace_bytes) {}
 
   std::int64_t brute() {
-    const bool bias = form_ == core::Form::squared && plan_.distance != DistanceStage::exact;
+    const bool rounded = plan_.distance == DistanceStage::fp16 || plan_.distance == DistanceStage::split_fp16;
+    const bool bias = form_ == core::Form::squared && plan_.distance != DistanceStage::exact && !rounded;
     const Plan::Pass pass{plan_.distance, plan_.expanded, plan_.method == Method::fused};
     return queries(bias) + running_lists() + streamed_base(pass) + tiles_and_answers(pass);
   }
