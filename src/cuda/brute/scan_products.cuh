@@ -6,6 +6,9 @@
 // Layout  with g = lane / 4 and t = lane % 4, a lane has bytes 64c + 16t … + 15 of rows g and g + 8 of a set of 16
 // rows,
 //         and of query g. Queries stay in shared memory, a vector a lane for each chunk of 64 bytes.
+// Error   a tensor core adds the products of 16 coordinates to a sum at once, each truncated, whatever their order:
+// that
+//         is what core/fp16_bounds.hpp counts 2^-22 a coordinate for. Sums of bytes have none.
 // Cost    a lane has eight vectors in flight, 4 KiB a warp: of one set, or of several where rows are short.
 #pragma once
 
