@@ -114,8 +114,7 @@ void bind_report(nb::module_& module) {
       .def_ro("distinct_rows", &Plan::distinct_rows, "Base rows that are searched once for all copies; 0: all are.")
       .def_ro("workspace", &Plan::workspace_bytes, "Bytes beside inputs and outputs.")
       .def_ro("budget", &Plan::budget_bytes, "Bytes that were allowed.")
-      .def_ro("peak", &Plan::peak_bytes,
-              "On a device: bytes that the search should take at its peak beside the base.")
+      .def_ro("peak", &Plan::peak_bytes, "On a device: bytes that the search should take at its peak beside the base.")
       .def_ro("seconds", &Plan::seconds, "Predicted.")
       .def_ro("reason", &Plan::reason)
       .def_prop_ro("alternatives", &alternatives_of,

@@ -36,6 +36,17 @@ plan::IndexFacts DeviceIndex<T>::facts() const {
   const std::lock_guard<std::mutex> lock(making_);
   plan::IndexFacts facts = request_.facts;
   facts.serves_once = serves_once_;
+  const bool squares = core::form_of(metric()) == core::Form::squared;
+  const brute::Pass first{.distance = DistanceStage::fp16, .expanded = squares, .fused = true};
+  brute::Pass second = first;
+  second.bounded = true;
+  facts.sampled_k = sampled_.k;
+  facts.few_need_second_pass = history_.few_have_failed();
+  facts.many_need_second_pass = history_.has_failed(first);
+  facts.fp16_fails = history_.has_failed(first) && history_.has_failed(second);
+  brute::Pass split = first;
+  split.distance = DistanceStage::split_fp16;
+  facts.split_fp16_fails = history_.has_failed(split);
   if (looked_for_duplicates_) facts.distinct_limit = 0;
   if (distinct_ != nullptr) facts.distinct_rows = distinct_->groups.count;
   constexpr double kLinkBytes = 55e9;  // a second, of PCIe 5

@@ -81,6 +81,20 @@ class DeviceIndex final : public backend::BackendIndex<T> {
     return use(streamed);
   }
 
+  // The fraction of distances that method triangle leaves, as a search for so many neighbors last found it.
+  struct SampledFraction {
+    std::int64_t k = 0;  // 0: none
+    double fraction = 1;
+  };
+  SampledFraction sampled() const {
+    const std::lock_guard<std::mutex> lock(making_);
+    return sampled_;
+  }
+  void note_sampled(const SampledFraction& found) const {
+    const std::lock_guard<std::mutex> lock(making_);
+    sampled_ = found;
+  }
+
  private:
   // Beside the whole base, which other methods search and whose coordinates are asked for by id.
   struct DistinctRows {
@@ -109,6 +123,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   mutable bool looked_for_duplicates_ = false;
   mutable std::unique_ptr<DistinctRows> distinct_;
   mutable brute::PassHistory history_;
+  mutable SampledFraction sampled_;
   mutable triangle::CachedClusters<F> clusters_;
   mutable shifted_sort::CachedOrders<F> orders_;
 };

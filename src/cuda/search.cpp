@@ -24,7 +24,9 @@ DeviceSearch<T>::DeviceSearch(const DeviceIndex<T>& index, const backend::Querie
 template <Element T>
 plan::DataSamples DeviceSearch<T>::samples() {
   return {[this](const Plan& plan) {
-            return plan::SurvivingFractions{surviving_fraction(plan), 1};
+            const std::int64_t k = plan.problem.k;
+            if (index_.sampled().k != k) index_.note_sampled({k, surviving_fraction(plan)});
+            return plan::SurvivingFractions{index_.sampled().fraction, 1};
           },
           [this](const Plan& plan) { return first_pass_suffices(plan); },
           {},

@@ -134,7 +134,8 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
     // Nobody knows yet whether fp16 will do: the search takes something between the two.
     const double likely = std::sqrt(brute.seconds * without_fp16(brute));
     const double cost = sample_seconds(facts.profile, problem, options.metric, triangle.triangle.base_landmarks);
-    if (seconds(0) > worst || cost > kDeviceSampleCostLimit * likely) return brute;
+    const bool sampled = index.sampled_k == problem.k;
+    if (seconds(0) > worst || (!sampled && cost > kDeviceSampleCostLimit * likely)) return brute;
     const double surviving = samples.surviving_fractions(triangle).points;
     if (seconds(surviving) > worst) return brute;
     if (seconds(surviving) > kDeviceTriangleMargin * brute.seconds && samples.first_pass_suffices(brute)) return brute;

@@ -21,7 +21,7 @@ using Machine = std::variant<core::CpuFacts, core::DeviceFacts>;
 struct IndexFacts {
   bool has_norms = true;       // CPU: norms of the points, or memory to make them
   bool has_clusters = false;   // of method triangle
-  std::int64_t sampled_k = 0;  // CPU: a sample of method triangle for so many neighbors is there, 0 for none
+  std::int64_t sampled_k = 0;  // a sample of method triangle for so many neighbors is there, 0 for none
   double spent = 0;            // CPU: seconds that searches by brute force should have taken so far
   bool resident = true;        // device: all points stay there; else every search streams them through
   // Device: brute force searches each distinct row once where there are at most so many; 0 where nobody is to look.
@@ -29,6 +29,12 @@ struct IndexFacts {
   std::int64_t distinct_rows = 0;  // device: those that were found; 0 where there are more, or nobody has looked
   bool serves_once = false;        // device: what it makes of the base serves this search alone
   double bring_seconds = 0;        // device: for the base's way there, where it is still to go
+  // Device: what searches of the index have shown of scores by fp16: most of few queries, or of many, have a proof only
+  // once a second pass is bounded by the first; many have none from either.
+  bool few_need_second_pass = false;
+  bool many_need_second_pass = false;
+  bool fp16_fails = false;
+  bool split_fp16_fails = false;
   // Device: queries, and answers, lie on the host, and the search has memory for them on the device.
   bool brings_queries = true;
   bool brings_answers = true;

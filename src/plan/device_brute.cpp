@@ -32,15 +32,25 @@ bool rounds(DistanceStage stage) {
   return stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16;
 }
 
+// Searches of fewer say little about a pass (cuda/brute/fallback_search.hpp).
+constexpr std::int64_t kFewQueries = 32;
+
 // With fewer queries than fp16 is worth for, other stages read the points only once too, unless it is a scan.
-bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const core::DevicePolicy& policy,
-               std::int64_t candidates, FusedWish wish) {
+bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const IndexFacts& index,
+               const core::DevicePolicy& policy, std::int64_t candidates, FusedWish wish) {
   const bool possible = why_not(stage, problem, options.metric, policy.hardware).empty();
   if (stage == DistanceStage::gemm) return possible;
   if (stage == DistanceStage::int8) return possible && wish != FusedWish::no;
-  // A second try for those who fail the first, unless it is asked for.
-  if (stage == DistanceStage::split_fp16) return possible && options.distance == stage;
+  const bool fails = index.fp16_fails && problem.queries >= kFewQueries;
+  // A second try for those who fail the first, unless it is asked for, or known that they will; and what tells points
+  // of few dimensions apart.
+  if (stage == DistanceStage::split_fp16) {
+    const bool few_dims = problem.dims < policy.fp16_min_dims;
+    const bool first = options.distance == DistanceStage::automatic && wish != FusedWish::no && (fails || few_dims);
+    return possible && (options.distance == stage || (first && !index.split_fp16_fails));
+  }
   if (stage != DistanceStage::fp16) return true;
+  if (options.distance != stage && fails) return false;
   return may_use_fp16(problem, options, policy) &&
          (options.distance == DistanceStage::fp16 || problem.queries >= policy.fp16_min_queries ||
           (wish != FusedWish::no && scans(stage, problem, candidates)));
@@ -53,6 +63,9 @@ std::int64_t spare_candidates(const Problem& problem) {
   return std::max<std::int64_t>(problem.dims < kManyDims ? 6 : 16, problem.k / 4);
 }
 
+// A pass that is bounded by another has more candidates, and the host waits in between.
+constexpr double kSecondPass = 2.2;
+
 struct RankedStage {
   DistanceStage stage;
   DeviceStageCost cost;
@@ -63,13 +76,24 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
                                      const IndexFacts& index, std::int64_t candidates) {
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options, facts.policy);
+  const bool twice = problem.queries < kFewQueries ? index.few_need_second_pass : index.many_need_second_pass;
+  // Who has no proof from fp16 seldom has one from products in single precision.
+  const bool expands = form == core::Form::squared && problem.dims >= kExpandFrom;
+  const auto cost_of = [&](DistanceStage stage) {
+    const bool again = twice && stage == DistanceStage::fp16 && wish != FusedWish::no;
+    DeviceStageCost cost = stage_cost(facts, stage, problem, form, candidates, again ? FusedWish::yes : wish);
+    if (again) cost.seconds += facts.profile.start;
+    if (again || (twice && (stage == DistanceStage::gemm || (stage == DistanceStage::register_tiled && expands))))
+      cost.seconds *= kSecondPass;
+    return cost;
+  };
   std::vector<RankedStage> stages;
   for (const DistanceStage stage :
        {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled, DistanceStage::register_tiled,
         DistanceStage::gemm, DistanceStage::fp16, DistanceStage::split_fp16, DistanceStage::int8})
-    if (is_ranked(stage, problem, options, facts.policy, candidates, wish) &&
+    if (is_ranked(stage, problem, options, index, facts.policy, candidates, wish) &&
         (wish != FusedWish::yes || can_fuse(stage)))
-      stages.push_back({stage, stage_cost(facts, stage, problem, form, candidates, wish)});
+      stages.push_back({stage, cost_of(stage)});
   if (index.serves_once || !index.resident)
     for (RankedStage& one : stages)
       if (rounds(one.stage)) one.cost.seconds += fp16_seconds(facts.profile, problem);

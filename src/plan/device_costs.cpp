@@ -18,9 +18,11 @@ constexpr double kTiledSide = 32;       // queries of a tile, and coordinates of
 constexpr double kTileSide = 128;       // queries, and points, of tiles in registers
 constexpr double kGemmQueries = 64;     // and
 constexpr double kGemmDims = 32;        // coordinates that a matrix product takes at least
+constexpr double kFinalistDims = 128;   // with more, a finalist takes as much longer
 constexpr double kStoring = 0.45;       // of a score's cost, which a kernel hides behind its arithmetic
 constexpr double kFp16Resident = 128;   // dimensions with which queries of fp16 stay in shared memory
 constexpr double kFp16Streamed = 1.8;   // how much longer it takes where they do not
+constexpr double kManyGroup = 256;      // queries of a group where there are more than 128
 constexpr double kTensorChunk = 128;    // bytes of a row that tensor cores of sm_90 take at a time
 constexpr double kTensorReading = 1.5;  // how much longer reading takes beside products
 constexpr double kTensorListing = 2;    // how much longer a point that passes takes than a place for one
@@ -28,8 +30,19 @@ constexpr double kTensorListing = 2;    // how much longer a point that passes t
 constexpr double kKeysStart = 0.35;
 constexpr double kFusedStart = 1.6;
 constexpr double kTensorStart = 0.9;
-constexpr double kScanStart = 0.45;
-constexpr double kScanQuery = 0.03;  // of a start: blocks select the best of each query
+constexpr double kScanStart = 0.65;
+constexpr double kScanQuery = 0.03;   // of a start: blocks select the best of each query
+constexpr double kScanReading = 1.3;  // how much longer reading takes than a plain read
+constexpr double kScanListing = 18;   // as kTensorListing: a block sorts what it lists
+// Selecting from many short rows, which a warp each takes, has a long start.
+constexpr double kShortestRow = 1024;
+constexpr double kShortRow = 4096;
+constexpr double kShortRows = 4;  // a multiprocessor
+constexpr double kShortRowStart = 3.5;
+constexpr double kCandidatesOfStart = 750;  // that take as long as the start of a search, however few queries have them
+constexpr double kSampleStart = 0.3;        // of a start: limits from a sample
+constexpr double kFewPairs = 2.2;           // how much longer a pair takes where consumers have the same queries
+constexpr double kShortPairs = 0.75;        // and how much shorter where rows are half a chunk
 
 // Instructions a coordinate, as long as those of a product.
 double steps(core::Form form, bool expanded) {
@@ -72,7 +85,8 @@ class Model {
         self_(problem.self),
         form_(form),
         expanded_(form == core::Form::squared && problem.dims >= kExpandFrom),
-        finalists_(q_ * static_cast<double>(candidates) * facts.profile.finalist),
+        finalists_(q_ * static_cast<double>(candidates) * facts.profile.finalist *
+                   std::max(1.0, static_cast<double>(problem.dims) / kFinalistDims)),
         room_(static_cast<double>(core::plan_sample(problem.base_rows, candidates).capacity)) {}
 
   double two_stage(DistanceStage stage) const {
@@ -82,7 +96,10 @@ class Model {
       const double depth = std::ceil(d_ / kKeyDepth) * kKeyDepth;
       return kKeysStart * costs_.start + std::max(reading(), pairs() * depth * costs_.keys) + scores;
     }
-    return costs_.start + finalists_ + scoring(stage, scores);
+    const bool short_rows =
+        n_ > kShortestRow && n_ <= kShortRow && q_ >= kShortRows * static_cast<double>(hardware_.multiprocessors);
+    const double start = (short_rows ? kShortRowStart : 1) + static_cast<double>(candidates_) / kCandidatesOfStart;
+    return costs_.start * start + finalists_ + scoring(stage, scores);
   }
 
   double fused(DistanceStage stage) const {
@@ -95,7 +112,7 @@ class Model {
   // Products by the tensor cores of sm_90, looked at and forgotten: coordinates cost nothing while scores are looked
   // at.
   double tensor_pass(DistanceStage stage) const {
-    const double group = q_ <= 64 ? 64 : q_ <= 128 ? 128 : 256;
+    const double group = q_ <= 64 ? 64 : q_ <= 128 ? 128 : kManyGroup;
     const double tile = group * static_cast<double>(core::kTensorTilePoints);
     const double tiles = std::ceil(q_ / group) * std::ceil(n_ / static_cast<double>(core::kTensorTilePoints));
     const double bytes = stage == DistanceStage::int8 ? d_ : 2 * d_;
@@ -105,7 +122,9 @@ class Model {
     if (self_ && stage == DistanceStage::fp16 &&
         core::tests_both_points(static_cast<std::int64_t>(n_), static_cast<std::int64_t>(bytes)))
       return pairs / 2 * std::max(2 * costs_.fused_fp16_pair, products);
-    return std::max(kTensorReading * n_ * bytes * costs_.read, pairs * std::max(costs_.fused_fp16_pair, products));
+    const double looking =
+        costs_.fused_fp16_pair * (2 * bytes <= kTensorChunk ? kShortPairs : 1) * (group < kManyGroup ? kFewPairs : 1);
+    return std::max(kTensorReading * n_ * bytes * costs_.read, pairs * std::max(looking, products));
   }
 
   // Scores of all pairs, looked at and forgotten.
@@ -123,14 +142,15 @@ class Model {
     const double bytes = stage == DistanceStage::int8 ? d_ : 2 * d_;
     const double listed =
         static_cast<double>(scan_plan(stage, problem_, hardware_).blocks * candidates_) * costs_.candidate;
-    return (kScanStart + kScanQuery * q_) * costs_.start + n_ * bytes * costs_.read + kTensorListing * listed +
-           finalists_;
+    return (kScanStart + kScanQuery * q_) * costs_.start + kScanReading * n_ * bytes * costs_.read +
+           kScanListing * listed + finalists_;
   }
 
   double tensor_search(DistanceStage stage) const {
     const double sampled = sample_.rank == 0 ? 0 : 1 / static_cast<double>(sample_.step);
     const double passing = sample_.rank == 0 ? n_ : static_cast<double>(sample_.rank * sample_.step);
-    return kTensorStart * costs_.start + finalists_ + tensor_pass(stage) * (1 + sampled) +
+    const double start = kTensorStart + (sample_.rank == 0 ? 0 : kSampleStart);
+    return start * costs_.start + finalists_ + tensor_pass(stage) * (1 + sampled) +
            kTensorListing * q_ * passing * costs_.candidate;
   }
 
@@ -200,10 +220,8 @@ core::ScanPlan scan_plan(DistanceStage stage, const Problem& problem, const core
 DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
                            std::int64_t candidates, FusedWish wish) {
   const Model model(facts, problem, form, candidates);
-  // For fewer queries the matrix product of fp16 takes longer than to read the points.
-  constexpr std::int64_t kStoredQueries = 32;
-  const bool few = stage == DistanceStage::fp16 && problem.queries < kStoredQueries && wish != FusedWish::no;
-  if (few || stage == DistanceStage::split_fp16 || stage == DistanceStage::int8) return {model.fused(stage), true};
+  const bool scanned = scans(stage, problem, candidates) && wish != FusedWish::no;
+  if (scanned || stage == DistanceStage::split_fp16 || stage == DistanceStage::int8) return {model.fused(stage), true};
   const DeviceStageCost stored{model.two_stage(stage), false};
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;
   const DeviceStageCost fused{model.fused(stage), true};

@@ -169,7 +169,9 @@ TEST_P(Fp16Search, ASecondPassIsBoundedByTheFirst) {
   const Metric metric(MetricKind::sqeuclidean);
   const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);
   const Truth<float> truth = truth_of(sample, metric);
-  const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), 8, fp16(metric));
+  Options fused = fp16(metric);
+  fused.method = Method::fused;
+  const Neighbors<float> found = search(sample.base.view(), sample.queries.view(), 8, fused);
   EXPECT_TRUE(matches_truth(found, truth, 8));
   ASSERT_GE(found.report.steps.size(), 2U);
   EXPECT_EQ(to_string(found.report.steps[1].pass), "fused fp16, bounded");

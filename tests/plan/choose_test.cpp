@@ -104,7 +104,7 @@ TEST(DeviceChoice, FewQueriesReadTheBaseInFp16) {
   const std::pair scan(DistanceStage::fp16, Method::fused);
   const std::pair exact(DistanceStage::exact, Method::two_stage);
   for (const std::int64_t queries : {1, 2, 8}) EXPECT_EQ(chosen({1000000, queries, 128, 10}), scan) << queries;
-  EXPECT_EQ(chosen({1000000, 1, 128, 200}), scan);
+  EXPECT_EQ(chosen({1000000, 1, 128, 20}), scan);
   EXPECT_EQ(chosen({1000000, 1, 128, 10}, {.serves_once = true}), exact);
   EXPECT_EQ(chosen({1000000, 1, 128, 10}, {.resident = false}), exact);
   EXPECT_EQ(chosen({10000, 1, 128, 10}), exact);

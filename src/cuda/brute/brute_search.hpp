@@ -30,6 +30,17 @@ class PassHistory {
   bool has_sufficed(const Pass& pass) const { return (sufficed_.load(std::memory_order_relaxed) & bit(pass)) != 0; }
   void note_sufficed(const Pass& pass) { sufficed_.fetch_or(bit(pass), std::memory_order_relaxed); }
 
+  // Of searches that are too small to judge a pass by one of them: how many queries the first pass had, and failed.
+  void note_few(std::int64_t queries, std::int64_t failed) {
+    few_.fetch_add(queries, std::memory_order_relaxed);
+    few_failed_.fetch_add(failed, std::memory_order_relaxed);
+  }
+  bool few_have_failed() const {
+    constexpr std::int64_t kLeast = 4;
+    const std::int64_t queries = few_.load(std::memory_order_relaxed);
+    return queries >= kLeast && 2 * few_failed_.load(std::memory_order_relaxed) > queries;
+  }
+
  private:
   static std::uint64_t bit(const Pass& pass) {
     const unsigned form = (pass.expanded ? 4 : 0) + (pass.fused ? 2 : 0) + (pass.bounded ? 1 : 0);
@@ -38,6 +49,8 @@ class PassHistory {
 
   std::atomic<std::uint64_t> failed_{0};
   std::atomic<std::uint64_t> sufficed_{0};
+  std::atomic<std::int64_t> few_{0};
+  std::atomic<std::int64_t> few_failed_{0};
 };
 
 struct BruteWork {

@@ -32,7 +32,11 @@ class FallbackSearch {
     const PassReport report = run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
       base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, on_tile_done_); });
     });
-    if (queries.count() >= kMinJudged) note(pass, 2 * failed() <= queries.count());
+    if (queries.count() >= kMinJudged) {
+      note(pass, 2 * failed() <= queries.count());
+    } else if (work_.history != nullptr && pass == work_.passes.front() && rounds(pass)) {
+      work_.history->note_few(queries.count(), failed());
+    }
     return report;
   }
 
@@ -114,9 +118,13 @@ class FallbackSearch {
     return std::min(queries / Trial::kTriedFraction, Trial::kMaxTried);
   }
 
+  static bool rounds(const Pass& pass) {
+    return pass.distance == DistanceStage::fp16 || pass.distance == DistanceStage::split_fp16;
+  }
+
   // Products may cancel; differences and exact integers do not.
   bool may_fail(const Pass& pass, std::int64_t dims) const {
-    return pass.distance == DistanceStage::fp16 || pass.distance == DistanceStage::split_fp16 ||
+    return rounds(pass) ||
            (pass.expanded && !core::ScoreBounds<F>(work_.metric, dims, true, work_.integer_range).is_exact());
   }
 

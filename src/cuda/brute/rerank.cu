@@ -291,11 +291,15 @@ bool can_rerank(std::int64_t k, std::int64_t width) {
 
 void rerank(const RerankCall& call) {
   const std::int64_t longest = std::max(call.width, call.running.k);
-  const bool few = call.keys.queries.rows.count <= RerankShape::kFewQueries;
+  const std::int64_t queries = call.keys.queries.rows.count;
+  const bool few = queries <= RerankShape::kFewQueries;
+  // A block has the rows of a query sooner than a warp, and as long as all blocks run at once nobody waits for it.
+  const bool blocks_have_room = queries <= std::int64_t{RerankShape::kBlocks} * multiprocessor_count();
   distance::with_terms(call.keys, [&](auto terms) {
     using Terms = typename decltype(terms)::type;
     if (few && call.lists.capacity >= RerankShape::kLongList) return rerank_by_blocks<Terms>(call);
     if (longest <= RerankShape::kSmallWarp * kWarp) return rerank_by_warps<Terms, RerankShape::kSmallWarp>(call);
+    if (blocks_have_room) return rerank_by_blocks<Terms>(call);
     if (longest <= RerankShape::kLargeWarp * kWarp) return rerank_by_warps<Terms, RerankShape::kLargeWarp>(call);
     rerank_by_blocks<Terms>(call);
   });

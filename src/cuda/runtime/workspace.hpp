@@ -1,7 +1,8 @@
 // workspace.hpp: scratch memory of one stream, under a budget.
 // allocate() hands out blocks until reset(), which keeps them: a second round of the same sizes asks the driver for
-// nothing, and one of other sizes frees what it does not reuse before it asks. A block reused after reset() may still be in use by earlier work of the same stream, which is safe because
-// a stream runs its work in order. Each block is an allocation of its own, so that the emulator can check its bounds.
+// nothing, and one of other sizes frees what it does not reuse before it asks. A block reused after reset() may still
+// be in use by earlier work of the same stream, which is safe because a stream runs its work in order. Each block is an
+// allocation of its own, so that the emulator can check its bounds.
 #pragma once
 
 #include <vector>

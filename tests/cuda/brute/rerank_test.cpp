@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "cuda/points/point_store.hpp"
+#include "cuda/runtime/properties.hpp"
 #include "device_test.hpp"
 #include "point_set.hpp"
 #include "support/oracle.hpp"
@@ -251,14 +252,20 @@ TEST_F(Rerank, ByWarps) {
              Sizes{10, 16, 8, 9, 60, 0},          // a capacity below the width
              Sizes{1, 1, 8, 5, 9, 1},             //
              Sizes{20, 16, 40, 30, 60, 20},       // a width below k
-             Sizes{32, 32, 300, 290, 400, 32},    // several loads
-             Sizes{33, 41, 90, 80, 100, 33},      // four keys a lane
-             Sizes{100, 125, 320, 300, 400, 60},  //
-             Sizes{128, 128, 400, 401, 450, 0}});
+             Sizes{32, 32, 300, 290, 400, 32}});  // several loads
+}
+
+// Four keys a lane, for more queries than there is room for blocks.
+TEST_F(Rerank, ByWarpsWhereQueriesAreMany) {
+  const unsigned queries = 4 * device::multiprocessor_count() + 1;
+  check_all({Sizes{33, 41, 90, 80, 100, 33, queries}, Sizes{100, 125, 320, 300, 400, 60, queries},
+             Sizes{128, 128, 400, 401, 450, 0, queries}});
 }
 
 TEST_F(Rerank, ByBlocks) {
-  check_all({Sizes{129, 10, 60, 50, 80, 0},        // k above the width
+  check_all({Sizes{33, 41, 90, 80, 100, 33},       // few queries, for which warps would do
+             Sizes{100, 125, 320, 300, 400, 60},   //
+             Sizes{129, 10, 60, 50, 80, 0},        // k above the width
              Sizes{129, 161, 400, 390, 450, 129},  //
              Sizes{150, 200, 400, 200, 450, 70},   // no more than the width
              Sizes{150, 200, 400, 401, 450, 150},  // too many
