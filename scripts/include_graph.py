@@ -58,6 +58,7 @@ ALLOWED = {
     "bench/cpu/suites": {"bench/common", "bench/cpu/problem"},
     "bench/cpu/contenders": PUBLIC | {"bench/common", "bench/cpu/problem", "support"},
     "bench/cpu": PUBLIC | {"bench/common", "bench/cpu/problem", "bench/cpu/contenders", "bench/cpu/suites", "support"},
+    "bench/plan": CORE | {"src/plan"},
     "bench/device/harness": PUBLIC | DEVICE_BASE | {"bench/common"},
     "bench/device/select": BENCH_SUITE,
     "bench/device/search": BENCH_SUITE,
