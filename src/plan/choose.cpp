@@ -29,6 +29,9 @@ constexpr double kDeviceTriangleMargin = 0.8;
 // before fp16 has been tried.
 constexpr double kSampleCostLimit = 0.08;
 constexpr double kDeviceSampleCostLimit = 0.035;
+// Where the index keeps the sample for the searches to come, in dimensions so few that triangle often pays.
+constexpr double kKeptSampleCostLimit = 0.25;
+constexpr std::int64_t kLowDims = 16;
 
 // Whether the choice of triangle is left to the data, and there is data.
 bool may_choose_triangle(const Options& options, const DataSamples& samples) {
@@ -139,7 +142,9 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
     const double likely = std::sqrt(brute.seconds * without_fp16(brute));
     const double cost = sample_seconds(facts.profile, problem, options.metric, triangle.triangle.base_landmarks);
     const bool sampled = index.sampled_k == problem.k;
-    if (seconds(0) > worst || (!sampled && cost > kDeviceSampleCostLimit * likely)) return brute;
+    const bool serves_all = !index.serves_once && problem.dims <= kLowDims;
+    const double limit = serves_all ? kKeptSampleCostLimit : kDeviceSampleCostLimit;
+    if (seconds(0) > worst || (!sampled && cost > limit * likely)) return brute;
     const double surviving = samples.surviving_fractions(triangle).points;
     if (seconds(surviving) > worst) return brute;
     if (seconds(surviving) > kDeviceTriangleMargin * brute.seconds && samples.first_pass_suffices(brute)) return brute;

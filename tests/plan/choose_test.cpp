@@ -16,8 +16,8 @@ struct Data {
   int asked_for_share = 0;
   int asked_whether_it_holds = 0;
 
-  Plan plan(const Problem& problem, const Options& options = {}) {
-    return plan::choose(problem, options, test::large_device(), {},
+  Plan plan(const Problem& problem, const Options& options = {}, const plan::IndexFacts& index = {}) {
+    return plan::choose(problem, options, test::large_device(), index,
                         {[this](const Plan& plan) {
                            EXPECT_EQ(plan.method, Method::triangle);
                            EXPECT_GT(plan.triangle.base_landmarks, 0);
@@ -82,6 +82,33 @@ TEST(DeviceChoice, AsksWhetherFp16HoldWhereTheyWouldBeFaster) {
     EXPECT_EQ(left.method, Method::triangle) << share;
   }
   EXPECT_GT(decided, 0);
+}
+
+// In few dimensions an index asks once, and its later searches for as many neighbors have the answer.
+TEST(DeviceChoice, AnIndexKeepsItsSampleInFewDimensions) {
+  const Problem few_dims{300000, 10000, 3, 1};
+  const Problem many_dims{300000, 10000, 24, 1};
+  Data data{.share = 0.0005};
+  EXPECT_EQ(data.plan(few_dims).method, Method::triangle);
+  EXPECT_EQ(data.asked_for_share, 1);
+  EXPECT_NE(data.plan(few_dims, {}, {.serves_once = true}).method, Method::triangle);
+  EXPECT_NE(data.plan(many_dims).method, Method::triangle);
+  EXPECT_EQ(data.asked_for_share, 1);
+  EXPECT_EQ(data.plan(few_dims, {}, {.sampled_k = 1, .serves_once = true}).method, Method::triangle);
+  EXPECT_EQ(data.asked_for_share, 2);
+}
+
+// Where two passes of fp16 are known to do, clusters of many dimensions are left to them.
+TEST(DeviceChoice, KnowsWhatSearchesHaveShown) {
+  const Problem clusters{1000000, 10000, 128, 10};
+  const auto distance = [](const Problem& problem, const plan::IndexFacts& index) {
+    return plan::choose(problem, {}, test::large_device(), index).distance;
+  };
+  Data data{.share = 0.0005, .holds = false};
+  EXPECT_NE(data.plan(clusters, {}, {.sampled_k = 10, .many_need_second_pass = true}).method, Method::triangle);
+  EXPECT_EQ(distance(clusters, {.many_need_second_pass = true}), DistanceStage::fp16);
+  EXPECT_EQ(distance(clusters, {.many_need_second_pass = true, .fp16_fails = true}), DistanceStage::split_fp16);
+  EXPECT_EQ(distance({1000000, 1, 128, 10}, {.few_need_second_pass = true}), DistanceStage::exact);
 }
 
 TEST(DeviceChoice, WhatTriangleCannotDoIsLeftToBruteForce) {
