@@ -38,14 +38,15 @@ std::string name_of(const std::string& method, const std::string& distance) {
 
 // What searches of the index had shown when the plan was made: from what became of its queries.
 plan::IndexFacts facts_of(const Json& row) {
-  constexpr std::int64_t kCopies = 333;  // of each row, in points that are copies
+  // As device/search/points.cu makes copies, and from where on an index looks for them.
+  constexpr std::int64_t kDistinct = 3003;
   constexpr std::int64_t kLookedFor = 4096;
   plan::IndexFacts facts;
   const Json& steps = row["steps"];
   const bool two = steps.size() > 1 && 2 * steps[1]["queries"].get<double>() > steps[0]["queries"].get<double>();
   facts.few_need_second_pass = facts.many_need_second_pass = two || row["data"] == "clustered";
   const auto rows = row["base_rows"].get<std::int64_t>();
-  if (row["data"] == "copies" && rows >= kLookedFor) facts.distinct_rows = (rows + kCopies - 1) / kCopies;
+  if (row["data"] == "copies" && rows >= kLookedFor) facts.distinct_rows = std::min(kDistinct, (rows + 2) / 3);
   return facts;
 }
 

@@ -24,9 +24,12 @@ DeviceSearch<T>::DeviceSearch(const DeviceIndex<T>& index, const backend::Querie
 template <Element T>
 plan::DataSamples DeviceSearch<T>::samples() {
   return {[this](const Plan& plan) {
-            const std::int64_t k = plan.problem.k;
-            if (index_.sampled().k != k) index_.note_sampled({k, surviving_fraction(plan)});
-            return plan::SurvivingFractions{index_.sampled().fraction, 1};
+            auto sampled = index_.sampled();
+            if (sampled.k != plan.problem.k) {
+              sampled = {plan.problem.k, surviving_fraction(plan)};
+              index_.note_sampled(sampled);
+            }
+            return plan::SurvivingFractions{sampled.fraction, 1};
           },
           [this](const Plan& plan) { return first_pass_suffices(plan); },
           {},

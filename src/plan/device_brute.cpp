@@ -32,16 +32,13 @@ bool rounds(DistanceStage stage) {
   return stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16;
 }
 
-// Searches of fewer say little about a pass (cuda/brute/fallback_search.hpp).
-constexpr std::int64_t kFewQueries = 32;
-
 // With fewer queries than fp16 is worth for, other stages read the points only once too, unless it is a scan.
 bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const IndexFacts& index,
                const core::DevicePolicy& policy, std::int64_t candidates, FusedWish wish) {
   const bool possible = why_not(stage, problem, options.metric, policy.hardware).empty();
   if (stage == DistanceStage::gemm) return possible;
   if (stage == DistanceStage::int8) return possible && wish != FusedWish::no;
-  const bool fails = index.fp16_fails && problem.queries >= kFewQueries;
+  const bool fails = index.fp16_fails && problem.queries >= kJudgedQueries;
   // A second try for those who fail the first, unless it is asked for, or known that they will; and what tells points
   // of few dimensions apart.
   if (stage == DistanceStage::split_fp16) {
@@ -76,7 +73,7 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
                                      const IndexFacts& index, std::int64_t candidates) {
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options, facts.policy);
-  const bool twice = problem.queries < kFewQueries ? index.few_need_second_pass : index.many_need_second_pass;
+  const bool twice = problem.queries < kJudgedQueries ? index.few_need_second_pass : index.many_need_second_pass;
   // Who has no proof from fp16 seldom has one from products in single precision.
   const bool expands = form == core::Form::squared && problem.dims >= kExpandFrom;
   const auto cost_of = [&](DistanceStage stage) {

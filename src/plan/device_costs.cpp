@@ -82,7 +82,6 @@ class Model {
         q_(static_cast<double>(problem.queries)),
         d_(static_cast<double>(problem.dims)),
         width_(problem.dtype == DType::float64 ? 2 : 1),
-        self_(problem.self),
         form_(form),
         expanded_(form == core::Form::squared && problem.dims >= kExpandFrom),
         finalists_(q_ * static_cast<double>(candidates) * facts.profile.finalist *
@@ -119,7 +118,7 @@ class Model {
     const double chunks = std::ceil(bytes / kTensorChunk) * (stage == DistanceStage::split_fp16 ? 3 : 1);
     const double pairs = std::max(tiles, static_cast<double>(hardware_.multiprocessors)) * tile;
     const double products = chunks * kTensorChunk / 2 * costs_.fused_fp16;
-    if (self_ && stage == DistanceStage::fp16 &&
+    if (problem_.self && stage == DistanceStage::fp16 &&
         core::tests_both_points(static_cast<std::int64_t>(n_), static_cast<std::int64_t>(bytes)))
       return pairs / 2 * std::max(2 * costs_.fused_fp16_pair, products);
     const double looking =
@@ -190,7 +189,6 @@ class Model {
   double q_;
   double d_;
   double width_;
-  bool self_;
   core::Form form_;
   bool expanded_;
   double finalists_;  // the time of those that get a key

@@ -41,7 +41,8 @@ std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>&
   DeviceBuffer<unsigned> chosen;
   for (++pass; pass < work.passes.size() && search.failed() > 0; ++pass) {
     const std::int64_t count = search.failed();
-    // For so few, exact keys of all points take no longer than scores, unless these are half as long.
+    // For so few, exact keys of all points take no longer than scores, unless the next pass is bounded, which reads
+    // half the bytes.
     if (count <= device_policy().exact_queries && !work.passes[pass].bounded) pass = work.passes.size() - 1;
     DeviceBuffer<unsigned> failed(as_size(count), stream);
     if (rest) {

@@ -5,6 +5,7 @@
 #include "cuda/brute/bounded_limits.hpp"
 #include "cuda/brute/fp16_certificate.hpp"
 #include "cuda/brute/pass_search.hpp"
+#include "plan/products.hpp"
 
 namespace kith::KITH_BACKEND::brute {
 
@@ -32,7 +33,7 @@ class FallbackSearch {
     const PassReport report = run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
       base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, on_tile_done_); });
     });
-    if (queries.count() >= kMinJudged) {
+    if (queries.count() >= plan::kJudgedQueries) {
       note(pass, 2 * failed() <= queries.count());
     } else if (work_.history != nullptr && pass == work_.passes.front() && rounds(pass)) {
       work_.history->note_few(queries.count(), failed());
@@ -101,9 +102,6 @@ class FallbackSearch {
     return pass < work_.passes.size() && work_.passes[pass].bounded && !has_failed(work_.passes[pass]);
   }
   bool has_sufficed(const Pass& pass) const { return work_.history != nullptr && work_.history->has_sufficed(pass); }
-
-  // From so many queries on, more than half failing is evidence against the pass.
-  static constexpr std::int64_t kMinJudged = 32;
 
   // Sizes of the sample that tries a pass before all queries do.
   struct Trial {

@@ -88,6 +88,7 @@ void launch_filter(const TensorFilterCall& call, const TileWork& work) {
          chunk_maps(call.product, call.product.base, TileShape::kPoints), work, HitLists{call.lists, call.pairs});
 }
 
+// Whether products serve both of their points: of one set, of fp16, and where that takes less time.
 inline bool is_mirrored(const TensorFilterCall& call) {
   return call.mirrored && call.product.element == Element::fp16 && call.product.base.remainders == nullptr &&
          core::tests_both_points(call.product.queries.count, call.product.dims * element_bytes(Element::fp16));

@@ -1,8 +1,9 @@
 // tile_hits.cuh: which pairs of a tile pass, and their way to the lists.
 // Idea    a thread adds the bias to its sums and looks at the largest of each eight of a query. Where that passes, all
-//         eight go to a queue of the warpgroup in shared memory, which a warp of the block's first warpgroup empties:
-//         those that multiply neither look for the pair that passed nor wait for the lists' counters in global memory,
-//         unless the queue is full.
+//         eight go to a queue of the warpgroup in shared memory, with a bit for each pair that passed; a warp of the
+//         block's first warpgroup empties it, whose lanes share the pairs. Those that multiply wait for the lists'
+//         counters in global memory only where the queue is full. Where a product serves both of its points, sums are
+//         tested for their column too.
 #pragma once
 
 #include "cuda/distance/fused_filter_tile.cuh"
