@@ -30,6 +30,11 @@ __device__ __forceinline__ void load_fragments(const Fp16* row, unsigned (&regis
 #endif
 }
 
+// Column of the i-th sum that a lane has of a row, less that of the first: of 8 columns it has two.
+__device__ __forceinline__ constexpr unsigned fragment_column(unsigned i) {
+  return i / 2 * 8 + i % 2;
+}
+
 #if defined(KITH_IS_EMULATED)
 inline float fp16_in(std::uint64_t registers, unsigned i) {
   Fp16 values[4];

@@ -8,6 +8,7 @@
 
 #include "cuda/distance/fused_filter_tile.cuh"
 #include "cuda/primitives/block.cuh"
+#include "cuda/runtime/tensor_core.cuh"
 #include "cuda/tensor/nearness.cuh"
 #include "cuda/tensor/tile_memory.cuh"
 
@@ -81,11 +82,6 @@ __device__ __forceinline__ void add_bias(Sum* sums, const Sum* bias_tile, unsign
       sum = Nearness<Sum>::add(sum, bias.of[i / 4 * 2 + i % 2]);
     }
   }
-}
-
-// Column of the i-th sum of a record, less that of the first.
-__device__ __forceinline__ unsigned record_column(unsigned i) {
-  return i / 2 * 8 + i % 2;
 }
 
 // A value that another warp changes, read anew each time.
@@ -249,7 +245,7 @@ struct HitFilter {
 template <class Sum, bool kMirrored>
 __device__ __forceinline__ Hit<Sum> hit_of(const TileWork& work, const HitRecord<Sum>& record, unsigned bit) {
   const unsigned j = bit % TileShape::kHits;
-  const unsigned column = record.column + record_column(j);
+  const unsigned column = record.column + fragment_column(j);
   const Sum value = reinterpret_cast<const Sum*>(record.values)[j];
   if constexpr (kMirrored) {
     if (bit >= TileShape::kHits) return {Nearness<Sum>::add(value, record.row_bias), column, record.row};

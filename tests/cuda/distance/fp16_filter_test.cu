@@ -9,19 +9,22 @@ namespace {
 using device::Fp16;
 using Fp16Filter = DeviceTest;
 
-// Integers from −8 to 8, in rows padded with zeros.
+// Integers from −8 to 8, in rows padded with zeros, and behind them with `gap` values that nobody may use.
 struct Points {
-  Points(std::int64_t points, std::int64_t coordinates, Random& random)
-      : count(points), dims(coordinates), stride(device::fp16_stride(coordinates)) {
+  Points(std::int64_t points, std::int64_t coordinates, Random& random, std::int64_t gap = 0)
+      : count(points), dims(coordinates), stride(device::fp16_stride(coordinates) + gap) {
     for (std::int64_t i = 0; i < count * dims; ++i) values.push_back(static_cast<int>(random.below(17)) - 8);
   }
 
   int at(std::int64_t row, std::int64_t c) const { return values[static_cast<std::size_t>(row * dims + c)]; }
   std::vector<Fp16> fp16(double scale) const {
     std::vector<Fp16> all(static_cast<std::size_t>(count * stride), device::fp16_of(0));
-    for (std::int64_t row = 0; row < count; ++row)
+    for (std::int64_t row = 0; row < count; ++row) {
       for (std::int64_t c = 0; c < dims; ++c)
         all[static_cast<std::size_t>(row * stride + c)] = device::fp16_of(static_cast<float>(scale * at(row, c)));
+      for (std::int64_t c = device::fp16_stride(dims); c < stride; ++c)
+        all[static_cast<std::size_t>(row * stride + c)] = device::fp16_of(1000);
+    }
     return all;
   }
 
@@ -39,8 +42,9 @@ int product(const Points& x, std::int64_t i, const Points& y, std::int64_t j) {
 
 class Problem {
  public:
-  Problem(std::int64_t queries, std::int64_t base, std::int64_t dims, bool expanded, Random& random)
-      : queries_(queries, dims, random), base_(base, dims, random), expanded_(expanded) {
+  Problem(std::int64_t queries, std::int64_t base, std::int64_t dims, bool expanded, Random& random,
+          std::int64_t base_gap = 0)
+      : queries_(queries, dims, random), base_(base, dims, random, base_gap), expanded_(expanded) {
     for (std::int64_t j = 0; j < base; ++j) norms_.push_back(static_cast<float>(product(base_, j, base_, j)));
     for (std::int64_t i = 0; i < queries; ++i) {
       for (std::int64_t j = 0; j < base; ++j) {
@@ -87,32 +91,71 @@ void check(std::int64_t queries, std::int64_t base, std::int64_t dims) {
   }
 }
 
+// Dimensions that fill a chunk or the part that is multiplied at a time, and some that do not; points that fill a tile.
 TEST_F(Fp16Filter, FindsWhatPassesTheLimits) {
-  for (const std::int64_t dims : {1, 8, 16, 17, 40, 64}) check(3, 5, dims);
+  for (const std::int64_t dims : {1, 8, 16, 17, 32, 40, 64}) check(3, 5, dims);
   check(1, 1, 24);
   check(129, 130, 33);
-  if (!under_sanitizer()) check(200, 77, 16);
+  if (under_sanitizer()) return;
+  check(128, 128, 8);
+  check(127, 129, 48);
+  check(200, 77, 16);
 }
 
 // Several chunks, with queries that stay in shared memory and queries that do not.
 TEST_F(Fp16Filter, ManyDimensions) {
-  for (const std::int64_t dims : {65, 130, 200, 300}) check(5, 9, dims);
+  for (const std::int64_t dims : {65, 100, 130, 200, 250, 300}) check(5, 9, dims);
+  check(70, 140, 150);
+  check(70, 140, 290);
 }
 
-// A block that runs through more base tiles than it keeps its buffer for.
+// Rows of the base that are longer than those of queries.
+TEST_F(Fp16Filter, LongerRowsOfTheBase) {
+  Random random(3);
+  for (const std::int64_t dims : {5, 24, 40, 300}) {
+    const Problem problem(7, 150, dims, true, random, 8);
+    problem.check(make_limits(problem.scores(), 7, random), 150);
+  }
+}
+
+// Blocks that run through several base tiles, of one chunk and of more, with queries that stay and that do not.
 TEST_F(Fp16Filter, BlocksRunThroughSeveralTiles) {
   const std::int64_t at_once = 2 * device::multiprocessor_count();
-  check(2, (2 * at_once - 1) * 128 - 5, 9);
+  for (const std::int64_t dims : {9, 40}) check(2, (2 * at_once - 1) * 128 - 5, dims);
+  if (kEmulated) check(2, (2 * at_once - 1) * 128 - 5, 290);
   if (!small_problems()) check(2, 11 * at_once * 128 - 5, 16);
 }
 
-// All points are candidates of all queries: more than the buffer holds, in every order of threads.
+// All points are candidates of all queries: more than queues hold, in every order of threads.
 TEST_F(Fp16Filter, ManyCandidates) {
   Random random(5);
   const Problem problem(20, 300, 4, true, random);
   for_each_schedule([&] {
     for (const unsigned capacity : {0U, 7U, 300U}) problem.check(std::vector<float>(20, 1e9F), capacity);
   });
+  const Problem full(128, 128, 20, false, random);
+  full.check(std::vector<float>(128, 1e9F), 128);
+}
+
+// Queues that fill up in the middle of a tile: all points of some queries, none of the others.
+TEST_F(Fp16Filter, ManyCandidatesOfFewQueries) {
+  Random random(7);
+  const Problem problem(128, 200, 12, true, random);
+  for_each_schedule([&] {
+    for (const std::int64_t step : {3, 7, 64}) {
+      std::vector<float> limits(128, std::numeric_limits<float>::quiet_NaN());
+      for (std::size_t i = 0; i < limits.size(); i += static_cast<std::size_t>(step)) limits[i] = 1e9F;
+      problem.check(limits, 200);
+    }
+  });
+}
+
+// No point is a candidate: limits below all scores, and limits that let nothing pass.
+TEST_F(Fp16Filter, NoCandidates) {
+  Random random(9);
+  const Problem problem(130, 140, 20, true, random);
+  for (const float limit : {-1e9F, -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
+    problem.check(std::vector<float>(130, limit), 5);
 }
 
 TEST_F(Fp16Filter, NothingToDo) {
