@@ -67,13 +67,9 @@ class Fp16Copies {
 
   // Starts to copy resident queries.
   __device__ __forceinline__ Fp16Copies(const Fp16TileWork& work, unsigned tiles)
-      : points_(static_cast<unsigned>(
-            min(work.base_count - work.first_point(), static_cast<std::int64_t>(tiles * Shape::kPoints)))),
+      : points_(rows_there(work.base_count - work.first_point(), tiles)),
         base_(work.base, work.first_point(), points_, work.base_stride),
-        queries_(work.queries, work.first_query(),
-                 static_cast<unsigned>(
-                     min(work.query_count - work.first_query(), static_cast<std::int64_t>(Shape::kPoints))),
-                 work.stride) {
+        queries_(work.queries, work.first_query(), rows_there(work.query_count - work.first_query(), 1), work.stride) {
     if constexpr (kResident) {
       for (unsigned chunk = 0; chunk < work.chunks; ++chunk) {
         queries_.start(chunk, work.stride, Memory::queries(chunk));
@@ -99,6 +95,11 @@ class Fp16Copies {
   }
 
  private:
+  // Rows of so many tiles that exist, if there are `left`.
+  __device__ static unsigned rows_there(std::int64_t left, unsigned tiles) {
+    const unsigned rows = tiles * Shape::kPoints;
+    return left < rows ? static_cast<unsigned>(left) : rows;
+  }
   __device__ __forceinline__ void start_bias(const Fp16TileWork& work) const {
     static_assert(Shape::kThreads == Shape::kPoints);
     const unsigned point = tile_ * Shape::kPoints + threadIdx.x;
