@@ -16,8 +16,8 @@ __global__ void __launch_bounds__(Fp16TileShape::kThreads, Fp16TileShape::kBlock
     fp16_filter_kernel(Fp16TileWork work, CandidateLists<float> lists) {
   using Shape = Fp16HitShape;
   KITH_SHARED(float, limits, Fp16TileShape::kPoints);
-  KITH_SHARED(float4, scores, Shape::kWarps * Shape::kCapacity * 2);
-  KITH_SHARED(unsigned, pairs, Shape::kWarps* Shape::kCapacity);
+  KITH_SHARED(float4, scores, Shape::kQueued * 2);
+  KITH_SHARED(unsigned, pairs, Shape::kQueued);
   Fp16Hits hits(lists, {work.first_query(), work.first_point(), work.query_count, work.base_count}, work.scale, limits,
                 {scores + warp_id() * Shape::kCapacity * 2, pairs + warp_id() * Shape::kCapacity});
   hits.begin();

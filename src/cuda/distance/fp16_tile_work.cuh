@@ -7,6 +7,8 @@
 //         from different banks.
 #pragma once
 
+#include <algorithm>
+
 #include "cuda/distance/register_tiled.cuh"
 #include "cuda/points/fp16_rows.hpp"
 
@@ -25,7 +27,7 @@ struct Fp16TileShape {
   static constexpr unsigned kVectors = kDepth / kVector;  // vectors of a row
   static constexpr unsigned kStages = 4;
   static constexpr unsigned kBiasStages = kStages + 1;  // a tile is tested when copies of the kStages after it began
-  static constexpr unsigned kMaxTiles = 32;             // tiles that a block runs through
+  static constexpr unsigned kMaxTiles = 64;             // tiles that a block runs through
 
   static constexpr unsigned kChunk = kPoints * kDepth;  // values of a chunk
 };
@@ -95,11 +97,11 @@ inline Fp16TileWork plan_fp16_tiles(const Fp16Rows& queries, const Fp16Rows& bas
                        .query_tiles = static_cast<unsigned>(query_tiles),
                        .base_tiles = static_cast<unsigned>(base_tiles),
                        .tiles_each = 1};
-  std::int64_t blocks_each = fp16_blocks_each(work.shared_bytes() + other_bytes);
+  const std::int64_t streamed = fp16_blocks_each(work.shared_bytes() + other_bytes);
   work.queries_resident = true;
-  const std::int64_t resident_blocks = fp16_blocks_each(work.shared_bytes() + other_bytes);
-  work.queries_resident = resident_blocks >= blocks_each;
-  blocks_each = std::max(blocks_each, resident_blocks);
+  const std::int64_t resident = fp16_blocks_each(work.shared_bytes() + other_bytes);
+  work.queries_resident = resident >= streamed;
+  const std::int64_t blocks_each = std::max<std::int64_t>({streamed, resident, 1});
   work.tiles_each = best_tiles_each(query_tiles, base_tiles, blocks_each * multiprocessor_count(), Shape::kMaxTiles);
   return work;
 }

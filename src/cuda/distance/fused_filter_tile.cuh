@@ -52,6 +52,15 @@ __device__ void append_pair(const Lists& lists, const BlockPairs& block, unsigne
   store_pair(lists, row, column, score);
 }
 
+// The limit of a row that scores of tiles are compared with: −infinity where nothing may pass, so that one comparison
+// suffices.
+template <class F, class Lists>
+__device__ __forceinline__ F limit_in_block(const Lists& lists, const BlockPairs& block, unsigned row_in_block) {
+  const std::int64_t row = block.first_row + row_in_block;
+  const F limit = row < block.rows ? lists.limits[row] : -std::numeric_limits<F>::infinity();
+  return limit == limit ? limit : -std::numeric_limits<F>::infinity();
+}
+
 template <class F>
 struct PassedPair {
   F score;
@@ -70,15 +79,11 @@ struct FilterTile {
   PassedPair<F>* buffer;
   unsigned* buffered;
 
-  // Must be called by all threads; a barrier must follow. Limits that let nothing pass become −infinity, so that one
-  // comparison suffices.
+  // Must be called by all threads; a barrier must follow.
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0) *buffered = 0;
     static_assert(Shape::kThreads >= Shape::kPoints);
-    if (threadIdx.x >= Shape::kPoints) return;
-    const std::int64_t row = block.first_row + threadIdx.x;
-    const F limit = row < block.rows ? lists.limits[row] : -std::numeric_limits<F>::infinity();
-    limits[threadIdx.x] = limit == limit ? limit : -std::numeric_limits<F>::infinity();
+    if (threadIdx.x < Shape::kPoints) limits[threadIdx.x] = limit_in_block<F>(lists, block, threadIdx.x);
   }
 
   template <class Pairs>
