@@ -46,9 +46,9 @@ SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const G
     if (out.indptr == nullptr || !out.allocate)
       throw Error(ErrorCode::invalid_argument, "indptr must point to points + 1 elements, and allocate be a function");
     const auto search = state().begin(asked, out.memory);
-    report.plan =
-        plan::choose(state().problem(rows(), k + 1, true), options(), backend::for_this_thread(state().machine),
-                     state().facts(asked, out.memory), search->samples());
+    const Problem problem = state().problem(rows(), k + 1, true);
+    report.plan = plan::choose(problem, options(), backend::for_this_thread(state().machine),
+                               state().facts(problem, asked, out.memory), search->samples());
     const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
     search->graph(report.plan, symmetrize, {out.indptr, allocate, out.memory}, report);
   });

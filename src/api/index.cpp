@@ -111,7 +111,7 @@ Plan Index<T>::explain(std::int64_t queries, std::int64_t k) const {
   return api::guarded([&] {
     const Problem problem = state().problem(queries, k);
     api::check_problem(problem);
-    return plan::choose(problem, options(), backend::for_this_thread(state().machine), state().index->facts());
+    return plan::choose(problem, options(), backend::for_this_thread(state().machine), state().index->facts(problem));
   });
 }
 

@@ -45,9 +45,9 @@ struct Index<T>::State {
   Problem problem(std::int64_t queries, std::int64_t k, bool self = false) const {
     return {base.rows, queries, base.cols, k, dtype_of<T>(), self};
   }
-  // What the index has for a call whose answers lie in this memory.
-  plan::IndexFacts facts(const api::Asked<T>& asked, Memory answers) const {
-    plan::IndexFacts facts = index->facts();
+  // What the index has for a search whose answers lie in this memory.
+  plan::IndexFacts facts(const Problem& problem, const api::Asked<T>& asked, Memory answers) const {
+    plan::IndexFacts facts = index->facts(problem);
     facts.brings_queries = asked.queries.memory == Memory::host;
     facts.brings_answers = answers == Memory::host;
     return facts;

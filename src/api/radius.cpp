@@ -56,9 +56,9 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
     RadiusLists<D> lists{out.offsets, {}, out.memory};
     if (out.allocate) lists.allocate = api::checked_allocate<D>(out.allocate, out.memory);
     const auto search = state.begin(asked, out.memory);
-    report.plan =
-        plan::choose_radius(state.problem(asked.queries.rows, 0), state.options,
-                            backend::for_this_thread(state.machine), state.facts(asked, out.memory), search->samples());
+    const Problem problem = state.problem(asked.queries.rows, 0);
+    report.plan = plan::choose_radius(problem, state.options, backend::for_this_thread(state.machine),
+                                      state.facts(problem, asked, out.memory), search->samples());
     search->search_radius(report.plan, query, lists, report);
   });
 }

@@ -131,9 +131,9 @@ SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, Matrix
       throw Error(ErrorCode::invalid_argument, "the output must point to a row for each query (null pointer)");
     const auto search = state().begin({queries, stream}, others);
     const ReduceBatch batch = reduce_batch<D>(options(), queries.rows, k);
-    report.plan =
-        plan::choose(state().problem(batch.queries, k), batch.options, backend::for_this_thread(state().machine),
-                     state().facts({queries, stream}, out.memory), search->samples());
+    const Problem problem = state().problem(batch.queries, k);
+    report.plan = plan::choose(problem, batch.options, backend::for_this_thread(state().machine),
+                               state().facts(problem, {queries, stream}, out.memory), search->samples());
     search->reduce(report.plan, reduction, values, out, report);
     report.plan.problem.queries = queries.rows;
   });

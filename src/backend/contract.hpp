@@ -64,7 +64,8 @@ template <Element T>
 class BackendIndex {
  public:
   virtual ~BackendIndex() = default;
-  virtual plan::IndexFacts facts() const = 0;
+  // For a search of this problem.
+  virtual plan::IndexFacts facts(const Problem& problem) const = 0;
   // Checks the points and makes what searches need. An index that serves one search only may leave this to it, which
   // then makes no more than its plan needs. `plan`: of method triangle on the CPU, for which clusters are made now.
   virtual void prepare(const Plan* plan) = 0;

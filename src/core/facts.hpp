@@ -70,7 +70,7 @@ struct DeviceProfile {
   double candidate = 90e-12;
   double finalist = 200e-12;
   double read = 1 / 4.5e12;
-  double start = 85e-6;
+  double start = 67e-6;
 
   bool operator==(const DeviceProfile&) const = default;
 };

@@ -47,7 +47,7 @@ bool CpuIndex<T>::is_base(const MatrixView<T>& queries) const {
 }
 
 template <Element T>
-plan::IndexFacts CpuIndex<T>::facts() const {
+plan::IndexFacts CpuIndex<T>::facts(const Problem& /*problem*/) const {
   const std::lock_guard<std::mutex> lock(clusters_mutex_);
   return {.has_norms = !is_prepared_ || rows_.has_norms(),
           .has_clusters = clusters_ != nullptr,

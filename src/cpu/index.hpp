@@ -34,7 +34,7 @@ class CpuIndex final : public backend::BackendIndex<T> {
  public:
   explicit CpuIndex(const backend::IndexRequest<T>& request);
 
-  plan::IndexFacts facts() const override;
+  plan::IndexFacts facts(const Problem& problem) const override;
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
 

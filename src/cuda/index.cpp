@@ -32,7 +32,7 @@ void DeviceIndex<T>::prepare(const Plan* /*plan*/) {
 }
 
 template <Element T>
-plan::IndexFacts DeviceIndex<T>::facts() const {
+plan::IndexFacts DeviceIndex<T>::facts(const Problem& problem) const {
   const std::lock_guard<std::mutex> lock(making_);
   plan::IndexFacts facts = request_.facts;
   facts.serves_once = serves_once_;
@@ -40,7 +40,8 @@ plan::IndexFacts DeviceIndex<T>::facts() const {
   const brute::Pass first{.distance = DistanceStage::fp16, .expanded = squares, .fused = true};
   brute::Pass second = first;
   second.bounded = true;
-  facts.sampled_k = sampled_.k;
+  facts.timed = times_.of(problem);
+  facts.sampled_k = sampled_.contains(problem.k) ? problem.k : 0;
   facts.few_need_second_pass = history_.few_have_failed();
   facts.many_need_second_pass = history_.has_failed(first);
   facts.fp16_fails = history_.has_failed(first) && history_.has_failed(second);

@@ -3,6 +3,7 @@
 // by every search. What belongs to the index belongs to a stream of its own: the caller's may be gone before.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "cuda/host_data/streamed_base.hpp"
 #include "cuda/points/duplicate_rows.hpp"
 #include "cuda/points/integer_range.hpp"
+#include "cuda/search_times.hpp"
 #include "cuda/shifted_sort/cached_orders.hpp"
 #include "cuda/triangle/cached_clusters.hpp"
 
@@ -28,7 +30,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   DeviceIndex& operator=(const DeviceIndex&) = delete;
   ~DeviceIndex() override;
 
-  plan::IndexFacts facts() const override;
+  plan::IndexFacts facts(const Problem& problem) const override;
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
 
@@ -56,6 +58,9 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   // The stream on which queries are checked beside their search.
   const Stream& stream() const { return stream_; }
   brute::PassHistory& history() const { return history_; }
+  // Of an index that serves one search, or whose base is streamed, none is timed.
+  bool times_searches() const { return kTimesSearches && !serves_once_ && store_; }
+  SearchTimes& times() const { return times_; }
   triangle::CachedClusters<F>& clusters() const { return clusters_; }
   shifted_sort::CachedOrders<F>& orders() const { return orders_; }
 
@@ -81,18 +86,17 @@ class DeviceIndex final : public backend::BackendIndex<T> {
     return use(streamed);
   }
 
-  // The fraction of distances that method triangle leaves, as a search for so many neighbors last found it.
-  struct SampledFraction {
-    std::int64_t k = 0;  // 0: none
-    double fraction = 1;
-  };
-  SampledFraction sampled() const {
+  // The fraction of distances that method triangle leaves, as a search for so many neighbors found it.
+  std::optional<double> sampled(std::int64_t k) const {
     const std::lock_guard<std::mutex> lock(making_);
-    return sampled_;
+    const auto found = sampled_.find(k);
+    return found == sampled_.end() ? std::nullopt : std::optional(found->second);
   }
-  void note_sampled(const SampledFraction& found) const {
+  void note_sampled(std::int64_t k, double fraction) const {
+    constexpr std::size_t kMost = 64;
     const std::lock_guard<std::mutex> lock(making_);
-    sampled_ = found;
+    if (sampled_.size() >= kMost) sampled_.clear();
+    sampled_[k] = fraction;
   }
 
  private:
@@ -123,7 +127,8 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   mutable bool looked_for_duplicates_ = false;
   mutable std::unique_ptr<DistinctRows> distinct_;
   mutable brute::PassHistory history_;
-  mutable SampledFraction sampled_;
+  mutable SearchTimes times_;
+  mutable std::map<std::int64_t, double> sampled_;  // by k
   mutable triangle::CachedClusters<F> clusters_;
   mutable shifted_sort::CachedOrders<F> orders_;
 };

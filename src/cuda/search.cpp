@@ -19,17 +19,16 @@ DeviceSearch<T>::DeviceSearch(const DeviceIndex<T>& index, const backend::Querie
   } else {
     stream_ = own_.emplace();
   }
+  memory_.emplace(stream_);
 }
 
 template <Element T>
 plan::DataSamples DeviceSearch<T>::samples() {
   return {[this](const Plan& plan) {
-            auto sampled = index_.sampled();
-            if (sampled.k != plan.problem.k) {
-              sampled = {plan.problem.k, surviving_fraction(plan)};
-              index_.note_sampled(sampled);
-            }
-            return plan::SurvivingFractions{sampled.fraction, 1};
+            const auto sampled = index_.sampled(plan.problem.k);
+            const double fraction = sampled ? *sampled : surviving_fraction(plan);
+            if (!sampled) index_.note_sampled(plan.problem.k, fraction);
+            return plan::SurvivingFractions{fraction, 1};
           },
           [this](const Plan& plan) { return first_pass_suffices(plan); },
           {},
@@ -83,7 +82,9 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   std::optional<PointStore<F>> brought;
   std::optional<PointCheck<F>> check;
   Event there;
+  DeviceBuffer<PointFaults> faults;
   if (!is_base) {
+    faults = DeviceBuffer<PointFaults>(1, stream_);
     brought.emplace(link.bring_points(queries_.points, index_.metric(),
                                       brute::needs_norms(plan.passes.front(), index_.metric()), RowGaps::closed));
     there.record(stream_);
@@ -93,7 +94,7 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   const auto begin_check = [&] {
     if (is_base || check) return;
     there.wait_on(index_.stream());
-    check.emplace(*brought, index_.metric(), index_.checks_values(), index_.stream());
+    check.emplace(*brought, index_.metric(), index_.checks_values(), index_.stream(), std::move(faults));
   };
   const PointStore<F>& points = brought ? *brought : *base;
   const brute::BruteWork work = brute::brute_work_of(plan, index_.range_with(points, stream_), index_.history());
@@ -101,26 +102,38 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   DeviceBuffer<unsigned> found(keys.size(), stream_);
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   DeviceProgress done = progress(plan, out.memory);
+  Answers answers = answers_for(plan, out, link);
+  // The caller's memory is written once the queries are known to be right; what lies beside it may be before.
+  const auto put = [&] {
+    begin_check();
+    if (check && out.memory == Memory::device) check->refuse_faults("query");
+    if (plan.distinct_rows == 0) return put_lists(keys.data(), found.data(), answers);
+    const ExpandedLists lists = expand_groups(plan.problem.k, keys, found);
+    put_lists(lists.keys.data(), lists.found.data(), answers);
+  };
   const std::int64_t tile_rows = plan.base_tile * plan.problem.base_rows / brute::searched_points(plan);
+  std::optional<SearchTiming> timing = begin_timing(plan);
   const auto passes = index_.with_base(plan, stream_, [&](BaseSource<F>& tiles) {
-    return brute::brute_search(work, points, tiles, keys.data(), found.data(), workspace, [&] {
+    const auto on_tile_done = [&] {
       begin_check();
       done.add(plan.query_block * tile_rows);
-    });
+    };
+    return brute::brute_search(work, points, tiles, keys.data(), found.data(), workspace, on_tile_done, put);
   });
-  if (plan.distinct_rows > 0) expand_groups(plan.problem.k, keys, found);
-  begin_check();
-  put_lists(plan, keys.data(), found.data(), out, link, check ? &*check : nullptr);
+  end_timing(std::move(timing));
+  if (check && out.memory == Memory::host) check->refuse_faults("query");
+  host_data::deliver(answers.distances, answers.ids);
   brute::add_steps(work, passes, report);
 }
 
 template <Element T>
-void DeviceSearch<T>::expand_groups(std::int64_t k, DeviceBuffer<F>& keys, DeviceBuffer<unsigned>& found) {
+auto DeviceSearch<T>::expand_groups(std::int64_t k, const DeviceBuffer<F>& keys,
+                                    const DeviceBuffer<unsigned>& groups) const -> ExpandedLists {
   const auto width = static_cast<std::int64_t>(keys.size()) / rows();
-  const DeviceBuffer<F> group_keys = std::exchange(keys, DeviceBuffer<F>(as_size(rows() * k), stream_));
-  const DeviceBuffer<unsigned> groups = std::exchange(found, DeviceBuffer<unsigned>(keys.size(), stream_));
-  brute::expand_duplicates<F>({group_keys.data(), groups.data(), rows(), width}, index_.groups(), k, keys.data(),
-                              found.data(), stream_);
+  ExpandedLists lists{{as_size(rows() * k), stream_}, {as_size(rows() * k), stream_}};
+  brute::expand_duplicates<F>({keys.data(), groups.data(), rows(), width}, index_.groups(), k, lists.keys.data(),
+                              lists.found.data(), stream_);
+  return lists;
 }
 
 template <Element T>
@@ -132,11 +145,15 @@ void DeviceSearch<T>::search_triangle(const Plan& plan, const NeighborsView<F>& 
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   DeviceProgress done = progress(plan, out.memory);
   with_checked(false, RowGaps::allowed, link, [&](const PointStore<F>& points) {
+    std::optional<SearchTiming> timing = begin_timing(plan);
     index_.clusters().search(
         plan, points, base, keys.data(), found.data(), workspace,
         [&](std::int64_t queries) { done.add(queries * base.count()); }, report);
+    end_timing(std::move(timing));
   });
-  put_lists(plan, keys.data(), found.data(), out, link);
+  Answers answers = answers_for(plan, out, link);
+  put_lists(keys.data(), found.data(), answers);
+  host_data::deliver(answers.distances, answers.ids);
 }
 
 template <Element T>
@@ -155,33 +172,31 @@ void DeviceSearch<T>::search_shifted_sort(const Plan& plan, const NeighborsView<
     DeviceBuffer<F> keys(as_size(count), stream_);
     DeviceBuffer<std::int64_t> found(as_size(count), stream_);
     search_into(keys.data(), found.data());
-    return put_lists(plan, keys.data(), found.data(), out, link);
+    Answers answers = answers_for(plan, out, link);
+    put_lists(keys.data(), found.data(), answers);
+    return host_data::deliver(answers.distances, answers.ids);
   }
-  host_data::Answer<F> distances(out.distances, out.memory, count, link);
-  host_data::Answer<std::int64_t> ids(out.ids, out.memory, count, link);
-  search_into(distances.data(), ids.data());
-  host_data::deliver(distances, ids);
+  Answers answers = answers_for(plan, out, link);
+  search_into(answers.distances.data(), answers.ids.data());
+  host_data::deliver(answers.distances, answers.ids);
+}
+
+template <Element T>
+auto DeviceSearch<T>::answers_for(const Plan& plan, const NeighborsView<F>& out, Link& link) const -> Answers {
+  const std::int64_t k = plan.problem.k - (queries_.exclude_self ? 1 : 0);
+  return {k, {out.distances, out.memory, rows() * k, link}, {out.ids, out.memory, rows() * k, link}};
 }
 
 template <Element T>
 template <class Id>
-void DeviceSearch<T>::put_lists(const Plan& plan, const F* keys, const Id* found, const NeighborsView<F>& out,
-                                Link& link, const PointCheck<F>* check) {
-  // The caller's memory is written once the queries are known to be right; what lies beside it may be before.
-  const auto refuse_faults = [&](Memory memory) {
-    if (check != nullptr && out.memory == memory) check->refuse_faults("query");
-  };
-  refuse_faults(Memory::device);
-  const std::int64_t k = plan.problem.k - (queries_.exclude_self ? 1 : 0);
-  host_data::Answer<F> distances(out.distances, out.memory, rows() * k, link);
-  host_data::Answer<std::int64_t> ids(out.ids, out.memory, rows() * k, link);
+void DeviceSearch<T>::put_lists(const F* keys, const Id* found, Answers& answers) const {
+  F* const distances = answers.distances.data();
+  std::int64_t* const ids = answers.ids.data();
   if (queries_.exclude_self) {
-    graph::exclude_self(index_.metric(), keys, found, rows(), k, distances.data(), ids.data(), stream_);
+    graph::exclude_self(index_.metric(), keys, found, rows(), answers.k, distances, ids, stream_);
   } else if constexpr (std::is_same_v<Id, unsigned>) {
-    brute::return_answer(index_.metric(), keys, found, rows() * k, distances.data(), ids.data(), stream_);
+    brute::return_answer(index_.metric(), keys, found, rows() * answers.k, distances, ids, stream_);
   }
-  refuse_faults(Memory::host);
-  host_data::deliver(distances, ids);
 }
 
 template <Element T>

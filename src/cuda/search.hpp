@@ -8,6 +8,7 @@
 #include "cuda/index.hpp"
 #include "cuda/points/check_points.hpp"
 #include "cuda/progress.hpp"
+#include "cuda/runtime/search_memory.hpp"
 
 namespace kith::KITH_BACKEND {
 
@@ -37,14 +38,23 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   double surviving_fraction(const Plan& plan);
   bool first_pass_suffices(const Plan& plan);
 
-  // Lists of plan.problem.k as an answer, without the points themselves where they are left out. `check`: of the
-  // queries, where that is still to be waited for.
+  // What the caller gets: lists of k, where it wants them or beside.
+  struct Answers {
+    std::int64_t k;
+    host_data::Answer<F> distances;
+    host_data::Answer<std::int64_t> ids;
+  };
+  Answers answers_for(const Plan& plan, const NeighborsView<F>& out, Link& link) const;
+  // Lists of plan.problem.k as an answer, without the points themselves where they are left out.
   template <class Id>
-  void put_lists(const Plan& plan, const F* keys, const Id* found, const NeighborsView<F>& out, Link& link,
-                 const PointCheck<F>* check = nullptr);
+  void put_lists(const F* keys, const Id* found, Answers& answers) const;
   void search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
   // Lists of groups of equal rows become lists of k rows.
-  void expand_groups(std::int64_t k, DeviceBuffer<F>& keys, DeviceBuffer<unsigned>& found);
+  struct ExpandedLists {
+    DeviceBuffer<F> keys;
+    DeviceBuffer<unsigned> found;
+  };
+  ExpandedLists expand_groups(std::int64_t k, const DeviceBuffer<F>& keys, const DeviceBuffer<unsigned>& groups) const;
   void search_triangle(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
   void search_shifted_sort(const Plan& plan, const NeighborsView<F>& out, Link& link);
 
@@ -77,6 +87,11 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   void reduce_streamed(const Plan& plan, const core::Reduction& reduction, const ReducedView<F>& out,
                        SearchReport& report);
 
+  // The search proper.
+  std::optional<SearchTiming> begin_timing(const Plan& plan) const {
+    return index_.times_searches() ? index_.times().begin(plan, stream_) : std::nullopt;
+  }
+  void end_timing(std::optional<SearchTiming> timing) const { index_.times().end(std::move(timing), stream_); }
   DeviceProgress progress(const Plan& plan, Memory out) const;
   std::int64_t rows() const { return queries_.points.rows; }
   Link link_for(std::int64_t answer_bytes) const;
@@ -85,6 +100,7 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   backend::Queries<T> queries_;
   std::optional<Stream> own_;
   cudaStream_t stream_;
+  std::optional<SearchMemory> memory_;  // none where it is another search's
 };
 
 }  // namespace kith::KITH_BACKEND

@@ -24,6 +24,8 @@ namespace {
 // A prediction must be this much better before triangle is taken: fractions are estimates.
 constexpr double kTriangleMargin = 0.95;
 constexpr double kDeviceTriangleMargin = 0.8;
+// Where brute force was timed, triangle is tried where it may be faster, and then timed as well.
+constexpr double kTimedTriangleMargin = 1.15;
 
 // A sample may cost this fraction of the search it is for. On a device less: what a search takes there is not known
 // before fp16 has been tried.
@@ -45,12 +47,17 @@ bool is_refusal(const Error& error) {
   return error.code() == ErrorCode::out_of_memory || error.code() == ErrorCode::invalid_argument;
 }
 
-// Makes the choice of triangle known, and what it was preferred to.
+// What triangle was preferred to.
+void list_alternative(Plan& plan, Plan brute) {
+  plan.alternatives = std::move(brute.alternatives);
+  plan.alternatives.insert(plan.alternatives.begin(), {brute.distance, brute.seconds, brute.method});
+}
+
+// Makes the choice of triangle known.
 void prefer(Plan& plan, double surviving, Plan brute) {
   plan.reason =
       fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * surviving);
-  plan.alternatives = std::move(brute.alternatives);
-  plan.alternatives.insert(plan.alternatives.begin(), {brute.distance, brute.seconds});
+  list_alternative(plan, std::move(brute));
 }
 
 // The shape may ask for products where the data ask for differences.
@@ -99,8 +106,9 @@ Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Option
 }
 
 // Seconds of the plan should fp16 not tell neighbors apart.
-double without_fp16(const Plan& brute) {
-  if (brute.distance != DistanceStage::fp16) return brute.seconds;
+double without_fp16(const Plan& brute, const IndexFacts& index) {
+  const bool known = find_timed(index, brute.method, brute.distance) != nullptr;
+  if (known || brute.distance != DistanceStage::fp16) return brute.seconds;
   const auto other = std::find_if(brute.alternatives.begin(), brute.alternatives.end(),
                                   [](const auto& stage) { return stage.distance == DistanceStage::register_tiled; });
   return other == brute.alternatives.end() ? brute.seconds : std::max(brute.seconds, other->seconds);
@@ -134,20 +142,30 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
   if (index.many_need_second_pass && !index.fp16_fails && problem.dims > kSampledDims) return brute;
   try {
     Plan triangle = plan_device_triangle(problem, options, facts);
+    // Who searches so for the third time will do so again: clusters pay, and so does a sample that costs a search.
+    const bool repeated = !index.timed.empty();
     const auto seconds = [&](double surviving) {
-      return triangle_seconds(facts.profile, problem, options.metric, triangle.triangle, surviving);
+      return triangle_seconds(facts.profile, problem, options.metric, triangle.triangle, surviving, repeated);
     };
-    const double worst = kDeviceTriangleMargin * without_fp16(brute);
+    if (const TimedStage* timed = find_timed(index, triangle.method, triangle.distance)) {
+      if (timed->seconds > brute.seconds) return brute;
+      triangle.seconds = timed->seconds;
+      triangle.reason = "the triangle inequality leaves few distances" + took_before(timed->seconds);
+      list_alternative(triangle, std::move(brute));
+      return triangle;
+    }
+    const double margin = repeated ? kTimedTriangleMargin : kDeviceTriangleMargin;
+    const double worst = margin * without_fp16(brute, index);
     // Nobody knows yet whether fp16 will do: the search takes something between the two.
-    const double likely = std::sqrt(brute.seconds * without_fp16(brute));
+    const double likely = std::sqrt(brute.seconds * without_fp16(brute, index));
     const double cost = sample_seconds(facts.profile, problem, options.metric, triangle.triangle.base_landmarks);
     const bool sampled = index.sampled_k == problem.k;
     const bool serves_all = !index.serves_once && problem.dims <= kLowDims;
-    const double limit = serves_all ? kKeptSampleCostLimit : kDeviceSampleCostLimit;
+    const double limit = !serves_all ? kDeviceSampleCostLimit : repeated ? 1 : kKeptSampleCostLimit;
     if (seconds(0) > worst || (!sampled && cost > limit * likely)) return brute;
     const double surviving = samples.surviving_fractions(triangle).points;
     if (seconds(surviving) > worst) return brute;
-    if (seconds(surviving) > kDeviceTriangleMargin * brute.seconds && samples.first_pass_suffices(brute)) return brute;
+    if (seconds(surviving) > margin * brute.seconds && samples.first_pass_suffices(brute)) return brute;
     triangle.seconds = seconds(surviving);
     prefer(triangle, surviving, std::move(brute));
     return triangle;
@@ -204,6 +222,12 @@ IndexFacts index_on(const core::DeviceFacts& facts, const Problem& problem, cons
 }
 
 }  // namespace
+
+const TimedStage* find_timed(const IndexFacts& index, Method method, DistanceStage distance) {
+  for (const TimedStage& one : index.timed)
+    if (one.method == method && one.distance == distance) return &one;
+  return nullptr;
+}
 
 IndexFacts choose_index(const Problem& problem, const Options& options, const Machine& machine) {
   if (options.method == Method::shifted_sort) check_shifted_sort(options, problem.dims);

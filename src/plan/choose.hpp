@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <variant>
+#include <vector>
 
 #include "core/facts.hpp"
 #include "core/triangle_sample.hpp"
@@ -16,6 +17,13 @@ using core::SurvivingFractions;
 
 // What runs the search. options.backend is not looked at.
 using Machine = std::variant<core::CpuFacts, core::DeviceFacts>;
+
+// What searches by a method and stage took.
+struct TimedStage {
+  Method method;
+  DistanceStage distance;
+  double seconds;
+};
 
 // What the index of the base has at hand.
 struct IndexFacts {
@@ -35,10 +43,15 @@ struct IndexFacts {
   bool many_need_second_pass = false;
   bool fp16_fails = false;
   bool split_fp16_fails = false;
+  // Device: times of earlier searches for about as many neighbors of about as many queries. They replace predictions.
+  std::vector<TimedStage> timed{};
   // Device: queries, and answers, lie on the host, and the search has memory for them on the device.
   bool brings_queries = true;
   bool brings_answers = true;
 };
+
+// Null where no search by these was timed.
+const TimedStage* find_timed(const IndexFacts& index, Method method, DistanceStage distance);
 
 // What only the data can tell, by a few of the queries. A function that is empty stands for data that is not there: the
 // shape alone decides, as explain() wants it. They are called at most once each, and after everything that can be

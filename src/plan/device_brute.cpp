@@ -32,25 +32,49 @@ bool rounds(DistanceStage stage) {
   return stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16;
 }
 
-// With fewer queries than fp16 is worth for, other stages read the points only once too, unless it is a scan.
+std::int64_t device_budget(const Options& options, const core::DeviceFacts& facts) {
+  return options.memory_budget > 0 ? options.memory_budget : facts.free_memory / 2;
+}
+
+// A point in fp16, with its norms.
+std::int64_t fp16_point_bytes(const Problem& problem) {
+  return 2 * ((problem.dims + 7) / 8 * 8) + 44;
+}
+
+// Where it is not expected to pay, no base is streamed for want of memory for it.
+bool has_room_for_fp16(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+  if (may_use_fp16(problem, options, facts.policy)) return true;
+  const double bytes = point_bytes(problem, options, facts.policy) + static_cast<double>(fp16_point_bytes(problem));
+  return static_cast<double>(problem.base_rows) * bytes <= static_cast<double>(device_budget(options, facts)) / 2;
+}
+
+// Whether a plan may begin with this stage.
 bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const IndexFacts& index,
-               const core::DevicePolicy& policy, std::int64_t candidates, FusedWish wish) {
-  const bool possible = why_not(stage, problem, options.metric, policy.hardware).empty();
-  if (stage == DistanceStage::gemm) return possible;
-  if (stage == DistanceStage::int8) return possible && wish != FusedWish::no;
+               const core::DeviceFacts& facts, FusedWish wish) {
+  if (!why_not(stage, problem, options.metric, facts.policy.hardware).empty()) return false;
+  if (stage == options.distance) return true;
   const bool fails = index.fp16_fails && problem.queries >= kJudgedQueries;
-  // A second try for those who fail the first, unless it is asked for, or known that they will; and what tells points
-  // of few dimensions apart.
-  if (stage == DistanceStage::split_fp16) {
-    const bool few_dims = problem.dims < policy.fp16_min_dims;
-    const bool first = options.distance == DistanceStage::automatic && wish != FusedWish::no && (fails || few_dims);
-    return possible && (options.distance == stage || (first && !index.split_fp16_fails));
-  }
-  if (stage != DistanceStage::fp16) return true;
-  if (options.distance != stage && fails) return false;
-  return may_use_fp16(problem, options, policy) &&
-         (options.distance == DistanceStage::fp16 || problem.queries >= policy.fp16_min_queries ||
-          (wish != FusedWish::no && scans(stage, problem, candidates)));
+  if (stage == DistanceStage::int8) return wish != FusedWish::no;
+  if (stage == DistanceStage::split_fp16)
+    return wish != FusedWish::no && !index.split_fp16_fails && has_room_for_fp16(problem, options, facts);
+  if (stage == DistanceStage::fp16) return has_room_for_fp16(problem, options, facts) && !fails;
+  return true;
+}
+
+// How much longer than predicted a plan that begins with this stage is likely to take, before it was tried.
+double doubt(DistanceStage stage, const Problem& problem, const IndexFacts& index, const core::DevicePolicy& policy,
+             std::int64_t candidates, FusedWish wish) {
+  constexpr double kUnlikely = 1.35;
+  constexpr double kVeryUnlikely = 1.8;
+  const bool few_dims = problem.dims < policy.fp16_min_dims;
+  // For those who fail fp16, and for points of few dimensions, which that seldom tells apart.
+  if (stage == DistanceStage::split_fp16) return index.fp16_fails || few_dims ? 1 : kUnlikely;
+  if (stage != DistanceStage::fp16) return 1;
+  if (few_dims) return kVeryUnlikely;
+  // With few queries other stages read the points only once too, unless it is a scan. Products of bytes have no error.
+  const bool scanned = wish != FusedWish::no && scans(stage, problem, candidates);
+  const bool bytes = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
+  return bytes || (problem.queries < policy.fp16_min_queries && !scanned) ? kUnlikely : 1;
 }
 
 // Candidates beside k, so that the first score that is left out lies above the k-th distance by more than scores may be
@@ -63,10 +87,27 @@ std::int64_t spare_candidates(const Problem& problem) {
 // A pass that is bounded by another has more candidates, and the host waits in between.
 constexpr double kSecondPass = 2.2;
 
+// Once some stages were timed, what was not is tried where it is predicted to take less than them over this:
+// predictions are that uncertain, and what they cost when they are wrong is two searches.
+constexpr double kUntried = 0.85;
+
 struct RankedStage {
   DistanceStage stage;
   DeviceStageCost cost;
+  double rank = 0;     // the least is chosen: the time, and what speaks for the stage and against it
+  bool timed = false;  // the time is that of earlier searches
 };
+
+// Ways to follow a stage from which a plan chooses.
+std::vector<FusedWish> wishes_of(DistanceStage stage, const Problem& problem, std::int64_t candidates, FusedWish wish) {
+  const bool both = wish == FusedWish::either && stage != DistanceStage::split_fp16 && stage != DistanceStage::int8 &&
+                    can_fuse(stage) && !scans(stage, problem, candidates);
+  return both ? std::vector<FusedWish>{FusedWish::no, FusedWish::yes} : std::vector<FusedWish>{wish};
+}
+
+Method method_of(const DeviceStageCost& cost) {
+  return cost.fused ? Method::fused : Method::two_stage;
+}
 
 // The fastest first.
 std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
@@ -74,28 +115,31 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options, facts.policy);
   const bool twice = problem.queries < kJudgedQueries ? index.few_need_second_pass : index.many_need_second_pass;
-  // Who has no proof from fp16 seldom has one from products in single precision.
-  const bool expands = form == core::Form::squared && problem.dims >= kExpandFrom;
-  const auto cost_of = [&](DistanceStage stage) {
-    const bool again = twice && stage == DistanceStage::fp16 && wish != FusedWish::no;
-    DeviceStageCost cost = stage_cost(facts, stage, problem, form, candidates, again ? FusedWish::yes : wish);
-    if (again) cost.seconds += facts.profile.start;
-    if (again || (twice && (stage == DistanceStage::gemm || (stage == DistanceStage::register_tiled && expands))))
-      cost.seconds *= kSecondPass;
+  const auto cost_of = [&](DistanceStage stage, FusedWish how) {
+    const bool again = twice && stage == DistanceStage::fp16 && how != FusedWish::no;
+    DeviceStageCost cost = stage_cost(facts, stage, problem, form, candidates, again ? FusedWish::yes : how);
+    if (again) cost.seconds = kSecondPass * (cost.seconds + facts.profile.start);
     return cost;
   };
   std::vector<RankedStage> stages;
   for (const DistanceStage stage :
        {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled, DistanceStage::register_tiled,
         DistanceStage::gemm, DistanceStage::fp16, DistanceStage::split_fp16, DistanceStage::int8})
-    if (is_ranked(stage, problem, options, index, facts.policy, candidates, wish) &&
-        (wish != FusedWish::yes || can_fuse(stage)))
-      stages.push_back({stage, cost_of(stage)});
+    if (is_ranked(stage, problem, options, index, facts, wish) && (wish != FusedWish::yes || can_fuse(stage)))
+      for (const FusedWish how : wishes_of(stage, problem, candidates, wish))
+        stages.push_back({stage, cost_of(stage, how)});
   if (index.serves_once || !index.resident)
     for (RankedStage& one : stages)
       if (rounds(one.stage)) one.cost.seconds += fp16_seconds(facts.profile, problem);
-  std::stable_sort(stages.begin(), stages.end(),
-                   [](const auto& a, const auto& b) { return a.cost.seconds < b.cost.seconds; });
+  for (RankedStage& one : stages) {
+    const TimedStage* const timed = find_timed(index, method_of(one.cost), one.stage);
+    one.timed = timed != nullptr;
+    if (one.timed) one.cost.seconds = timed->seconds;
+    one.rank = one.cost.seconds;
+    if (!one.timed)
+      one.rank *= index.timed.empty() ? doubt(one.stage, problem, index, facts.policy, candidates, wish) : kUntried;
+  }
+  std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
   return stages;
 }
 
@@ -184,8 +228,9 @@ std::string device_reason(const Plan& plan, bool forced) {
              : "the metric is no matrix product";
 }
 
-std::int64_t device_budget(const Options& options, const core::DeviceFacts& facts) {
-  return options.memory_budget > 0 ? options.memory_budget : facts.free_memory / 2;
+bool is_listed(const Plan& plan, DistanceStage stage) {
+  return std::any_of(plan.alternatives.begin(), plan.alternatives.end(),
+                     [&](const Plan::Alternative& other) { return other.distance == stage; });
 }
 
 double predicted_seconds(const Plan& plan, DistanceStage stage) {
@@ -206,8 +251,7 @@ bool fuses_unrounded(const Plan& plan) {
 }  // namespace
 
 // Sums of small integers are exact in single precision, which no bound on fp16 can match. In few dimensions neighbors
-// lie so close together, beside their distance from the center, that fp16 should seldom tell them apart; where that
-// begins is a guess.
+// lie so close together, beside their distance from the center, that fp16 seldom tells them apart.
 bool may_use_fp16(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   const core::Form form = core::form_of(options.metric);
   if (!why_not(DistanceStage::fp16, problem, options.metric, policy.hardware).empty()) return false;
@@ -232,10 +276,13 @@ void refuse_stage(const Problem& problem, const Options& options, const core::De
               fmt::format("no plan for a device begins with distance stage {}", to_string(options.distance)));
 }
 
+std::string took_before(double seconds) {
+  return fmt::format("; it took {:.3g} ms in earlier searches of this index", seconds * 1e3);
+}
+
 double point_bytes(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
   const bool directions = core::has_directions(options.metric);
-  const std::int64_t padded_dims = (problem.dims + 7) / 8 * 8;
-  const std::int64_t fp16 = may_use_fp16(problem, options, policy) ? 2 * padded_dims + 44 : 0;
+  const std::int64_t fp16 = may_use_fp16(problem, options, policy) ? fp16_point_bytes(problem) : 0;
   const bool integers = why_not(DistanceStage::int8, problem, options.metric, policy.hardware).empty();
   const std::int64_t bytes = integers ? (problem.dims + 15) / 16 * 16 : 0;
   return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16 + bytes);
@@ -320,14 +367,16 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
       plan.distance == DistanceStage::gemm || rounds(plan.distance) || plan.distance == DistanceStage::int8;
   plan.expanded = core::form_of(options.metric) == core::Form::squared &&
                   (products || (plan.distance == DistanceStage::register_tiled && problem.dims >= kExpandFrom));
-  stages.erase(chosen);
+  const bool timed = chosen->timed;
   for (const RankedStage& one : stages)
-    plan.alternatives.push_back({one.stage, one.cost.seconds, one.cost.fused ? Method::fused : Method::two_stage});
+    if (one.stage != plan.distance && !is_listed(plan, one.stage))
+      plan.alternatives.push_back({one.stage, one.cost.seconds, method_of(one.cost)});
   plan.passes = fallback_chain(plan, facts.policy);
   // A trial takes about twice as long as all else that starts a search; a pass that fails, as long as it takes.
   plan.tries_passes = plan.seconds > static_cast<double>(facts.policy.trial_microseconds) / 1e6;
   fit(plan, points_at_once(problem, options, facts), facts.policy);
   plan.reason = device_reason(plan, plan.forced);
+  if (timed && !plan.forced) plan.reason += took_before(plan.seconds);
   return plan;
 }
 

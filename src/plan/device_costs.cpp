@@ -27,18 +27,19 @@ constexpr double kTensorChunk = 128;    // bytes of a row that tensor cores of s
 constexpr double kTensorReading = 1.5;  // how much longer reading takes beside products
 constexpr double kTensorListing = 2;    // how much longer a point that passes takes than a place for one
 // Starting a search: all of two-stage's kernels are 1.
-constexpr double kKeysStart = 0.35;
-constexpr double kFusedStart = 1.6;
-constexpr double kTensorStart = 0.9;
+constexpr double kKeysStart = 0.54;
+constexpr double kFusedStart = 1.5;
+constexpr double kTensorStart = 1.0;
 constexpr double kScanStart = 0.65;
 constexpr double kScanQuery = 0.03;   // of a start: blocks select the best of each query
 constexpr double kScanReading = 1.3;  // how much longer reading takes than a plain read
 constexpr double kScanListing = 18;   // as kTensorListing: a block sorts what it lists
-// Selecting from many short rows, which a warp each takes, has a long start.
+// Selecting from many short rows: a warp takes one, and has few scores to read at a time.
 constexpr double kShortestRow = 1024;
 constexpr double kShortRow = 4096;
 constexpr double kShortRows = 4;  // a multiprocessor
-constexpr double kShortRowStart = 3.5;
+constexpr double kShortRowStart = 0.6;
+constexpr double kShortRowScores = 1.6;
 constexpr double kCandidatesOfStart = 750;  // that take as long as the start of a search, however few queries have them
 constexpr double kSampleStart = 0.3;        // of a start: limits from a sample
 constexpr double kFewPairs = 2.2;           // how much longer a pair takes where consumers have the same queries
@@ -97,8 +98,8 @@ class Model {
     }
     const bool short_rows =
         n_ > kShortestRow && n_ <= kShortRow && q_ >= kShortRows * static_cast<double>(hardware_.multiprocessors);
-    const double start = (short_rows ? kShortRowStart : 1) + static_cast<double>(candidates_) / kCandidatesOfStart;
-    return costs_.start * start + finalists_ + scoring(stage, scores);
+    const double start = (short_rows ? 1 + kShortRowStart : 1) + static_cast<double>(candidates_) / kCandidatesOfStart;
+    return costs_.start * start + finalists_ + scoring(stage, scores) + (short_rows ? kShortRowScores * scores : 0);
   }
 
   double fused(DistanceStage stage) const {
@@ -237,18 +238,18 @@ double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, co
 
 // Landmarks are compared in registers, as tiles of points are; points of intervals by lanes that each read their own.
 double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
-                        const TriangleTuning& tuning, double surviving) {
+                        const TriangleTuning& tuning, double surviving, bool has_clusters) {
   const auto n = static_cast<double>(problem.base_rows);
   const auto q = static_cast<double>(problem.queries);
   const double d = triangle_steps(problem, metric);
   const auto k = static_cast<double>(problem.k);
   const auto base_clusters = static_cast<double>(tuning.base_landmarks);
   const auto query_clusters = static_cast<double>(tuning.query_landmarks);
-  const double assigned = n * base_clusters + q * query_clusters + query_clusters * base_clusters;
+  const double assigned = (has_clusters ? 0 : n * base_clusters) + q * query_clusters + query_clusters * base_clusters;
   const double width = problem.dtype == DType::float64 ? 2 : 1;
   // Measured, in units of the stage whose memory accesses are similar: a query by itself, a point of an interval, and
   // one that gets a key and joins the neighbors.
-  constexpr double kStarts = 6;  // kernels one after the other, some waited for
+  constexpr double kStarts = 2.2;  // kernels one after the other, some waited for
   constexpr double kAssign = 2.8;
   constexpr double kQuery = 34000;
   constexpr double kPoint = 115;

@@ -35,9 +35,10 @@ double fp16_seconds(const core::DeviceProfile& costs, const Problem& problem);
 // Without the time of the neighbors: how many there are nobody knows.
 double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form, DistanceStage stage);
 
-// Given the fraction of pairs of a query and a point whose distance is computed.
+// Given the fraction of pairs of a query and a point whose distance is computed. `has_clusters`: those of the base are
+// there, or serve so many searches that making them does not count.
 double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
-                        const TriangleTuning& tuning, double surviving);
+                        const TriangleTuning& tuning, double surviving, bool has_clusters = false);
 
 // A sample that tells that fraction.
 double sample_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,

@@ -2,6 +2,8 @@
 // not have, Error(out_of_memory) when no tiling fits.
 #pragma once
 
+#include <string>
+
 #include "core/facts.hpp"
 #include "kith/plan.hpp"
 #include "plan/choose.hpp"
@@ -12,7 +14,7 @@ namespace kith::plan {
 // norms, and the same in fp16 where searches may want that.
 double point_bytes(const Problem& problem, const Options& options, const core::DevicePolicy& policy);
 
-// Whether searches of this base may want its fp16, however many queries they have.
+// Whether searches of this base are likely to want its fp16, however many queries they have.
 bool may_use_fp16(const Problem& problem, const Options& options, const core::DevicePolicy& policy);
 
 // For a distance stage that was asked for and that cannot compute the metric, or has no use for the data type.
@@ -47,6 +49,9 @@ Plan plan_device_triangle(const Problem& problem, const Options& options, const 
 Plan plan_device_radius(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
 
 Plan plan_device_shifted_sort(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// For the reason of a plan whose time is not a prediction.
+std::string took_before(double seconds);
 
 // The passes of a plan of two-stage or fused, from its first stage to exact distances.
 std::vector<Plan::Pass> fallback_chain(const Plan& plan, const core::DevicePolicy& policy);

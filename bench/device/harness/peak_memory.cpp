@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cuda/runtime/check.hpp"
+#include "cuda/runtime/search_memory.hpp"
 
 namespace kith::bench::device {
 
@@ -19,11 +20,15 @@ PeakMemory::Bytes PeakMemory::bytes() const {
 
 namespace {
 
-std::vector<cudaMemPool_t> pools_in_use() {
+int current_device() {
   int device = 0;
-  cudaMemPool_t pool = nullptr;
   KITH_CUDA(cudaGetDevice(&device));
-  KITH_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
+  return device;
+}
+
+std::vector<cudaMemPool_t> pools_in_use() {
+  cudaMemPool_t pool = nullptr;
+  KITH_CUDA(cudaDeviceGetDefaultMemPool(&pool, current_device()));
   std::vector<cudaMemPool_t> pools = {pool};
   if (cudaMemPool_t own = cuda::device_pool()) pools.push_back(own);
   return pools;
@@ -52,7 +57,8 @@ PeakMemory::PeakMemory() {
   KITH_CUDA(cudaDeviceSynchronize());
   std::uint64_t zero = 0;
   for (cudaMemPool_t pool : pools_in_use()) KITH_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
-  used_ = sum_of(cudaMemPoolAttrUsedMemCurrent);
+  // What waits for a search is the library's own, and the search's where it takes it.
+  used_ = sum_of(cudaMemPoolAttrUsedMemCurrent) - static_cast<std::int64_t>(cuda::bytes_handed_on(current_device()));
   outside_ = outside_pools();
 }
 

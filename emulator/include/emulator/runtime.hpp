@@ -100,6 +100,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T /*funct
 // Streams and events
 
 using cudaStream_t = struct CUstream_st*;
+// A handle that means another stream in each thread. The emulator has no such streams.
+#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
 using cudaEvent_t = struct CUevent_st*;
 
 constexpr unsigned cudaStreamDefault = 0;

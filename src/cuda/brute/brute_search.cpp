@@ -26,19 +26,22 @@ bool needs_norms(const Pass& pass, const Metric& metric) {
 
 template <class F>
 std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
-                                     unsigned* ids, Workspace& workspace, const std::function<void()>& on_tile_done) {
+                                     unsigned* ids, Workspace& workspace, const std::function<void()>& on_tile_done,
+                                     const std::function<void()>& on_lists_enqueued) {
   cudaStream_t stream = workspace.stream();
   FallbackSearch<F> search(work, base, workspace, on_tile_done);
   std::vector<PassReport> reports(work.passes.size());
   std::size_t pass = search.first_unbounded(search.first_not_failed(0));
   if (work.tries) pass = search.first_that_suffices(pass, queries, reports);
   std::optional<PointStore<F>> with_norms;
-  reports[pass] = search.run(work.passes[pass],
-                             queries_for(work.passes[pass], queries, work.metric, with_norms, stream), keys, ids);
+  reports[pass] =
+      search.run(work.passes[pass], queries_for(work.passes[pass], queries, work.metric, with_norms, stream), keys, ids,
+                 on_lists_enqueued);
 
   // Only the queries that failed go on: chosen[i] is the row of the answer of the i-th of them.
   std::optional<PointStore<F>> rest;
   DeviceBuffer<unsigned> chosen;
+  const bool again = search.failed() > 0;
   for (++pass; pass < work.passes.size() && search.failed() > 0; ++pass) {
     const std::int64_t count = search.failed();
     // For so few, exact keys of all points take no longer than scores, unless the next pass is bounded, which reads
@@ -63,6 +66,7 @@ std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>&
     scatter_rows(rest_keys.data(), chosen.data(), count, work.k, keys, stream);
     scatter_rows(rest_ids.data(), chosen.data(), count, work.k, ids, stream);
   }
+  if (again) on_lists_enqueued();
   return reports;
 }
 
@@ -77,7 +81,8 @@ bool first_pass_suffices(const BruteWork& work, const PointStore<F>& queries, Ba
 
 #define KITH_INSTANTIATE(F)                                                                                            \
   template std::vector<PassReport> brute_search(const BruteWork&, const PointStore<F>&, BaseSource<F>&, F*, unsigned*, \
-                                                Workspace&, const std::function<void()>&);                             \
+                                                Workspace&, const std::function<void()>&,                              \
+                                                const std::function<void()>&);                                         \
   template bool first_pass_suffices(const BruteWork&, const PointStore<F>&, BaseSource<F>&, Workspace&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

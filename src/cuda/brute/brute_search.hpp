@@ -80,10 +80,12 @@ bool needs_norms(const Pass& pass, const Metric& metric);
 // `queries` have norms if the first pass needs them; passes that follow make their own where these have none.
 // Enqueues everything on the workspace's stream, or, for large tiles, on two others that join it again; after each pass
 // but the last the host waits for the number of failures. Calls on_tile_done after each tile. Writes queries.count() ×
-// k keys and ids (32 bits).
+// k keys and ids (32 bits). Calls on_lists_enqueued when the first pass has all lists, before the host waits, so that
+// the device need not; and once more at the end where other passes changed some.
 template <class F>
 std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
-                                     unsigned* ids, Workspace& workspace, const std::function<void()>& on_tile_done);
+                                     unsigned* ids, Workspace& workspace, const std::function<void()>& on_tile_done,
+                                     const std::function<void()>& on_lists_enqueued);
 
 // Whether most of these queries get a certificate from the first pass over the first tile of the base; notes in the
 // history where they do not.

@@ -29,10 +29,13 @@ class FallbackSearch {
                  const std::function<void()>& on_tile_done)
       : work_(work), base_(base), workspace_(workspace), on_tile_done_(on_tile_done) {}
 
-  PassReport run(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids) {
-    const PassReport report = run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
+  // Calls on_enqueued() before it waits for the number of those that failed.
+  PassReport run(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids,
+                 const std::function<void()>& on_enqueued = {}) {
+    const auto search_tiles = [&](PassSearch<F>& search) {
       base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, on_tile_done_); });
-    });
+    };
+    const PassReport report = run_on(pass, queries, keys, ids, search_tiles, on_enqueued);
     if (queries.count() >= plan::kJudgedQueries) {
       note(pass, 2 * failed() <= queries.count());
     } else if (work_.history != nullptr && pass == work_.passes.front() && rounds(pass)) {
@@ -138,13 +141,15 @@ class FallbackSearch {
   }
 
   PassReport run_trial(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids) {
-    return run_on(pass, queries, keys, ids, [&](PassSearch<F>& search) {
+    const auto search_tile = [&](PassSearch<F>& search) {
       base_.for_first_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, [] {}); });
-    });
+    };
+    return run_on(pass, queries, keys, ids, search_tile, {});
   }
 
   template <class SearchTiles>
-  PassReport run_on(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids, SearchTiles search_tiles) {
+  PassReport run_on(const Pass& pass, const PointStore<F>& queries, F* keys, unsigned* ids, SearchTiles search_tiles,
+                    const std::function<void()>& on_enqueued) {
     cudaStream_t stream = workspace_.stream();
     const std::int64_t count = queries.count();
     if (pass.distance != DistanceStage::exact) {
@@ -163,8 +168,14 @@ class FallbackSearch {
                           pass.bounded ? limits_.data() : nullptr},
                          workspace_, streams_);
     search_tiles(search);
+    const bool may_fail = pass.distance != DistanceStage::exact;
+    if (may_fail) find_failures(pass, queries, keys);
+    if (on_enqueued) on_enqueued();
     failed_count_ = 0;
-    if (pass.distance != DistanceStage::exact) find_failures(pass, queries, keys);
+    if (may_fail) {
+      KITH_CUDA(cudaStreamSynchronize(stream));
+      failed_count_ = *failures_.as<unsigned>();
+    }
     return {count, search.keys()};
   }
 
@@ -183,16 +194,14 @@ class FallbackSearch {
     }
   }
 
+  // Their number is there when the stream comes to it.
   void find_failures(const Pass& pass, const PointStore<F>& queries, const F* keys) {
-    cudaStream_t stream = workspace_.stream();
     const FailedQueries failed{failed_.data(), failed_.data() + queries.count(), failures_.as<unsigned>()};
     if (fp16_) {
       certify_fp16_scores(pass, queries, keys, failed);
     } else {
-      certify(certificate(pass, queries, keys), queries.count(), failed, stream);
+      certify(certificate(pass, queries, keys), queries.count(), failed, workspace_.stream());
     }
-    KITH_CUDA(cudaStreamSynchronize(stream));
-    failed_count_ = *failures_.as<unsigned>();
   }
 
   // From the lists, before they are written anew.

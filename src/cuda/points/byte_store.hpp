@@ -1,10 +1,10 @@
 // byte_store.hpp: points of a search as bytes (byte_rows.hpp); a PointStore has their exact rows and their bias.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
 #include "cuda/points/byte_rows.hpp"
+#include "cuda/runtime/made_once.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "kith/error.hpp"
@@ -44,20 +44,18 @@ class CachedBytes {
   ByteType type() const { return type_; }
   // Ready when this returns. The points, which are on the device already, must be the same at every call.
   const ByteStore& get(const PointRows<float>& rows, std::int64_t dims) {
-    std::call_once(made_, [&] {
+    return store_.get([&](std::optional<ByteStore>& store) {
       stream_.emplace();
-      store_.emplace(rows.count, dims, type_, *stream_);
-      store_->prepare(rows);
+      store.emplace(rows.count, dims, type_, *stream_);
+      store->prepare(rows);
       stream_->synchronize();
     });
-    return *store_;
   }
 
  private:
   ByteType type_;
-  std::once_flag made_;
   std::optional<Stream> stream_;  // for most indexes none
-  std::optional<ByteStore> store_;
+  MadeOnce<ByteStore> store_;
 };
 
 }  // namespace kith::KITH_BACKEND::inline points

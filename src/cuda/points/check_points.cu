@@ -76,10 +76,11 @@ V copy_to_host(const V* index, cudaStream_t stream) {
 }  // namespace
 
 template <class F>
-PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream)
-    : points_(points), metric_(metric), stream_(stream) {
+PointCheck<F>::PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream,
+                          DeviceBuffer<PointFaults> faults)
+    : points_(points), metric_(metric), stream_(stream), faults_(std::move(faults)) {
   if (!finite && !core::has_directions(metric)) return;
-  faults_ = DeviceBuffer<PointFaults>(1, stream);
+  if (faults_.size() == 0) faults_ = DeviceBuffer<PointFaults>(1, stream);
   KITH_CUDA(cudaMemsetAsync(faults_.data(), 0xFF, sizeof(PointFaults), stream));
   const PointRows<F> rows = points.exact(0, points.count()).rows;
   const std::int64_t dims = points.dims();
@@ -110,7 +111,7 @@ PointCheck<F>::~PointCheck() {
 
 template <class F>
 void PointCheck<F>::refuse_faults(const char* role) const {
-  if (faults_.size() == 0) return;
+  if (answer_.size() == 0) return;
   answered_.synchronize();
   const PointFaults faults = *answer_.as<PointFaults>();
   if (faults.beyond != PointFaults::kNothing) refuse_value(role, static_cast<std::int64_t>(faults.beyond));

@@ -18,8 +18,9 @@ class PointCheck {
  public:
   // Enqueues the check of prepared points: with `finite` for NaN, Inf and coordinates beyond
   // core::largest_coordinate(); under cosine and correlation always for rows without a direction. Points and their
-  // stream must outlive it.
-  PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream);
+  // stream must outlive it. `faults`: memory that is ready when the stream comes to it, of another stream.
+  PointCheck(const PointStore<F>& points, const Metric& metric, bool finite, cudaStream_t stream,
+             DeviceBuffer<PointFaults> faults = {});
   PointCheck(const PointCheck&) = delete;
   PointCheck& operator=(const PointCheck&) = delete;
   ~PointCheck();

@@ -1,10 +1,10 @@
 // fp16_store.hpp: points of a search rounded to fp16 (fp16_rows.hpp); a PointStore has their exact rows.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
 #include "cuda/points/fp16_rows.hpp"
+#include "cuda/runtime/made_once.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "kith/error.hpp"
@@ -84,29 +84,25 @@ class CachedFp16 {
  public:
   // Ready when this returns. The points, which are on the device already, must be the same at every call.
   const Fp16Base& get(const PointRows<float>& rows, std::int64_t dims, bool squares) {
-    std::call_once(made_, [&] {
-      base_.emplace(rows, dims, squares, stream_);
+    return base_.get([&](std::optional<Fp16Base>& made) {
+      made.emplace(rows, dims, squares, stream_);
       stream_.synchronize();
     });
-    return *base_;
   }
 
   // The same points with remainders, in the frame of get().
   const Fp16Store& with_remainders(const PointRows<float>& rows, std::int64_t dims, bool squares) {
     const Fp16Base& base = get(rows, dims, squares);
-    std::call_once(split_made_, [&] {
-      split_.emplace(base.store, rows, base.frame, stream_);
+    return split_.get([&](std::optional<Fp16Store>& made) {
+      made.emplace(base.store, rows, base.frame, stream_);
       stream_.synchronize();
     });
-    return *split_;
   }
 
  private:
   Stream stream_;
-  std::once_flag made_;
-  std::once_flag split_made_;
-  std::optional<Fp16Base> base_;
-  std::optional<Fp16Store> split_;  // borrows from base_
+  MadeOnce<Fp16Base> base_;
+  MadeOnce<Fp16Store> split_;  // borrows from base_
 };
 
 // Only floats are rounded to fp16; no plan asks for that of doubles.

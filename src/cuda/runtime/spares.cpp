@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+#include "cuda/runtime/search_memory.hpp"
+
 namespace kith::KITH_BACKEND::inline runtime {
 namespace {
 
@@ -93,6 +95,7 @@ class Stock {
       }
       if (--keepers_ == 0) pinned = take_pinned();
     }
+    if (pool) free_handed_on(device);
     for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
     for (void* memory : pinned) cudaFreeHost(memory);
   }
@@ -190,13 +193,27 @@ KeepSpares::~KeepSpares() {
 }
 
 void* allocate_on_device(std::size_t bytes, cudaStream_t stream) {
+  const int device = current_device();
+  if (void* const memory = find_handed_on(bytes, device, stream)) return memory;
+  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(device);
+  const std::size_t size = size_handed_on(bytes);
   void* address = nullptr;
-  if (const std::shared_ptr<DevicePool> pool = Stock::instance().pool(current_device())) {
-    check(cudaMallocFromPoolAsync(&address, bytes, pool->handle(), stream), "cudaMallocFromPoolAsync", bytes);
-  } else {
-    check(cudaMallocAsync(&address, bytes, stream), "cudaMallocAsync", bytes);
+  const auto allocate = [&] {
+    return pool ? cudaMallocFromPoolAsync(&address, size, pool->handle(), stream)
+                : cudaMallocAsync(&address, size, stream);
+  };
+  cudaError_t error = allocate();
+  if (error == cudaErrorMemoryAllocation && bytes_handed_on(device) > 0) {
+    cudaGetLastError();
+    free_handed_on(device);
+    error = allocate();
   }
+  check(error, pool ? "cudaMallocFromPoolAsync" : "cudaMallocAsync", bytes);
   return address;
+}
+
+void free_on_device(void* memory, std::size_t bytes, cudaStream_t stream) noexcept {
+  if (!hand_on(memory, bytes, stream)) cudaFreeAsync(memory, stream);
 }
 
 cudaMemPool_t device_pool() {
@@ -205,9 +222,11 @@ cudaMemPool_t device_pool() {
 }
 
 std::size_t spare_device_bytes() {
-  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(current_device());
+  const int device = current_device();
+  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(device);
   if (!pool) return 0;
-  return pool->attribute(cudaMemPoolAttrReservedMemCurrent) - pool->attribute(cudaMemPoolAttrUsedMemCurrent);
+  return pool->attribute(cudaMemPoolAttrReservedMemCurrent) - pool->attribute(cudaMemPoolAttrUsedMemCurrent) +
+         bytes_handed_on(device);
 }
 
 StreamLoan borrow_stream() {

@@ -27,11 +27,12 @@ class KeepSpares {
   int device_ = 0;
 };
 
-// Memory of the current device, in the stream's order; cudaFreeAsync() frees it.
+// Memory of the current device, in the stream's order; a search may hand it on (search_memory.hpp).
 void* allocate_on_device(std::size_t bytes, cudaStream_t stream);
+void free_on_device(void* memory, std::size_t bytes, cudaStream_t stream) noexcept;
 // The pool that it comes from while there is a KeepSpares; null: the device's default pool.
 cudaMemPool_t device_pool();
-// Bytes of the current device that the pool keeps and nobody uses.
+// Bytes of the current device that are kept and that nobody uses.
 std::size_t spare_device_bytes();
 
 // A stream of the current device that does not wait for the default stream. One that was handed on may still have work

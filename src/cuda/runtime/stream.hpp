@@ -43,10 +43,12 @@ class Event {
   }
 
   void record(cudaStream_t stream) { KITH_CUDA(cudaEventRecord(event_, stream)); }
+  bool record_quietly(cudaStream_t stream) noexcept { return cudaEventRecord(event_, stream) == cudaSuccess; }
   void wait_on(cudaStream_t stream) const { KITH_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
   void synchronize() const { KITH_CUDA(cudaEventSynchronize(event_)); }
   // For destructors: does not throw; the next call reports the error.
   void synchronize_quietly() const noexcept { cudaEventSynchronize(event_); }
+  bool has_happened() const { return cudaEventQuery(event_) == cudaSuccess; }
   // Milliseconds from `before` to this event, once both have happened.
   float since(const Event& before) const {
     float milliseconds = 0;

@@ -1,9 +1,9 @@
 // cached_clusters.hpp: the clusters of a base that is searched many times, made by the first search of method triangle.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
+#include "cuda/runtime/made_once.hpp"
 #include "cuda/triangle/surviving_fraction.hpp"
 #include "cuda/triangle/triangle_search.hpp"
 #include "kith/plan.hpp"
@@ -49,17 +49,15 @@ class CachedClusters {
   // be the same at every call.
   const Clusters<F>& get(const Space<F>& space, const PointRows<F>& points, std::int64_t landmarks, std::size_t budget,
                          std::vector<TriangleStatistics::Step>& steps) {
-    std::call_once(made_, [&] {
+    return clusters_.get([&](std::optional<Clusters<F>>& made) {
       StepTimes times(stream_);
-      clusters_.emplace(space, points, landmarks, stream_, budget, times.mark());
+      made.emplace(space, points, landmarks, stream_, budget, times.mark());
       steps = times.steps();
     });
-    return *clusters_;
   }
 
   Stream stream_;
-  std::once_flag made_;
-  std::optional<Clusters<F>> clusters_;
+  MadeOnce<Clusters<F>> clusters_;
 };
 
 }  // namespace kith::KITH_BACKEND::triangle

@@ -130,11 +130,12 @@ TEST_F(ExpandDuplicates, OneSearchFindsThemWhenAsked) {
   for (std::int64_t i = 30; i < base.rows; ++i) std::copy_n(base.row((i * i) % 30), base.dims, base.row(i));
   const PointSet<float> queries = cloud<float>(Cloud::gaussian, 9, 5, 4);
   const auto index = device::make_index<float>({base.view(), options, {.distinct_limit = 300}, stream});
-  EXPECT_EQ(index->facts().distinct_rows, 0);
+  const Problem problem{base.rows, queries.rows, base.dims, 3, DType::float32};
+  EXPECT_EQ(index->facts(problem).distinct_rows, 0);
   const auto search = index->begin({queries.view(), false, kNoProgress});
   ASSERT_EQ(search->samples().distinct_rows(), 30);
-  EXPECT_EQ(index->facts().distinct_rows, 30);
-  EXPECT_EQ(index->facts().distinct_limit, 0) << "nobody looks twice";
+  EXPECT_EQ(index->facts(problem).distinct_rows, 30);
+  EXPECT_EQ(index->facts(problem).distinct_limit, 0) << "nobody looks twice";
   for (const std::int64_t k : {1, 50, 600}) {
     const Plan plan = plan::plan_device_distinct({600, 9, 5, k, DType::float32}, options, large_device(), {}, 30);
     std::vector<float> distances(static_cast<std::size_t>(9 * k));

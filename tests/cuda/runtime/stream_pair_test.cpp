@@ -50,7 +50,7 @@ class PairSearch {
     device::Workspace workspace(stream_);
     DeviceArray<float> keys(std::vector<float>(kPairQueries * kPairK, -1), stream_);
     DeviceArray<unsigned> ids(std::vector<unsigned>(kPairQueries * kPairK, 99), stream_);
-    device::brute::brute_search(work, queries_, base, keys.data(), ids.data(), workspace, on_tile_done);
+    device::brute::brute_search(work, queries_, base, keys.data(), ids.data(), workspace, on_tile_done, [] {});
     return {keys.values(), ids.values()};
   }
 
