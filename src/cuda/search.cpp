@@ -83,12 +83,16 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   std::optional<PointCheck<F>> check;
   Event there;
   DeviceBuffer<PointFaults> faults;
+  // The way of queries from the host does not count.
+  const bool brings = queries_.points.memory == Memory::host && !is_base;
+  std::optional<SearchTiming> timing = brings ? std::nullopt : begin_timing(plan);
   if (!is_base) {
     faults = DeviceBuffer<PointFaults>(1, stream_);
     brought.emplace(link.bring_points(queries_.points, index_.metric(),
                                       brute::needs_norms(plan.passes.front(), index_.metric()), RowGaps::closed));
     there.record(stream_);
   }
+  if (brings) timing = begin_timing(plan);
   // Beside the search, on a stream of its own: the host waits for the check and for nothing else. It is enqueued while
   // the device works on the first tile.
   const auto begin_check = [&] {
@@ -112,7 +116,6 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
     put_lists(lists.keys.data(), lists.found.data(), answers);
   };
   const std::int64_t tile_rows = plan.base_tile * plan.problem.base_rows / brute::searched_points(plan);
-  std::optional<SearchTiming> timing = begin_timing(plan);
   const auto passes = index_.with_base(plan, stream_, [&](BaseSource<F>& tiles) {
     const auto on_tile_done = [&] {
       begin_check();

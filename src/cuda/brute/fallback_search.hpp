@@ -36,7 +36,9 @@ class FallbackSearch {
       base_.for_each_tile(work_.base_tile, [&](const BaseTile<F>& tile) { search.search_tile(tile, on_tile_done_); });
     };
     const PassReport report = run_on(pass, queries, keys, ids, search_tiles, on_enqueued);
-    if (queries.count() >= plan::kJudgedQueries) {
+    // Those that other passes have failed say little of the rest.
+    most_queries_ = std::max(most_queries_, queries.count());
+    if (queries.count() >= plan::kJudgedQueries && 2 * queries.count() >= most_queries_) {
       note(pass, 2 * failed() <= queries.count());
     } else if (work_.history != nullptr && pass == work_.passes.front() && rounds(pass)) {
       work_.history->note_few(queries.count(), failed());
@@ -152,23 +154,25 @@ class FallbackSearch {
                     const std::function<void()>& on_enqueued) {
     cudaStream_t stream = workspace_.stream();
     const std::int64_t count = queries.count();
-    if (pass.distance != DistanceStage::exact) {
+    const bool may_fail = pass.distance != DistanceStage::exact;
+    if (may_fail) {
       left_out_ = DeviceBuffer<F>(as_size(count), stream);
       failed_ = DeviceBuffer<unsigned>(as_size(count + 1), stream);
-      begin_left_out(left_out_.data(), count, failed_.data() + count, stream);
     }
+    unsigned* const failed_count = may_fail ? failed_.data() + count : nullptr;
     round_queries(pass, queries);
     if (pass.bounded) find_limits(pass, queries, keys);
     PassSearch<F> search(work_, pass,
                          {queries,
                           {keys, ids, work_.k, 0},
                           left_out_.data(),
+                          failed_count,
                           fp16_ ? &*fp16_ : nullptr,
                           bytes_ ? &*bytes_ : nullptr,
                           pass.bounded ? limits_.data() : nullptr},
                          workspace_, streams_);
+    if (may_fail && !search.sets_left_out()) begin_left_out(left_out_.data(), count, failed_count, stream);
     search_tiles(search);
-    const bool may_fail = pass.distance != DistanceStage::exact;
     if (may_fail) find_failures(pass, queries, keys);
     if (on_enqueued) on_enqueued();
     failed_count_ = 0;
@@ -251,6 +255,7 @@ class FallbackSearch {
   std::optional<ByteStore> bytes_;  // the same, as bytes
   DeviceBuffer<unsigned> failed_;   // the queries, and behind the place of the last their number
   std::int64_t failed_count_ = 0;
+  std::int64_t most_queries_ = 0;          // of a pass
   PinnedLoan failures_{sizeof(unsigned)};  // where failed_count_ arrives
   std::optional<StreamPair> streams_;
 };

@@ -43,6 +43,7 @@ struct PassState {
   const PointStore<F>& queries;
   RunningLists<F> lists;
   F* left_out;
+  unsigned* failed_count;
   const Fp16Store* fp16;   // the queries in fp16; null where the stage needs none
   const ByteStore* bytes;  // the queries as bytes; the same
   const F* limits;         // of scores, one a query, where the pass is bounded
@@ -73,6 +74,9 @@ class PassSearch {
   }
 
   std::int64_t keys() const { return keys_; }
+
+  // Whether the first tile sets left_out and failed_count; else they have values before.
+  bool sets_left_out() const { return scans() || uses_tensor_filter(); }
 
  private:
   using Selected = BestRows<F>;
@@ -189,6 +193,8 @@ class PassSearch {
               .width = width,
               .bounded = pass_.bounded,
               .running = lists_from(first),
+              .first = state_.lists.count == 0,
+              .failed_count = state_.failed_count,
               .first_id = static_cast<unsigned>(base.first_id),
               .left_out = state_.left_out + first});
       keys_ += count * std::min(width, work_.candidates);

@@ -73,13 +73,16 @@ __device__ void lower_left_out(const RerankCall& call, std::int64_t query, unsig
   const std::int64_t points = call.keys.base.rows.count;
   const bool fails =
       passed > call.lists.capacity || (call.bounded ? passed > call.width : passed < min(call.width, points));
-  float& left_out = call.left_out[query];
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float left_out = call.first ? kInfinity : call.left_out[query];
   if (fails) {
-    left_out = -std::numeric_limits<float>::infinity();
+    left_out = -kInfinity;
   } else if (!call.bounded && call.width < points) {
     const float score = value_of<float>(last, false);
     if (!(left_out <= score)) left_out = score;
   }
+  call.left_out[query] = left_out;
+  if (call.first && query == 0) *call.failed_count = 0;
 }
 
 // Replaces (score, row) by (exact key, id) in all keys of shared memory, by `warps` warps of which this is one.
@@ -187,30 +190,48 @@ __device__ __forceinline__ void for_each_loaded(const Source& source, unsigned c
   }
 }
 
-// Copies to `to`, in any order, all of source(0 … count − 1) up to a bound that at least `taken` do not exceed, and
-// seldom many more: the taken-th of the threads' smallest keys. Returns their number, or 0 where there is no such
-// bound, or more than `capacity` keys up to it. *copied starts with 0. Must be called by all threads of the block.
+// Where keys go, and how many of them have room.
+struct KeyRoom {
+  PackedKey* keys;
+  unsigned capacity;
+};
+
+// Of source(0 … count − 1), those up to a bound that at least `taken` do not exceed, and seldom many more: the taken-th
+// of the threads' smallest keys. Where all have room in `all`, they are copied there, and those up to the bound to
+// `few`, which has room for a key of each thread; else the latter to `all`. In any order. Returns the number of those
+// up to the bound, or 0 where they have no room, or there is no such bound. *copied starts with 0. Must be called by
+// all threads of the block; ends with a barrier.
 template <class Source>
-__device__ unsigned stage_smallest(const Source& source, unsigned count, unsigned taken, PackedKey* to,
-                                   unsigned capacity, unsigned* copied) {
+__device__ unsigned copy_smallest(const Source& source, unsigned count, unsigned taken, const KeyRoom& all,
+                                  PackedKey* few, unsigned* copied) {
   constexpr unsigned kThreads = RerankShape::kThreads;
   using Scratch = KthScratch<PackedKey, kThreads>;
   KITH_SHARED(Scratch, scratch, 1);
-  KITH_SHARED(PackedKey, smallest, kThreads);
-  if (taken > kThreads) return 0;
+  const bool fits = count <= all.capacity;
   auto mine = last_key<PackedKey>();
-  for_each_loaded(source, count, [&](unsigned /*i*/, PackedKey key) { mine = min(mine, key); });
-  smallest[threadIdx.x] = mine;
+  for_each_loaded(source, count, [&](unsigned i, PackedKey key) {
+    mine = min(mine, key);
+    if (fits) all.keys[i] = key;
+  });
+  few[threadIdx.x] = mine;
   __syncthreads();
+  if (taken == 0 || taken > kThreads) return 0;
   const PackedKey bound =
-      kth_key_bound<kThreads, PackedKey>([&](unsigned i) { return smallest[i]; }, kThreads, taken, scratch[0]);
-  for_each_loaded(source, count, [&](unsigned /*i*/, PackedKey key) {
+      kth_key_bound<kThreads, PackedKey>([&](unsigned i) { return few[i]; }, kThreads, taken, scratch[0]);
+  __syncthreads();  // all have read the keys of threads
+  const KeyRoom to = fits ? KeyRoom{few, kThreads} : all;
+  const auto copy = [&](unsigned /*i*/, PackedKey key) {
     if (key > bound) return;
     const unsigned at = atomicAdd(copied, 1U);
-    if (at < capacity) to[at] = key;
-  });
+    if (at < to.capacity) to.keys[at] = key;
+  };
+  if (fits) {
+    for_each_loaded([&](unsigned i) { return all.keys[i]; }, count, copy);
+  } else {
+    for_each_loaded(source, count, copy);
+  }
   __syncthreads();
-  return *copied <= capacity ? *copied : 0;
+  return *copied <= to.capacity ? *copied : 0;
 }
 
 // Sizes of dynamic shared memory, in keys: the candidates with keys and the list; then as many to merge them and a tile
@@ -227,6 +248,21 @@ struct RerankMemory {
   std::size_t bytes() const { return (std::size_t{joined} + staged) * sizeof(PackedKey); }
 };
 
+// Few enough for a warp to sort, which takes less time than a block does.
+using FewKeys = Bitonic<PackedKey, kWarp, 2>;
+
+// Writes the `taken` smallest of `count` ≤ FewKeys::kSize keys, sorted. `to` may be `from`. Must be called by all
+// lanes.
+__device__ void sort_few(const PackedKey* from, unsigned count, unsigned taken, PackedKey* to) {
+  PackedKey mine[2];
+  KITH_UNROLL
+  for (unsigned i = 0; i < 2; ++i) mine[i] = FewKeys::rank(i) < count ? from[FewKeys::rank(i)] : last_key<PackedKey>();
+  FewKeys::sort(mine, nullptr);
+  KITH_UNROLL
+  for (unsigned i = 0; i < 2; ++i)
+    if (FewKeys::rank(i) < taken) to[FewKeys::rank(i)] = mine[i];
+}
+
 // A block takes a query.
 template <class Terms>
 __global__ void __launch_bounds__(RerankShape::kThreads, RerankShape::kBlocks)
@@ -234,6 +270,7 @@ __global__ void __launch_bounds__(RerankShape::kThreads, RerankShape::kBlocks)
   constexpr unsigned kThreads = RerankShape::kThreads;
   KITH_SHARED(Chosen, chosen, 1);
   KITH_SHARED(unsigned, copied, 1);
+  KITH_SHARED(PackedKey, few, kThreads);
   auto* const keys = dynamic_shared<PackedKey>();
   PackedKey* const spare = keys + memory.joined;
   const std::int64_t query = blockIdx.x;
@@ -243,12 +280,23 @@ __global__ void __launch_bounds__(RerankShape::kThreads, RerankShape::kBlocks)
     chosen[0] = {0, 0};
     copied[0] = 0;
   }
-  if (source.count <= memory.staged) {
-    for_each_loaded(source, source.count, [&](unsigned i, PackedKey key) { spare[i] = key; });
+  __syncthreads();
+  const bool fits = source.count <= memory.staged;
+  if (const unsigned smallest = copy_smallest(source, source.count, taken, {spare, memory.staged}, few, copied);
+      smallest > 0) {
+    const PackedKey* const from = fits ? few : spare;
+    if (smallest <= FewKeys::kSize) {
+      if (warp_id() == 0) {
+        sort_few(from, smallest, taken, keys);
+        __syncwarp();
+        if (lane_id() == 0) chosen->last = order_of(keys[taken - 1]);
+      }
+      __syncthreads();
+    } else {
+      choose_smallest([&](unsigned i) { return from[i]; }, smallest, taken, keys, chosen);
+    }
+  } else if (fits) {
     choose_smallest([&](unsigned i) { return spare[i]; }, source.count, taken, keys, chosen);
-  } else if (const unsigned staged = stage_smallest(source, source.count, taken, spare, memory.staged, copied);
-             staged > 0) {
-    choose_smallest([&](unsigned i) { return spare[i]; }, staged, taken, keys, chosen);
   } else {
     choose_smallest(source, source.count, taken, keys, chosen);
   }
@@ -257,8 +305,13 @@ __global__ void __launch_bounds__(RerankShape::kThreads, RerankShape::kBlocks)
   compute_keys<Terms>(call, query, keys, taken, warp_id(), RerankShape::kWarps);
   __syncthreads();
   const unsigned count = taken + static_cast<unsigned>(running.count);
-  const PackedKey* const sorted =
-      block_merge_sort<PackedKey, kThreads, RerankShape::kSortItems>(keys, spare, count, spare + memory.joined);
+  const PackedKey* sorted = keys;
+  if (count <= FewKeys::kSize) {
+    if (warp_id() == 0) sort_few(keys, count, count, keys);
+    __syncthreads();
+  } else {
+    sorted = block_merge_sort<PackedKey, kThreads, RerankShape::kSortItems>(keys, spare, count, spare + memory.joined);
+  }
   for (unsigned i = threadIdx.x; i < running.k; i += kThreads)
     put_entry(running, query, i, i < count ? sorted[i] : last_key<PackedKey>());
   if (threadIdx.x == 0) lower_left_out(call, query, source.passed, chosen->last);

@@ -29,6 +29,9 @@ struct RerankCall {
   bool bounded = false;
   // Lists of the tiles before. All k entries are written: those that do not exist get key +infinity and id kNoNeighbor.
   RunningLists<float> running;
+  // There are no tiles before: left_out has no values yet, and *failed_count is set to 0.
+  bool first = false;
+  unsigned* failed_count = nullptr;
   unsigned first_id = 0;  // of the base tile, in the whole base
   // One a query: the least score that a point without a key may have (candidates.hpp). It is lowered to the last score
   // that got a key, unless all points of the tile got one, and to −infinity where no certificate can hold: where more

@@ -41,6 +41,7 @@ struct Options {
   Metric metric = MetricKind::sqeuclidean;
   std::int64_t dims = 3;
   bool finite = true;  // else every third point has a coordinate that is no number
+  bool first = false;  // no tiles before: what left_out and the number of failures are counts for nothing
 };
 
 // (value, id) in the order of the library: −0 = +0, NaN last.
@@ -88,6 +89,8 @@ class Problem {
     DeviceArray<float> keys(running_keys_, stream);
     DeviceArray<unsigned> neighbors(running_ids_, stream);
     DeviceArray<float> left_out(left_out_, stream);
+    constexpr unsigned kFailed = 5;
+    DeviceArray<unsigned> failed_count(std::vector<unsigned>(1, kFailed), stream);
     device::brute::rerank({.keys = {queries.exact(), base.exact(), options_.dims, options_.metric, stream},
                            .lists = {.limits = nullptr,
                                      .capacity = sizes_.capacity,
@@ -98,8 +101,11 @@ class Problem {
                            .width = sizes_.width,
                            .bounded = options_.bounded,
                            .running = {keys.data(), neighbors.data(), sizes_.k, sizes_.running},
+                           .first = options_.first,
+                           .failed_count = failed_count.data(),
                            .first_id = kFirstId,
                            .left_out = left_out.data()});
+    ASSERT_EQ(failed_count.values().front(), options_.first ? 0 : kFailed);
     compare(keys.values(), neighbors.values(), left_out.values());
   }
 
@@ -169,8 +175,8 @@ class Problem {
   }
 
   void add_left_out(float last) {
-    const float before = random_.below(2) == 0 ? kInfinity : -0.25F;
-    left_out_.push_back(before);
+    const float before = options_.first || random_.below(2) == 0 ? kInfinity : -0.25F;
+    left_out_.push_back(options_.first ? kNan : before);
     const bool overflows = sizes_.passed > sizes_.capacity;
     const bool fails = overflows || (options_.bounded ? sizes_.passed > sizes_.width
                                                       : sizes_.passed < std::min(sizes_.width, sizes_.points));
@@ -300,6 +306,14 @@ TEST_F(Rerank, KeysThatAreNoNumbers) {
     check({20, 16, 40, 12, 60, 15}, {.bounded = bounded, .dims = 5, .finite = false}, 1);
     check({200, 100, 150, 90, 200, 150}, {.bounded = bounded, .dims = 5, .finite = false}, 2);
   }
+}
+
+TEST_F(Rerank, TheFirstTileNeedsNoValuesBefore) {
+  for (const bool bounded : {false, true})
+    for (const unsigned passed : {0U, 30U, 41U}) {
+      check({10, 16, 40, passed, 60, 0, 11}, {.bounded = bounded, .first = true}, 1);
+      check({100, 125, 40, passed, 60, 0}, {.bounded = bounded, .first = true}, 2);
+    }
 }
 
 TEST_F(Rerank, SaysWhatFits) {
