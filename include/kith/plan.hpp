@@ -20,6 +20,8 @@ struct Problem {
   std::int64_t k = 0;
   DType dtype = DType::float32;
   bool self = false;  // the queries are the base
+
+  bool operator==(const Problem&) const = default;
 };
 
 struct Plan {

@@ -47,8 +47,7 @@ SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const G
       throw Error(ErrorCode::invalid_argument, "indptr must point to points + 1 elements, and allocate be a function");
     const auto search = state().begin(asked, out.memory);
     const Problem problem = state().problem(rows(), k + 1, true);
-    report.plan = plan::choose(problem, options(), backend::for_this_thread(state().machine),
-                               state().facts(problem, asked, out.memory), search->samples());
+    report.plan = api::plan_of(state(), problem, asked, out.memory, search->samples());
     const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
     search->graph(report.plan, symmetrize, {out.indptr, allocate, out.memory}, report);
   });

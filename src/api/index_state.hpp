@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "api/guard.hpp"
+#include "api/plan_memo.hpp"
 #include "api/validate.hpp"
 #include "backend/contract.hpp"
 #include "backend/registry.hpp"
@@ -45,13 +46,6 @@ struct Index<T>::State {
   Problem problem(std::int64_t queries, std::int64_t k, bool self = false) const {
     return {base.rows, queries, base.cols, k, dtype_of<T>(), self};
   }
-  // What the index has for a search whose answers lie in this memory.
-  plan::IndexFacts facts(const Problem& problem, const api::Asked<T>& asked, Memory answers) const {
-    plan::IndexFacts facts = index->facts(problem);
-    facts.brings_queries = asked.queries.memory == Memory::host;
-    facts.brings_answers = answers == Memory::host;
-    return facts;
-  }
   // `others`: device where something of the call beside base and queries lies there.
   std::unique_ptr<backend::BackendSearch<T>> begin(const api::Asked<T>& asked, Memory others,
                                                    const ProgressCallback& progress) const;
@@ -64,12 +58,33 @@ struct Index<T>::State {
   Options options;
   plan::Machine machine;  // as it was before the index took its part
   std::unique_ptr<backend::BackendIndex<T>> index;
+  mutable api::PlanMemo plans;
 };
 
 namespace api {
 
 inline Memory either(Memory a, Memory b) {
   return a == Memory::device ? a : b;
+}
+
+// What an index has for a search whose answers lie in this memory. No function of State: the library would export it.
+template <class State, Element T>
+plan::IndexFacts facts_of(const State& state, const Problem& problem, const Asked<T>& asked, Memory answers) {
+  plan::IndexFacts facts = state.index->facts(problem);
+  facts.brings_queries = asked.queries.memory == Memory::host;
+  facts.brings_answers = answers == Memory::host;
+  return facts;
+}
+
+// What a search will do.
+template <class State, Element T>
+Plan plan_of(const State& state, const Problem& problem, const Asked<T>& asked, Memory answers,
+             const plan::DataSamples& samples) {
+  const plan::IndexFacts facts = facts_of(state, problem, asked, answers);
+  // How many threads a CPU has may differ from call to call.
+  if (!std::holds_alternative<core::DeviceFacts>(state.machine))
+    return plan::choose(problem, state.options, backend::for_this_thread(state.machine), facts, samples);
+  return state.plans.choose(problem, state.options, state.machine, facts, samples);
 }
 
 // Calls work(report), which sets the plan and follows it, and adds the time.

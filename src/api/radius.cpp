@@ -58,7 +58,7 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
     const auto search = state.begin(asked, out.memory);
     const Problem problem = state.problem(asked.queries.rows, 0);
     report.plan = plan::choose_radius(problem, state.options, backend::for_this_thread(state.machine),
-                                      state.facts(problem, asked, out.memory), search->samples());
+                                      api::facts_of(state, problem, asked, out.memory), search->samples());
     search->search_radius(report.plan, query, lists, report);
   });
 }

@@ -132,8 +132,9 @@ SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, Matrix
     const auto search = state().begin({queries, stream}, others);
     const ReduceBatch batch = reduce_batch<D>(options(), queries.rows, k);
     const Problem problem = state().problem(batch.queries, k);
-    report.plan = plan::choose(problem, batch.options, backend::for_this_thread(state().machine),
-                               state().facts(problem, {queries, stream}, out.memory), search->samples());
+    report.plan =
+        plan::choose(problem, batch.options, backend::for_this_thread(state().machine),
+                     api::facts_of(state(), problem, api::Asked<T>{queries, stream}, out.memory), search->samples());
     search->reduce(report.plan, reduction, values, out, report);
     report.plan.problem.queries = queries.rows;
   });

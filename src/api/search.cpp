@@ -35,8 +35,7 @@ SearchReport search_neighbors_into(const State& state, const api::Asked<T>& aske
     api::check_outputs(out.ids, out.distances);
     const auto search = state.begin(asked, out.memory);
     const Problem problem = state.problem(asked.queries.rows, k + (asked.exclude_self ? 1 : 0), asked.exclude_self);
-    report.plan = plan::choose(problem, state.options, backend::for_this_thread(state.machine),
-                               state.facts(problem, asked, out.memory), search->samples());
+    report.plan = api::plan_of(state, problem, asked, out.memory, search->samples());
     search->search(report.plan, out, report);
   });
   if (made.plan.approximate && made.plan.statistics)

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/key.hpp"
+#include "core/sizes.hpp"
 #include "core/triangle_bounds.hpp"
 #include "kith/error.hpp"
 #include "plan/cpu_costs.hpp"
@@ -136,10 +137,12 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
   const bool few =
       problem.queries < facts.policy.triangle_min_queries || problem.base_rows < facts.policy.triangle_min_points;
   // A second pass is as long as the first. Triangle may take ten times as long as its sample says where many dimensions
-  // are in clusters whose points lie in no order: 153 ms for 2,000 of them, where two passes take 12.
+  // are in clusters whose points lie in no order: 153 ms for 2,000 of them, where two passes take 12. In the cache any
+  // order will do.
   constexpr std::int64_t kSampledDims = 32;
+  const bool cached = problem.base_rows * problem.dims * core::element_bytes(problem) <= facts.policy.hardware.l2_bytes;
   if (few || !may_choose_triangle(options, samples)) return brute;
-  if (index.many_need_second_pass && !index.fp16_fails && problem.dims > kSampledDims) return brute;
+  if (index.many_need_second_pass && !index.fp16_fails && problem.dims > kSampledDims && !cached) return brute;
   try {
     Plan triangle = plan_device_triangle(problem, options, facts);
     // Who searches so for the third time will do so again: clusters pay, and so does a sample that costs a search.
@@ -160,7 +163,7 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
     const double likely = std::sqrt(brute.seconds * without_fp16(brute, index));
     const double cost = sample_seconds(facts.profile, problem, options.metric, triangle.triangle.base_landmarks);
     const bool sampled = index.sampled_k == problem.k;
-    const bool serves_all = !index.serves_once && problem.dims <= kLowDims;
+    const bool serves_all = !index.serves_once && (repeated || problem.dims <= kLowDims);
     const double limit = !serves_all ? kDeviceSampleCostLimit : repeated ? 1 : kKeptSampleCostLimit;
     if (seconds(0) > worst || (!sampled && cost > limit * likely)) return brute;
     const double surviving = samples.surviving_fractions(triangle).points;

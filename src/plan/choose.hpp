@@ -23,6 +23,8 @@ struct TimedStage {
   Method method;
   DistanceStage distance;
   double seconds;
+
+  bool operator==(const TimedStage&) const = default;
 };
 
 // What the index of the base has at hand.
@@ -48,6 +50,8 @@ struct IndexFacts {
   // Device: queries, and answers, lie on the host, and the search has memory for them on the device.
   bool brings_queries = true;
   bool brings_answers = true;
+
+  bool operator==(const IndexFacts&) const = default;
 };
 
 // Null where no search by these was timed.

@@ -52,25 +52,29 @@ bool has_room_for_fp16(const Problem& problem, const Options& options, const cor
 bool is_ranked(DistanceStage stage, const Problem& problem, const Options& options, const IndexFacts& index,
                const core::DeviceFacts& facts, FusedWish wish) {
   if (!why_not(stage, problem, options.metric, facts.policy.hardware).empty()) return false;
+  if (stage == DistanceStage::int8) return wish != FusedWish::no;  // its products are never stored
   if (stage == options.distance) return true;
-  const bool fails = index.fp16_fails && problem.queries >= kJudgedQueries;
-  if (stage == DistanceStage::int8) return wish != FusedWish::no;
+  // What searches have shown of fp16 counts until they are timed: times say more.
+  const bool untimed = index.timed.empty();
+  const bool fails = untimed && index.fp16_fails && problem.queries >= kJudgedQueries;
   if (stage == DistanceStage::split_fp16)
-    return wish != FusedWish::no && !index.split_fp16_fails && has_room_for_fp16(problem, options, facts);
+    return wish != FusedWish::no && !(untimed && index.split_fp16_fails) && has_room_for_fp16(problem, options, facts);
   if (stage == DistanceStage::fp16) return has_room_for_fp16(problem, options, facts) && !fails;
   return true;
 }
+
+// A pass that is bounded by another has more candidates, and the host waits in between.
+constexpr double kSecondPass = 2.2;
 
 // How much longer than predicted a plan that begins with this stage is likely to take, before it was tried.
 double doubt(DistanceStage stage, const Problem& problem, const IndexFacts& index, const core::DevicePolicy& policy,
              std::int64_t candidates, FusedWish wish) {
   constexpr double kUnlikely = 1.35;
-  constexpr double kVeryUnlikely = 1.8;
   const bool few_dims = problem.dims < policy.fp16_min_dims;
   // For those who fail fp16, and for points of few dimensions, which that seldom tells apart.
   if (stage == DistanceStage::split_fp16) return index.fp16_fails || few_dims ? 1 : kUnlikely;
   if (stage != DistanceStage::fp16) return 1;
-  if (few_dims) return kVeryUnlikely;
+  if (few_dims) return kSecondPass;
   // With few queries other stages read the points only once too, unless it is a scan. Products of bytes have no error.
   const bool scanned = wish != FusedWish::no && scans(stage, problem, candidates);
   const bool bytes = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
@@ -84,12 +88,11 @@ std::int64_t spare_candidates(const Problem& problem) {
   return std::max<std::int64_t>(problem.dims < kManyDims ? 6 : 16, problem.k / 4);
 }
 
-// A pass that is bounded by another has more candidates, and the host waits in between.
-constexpr double kSecondPass = 2.2;
-
 // Once some stages were timed, what was not is tried where it is predicted to take less than them over this:
 // predictions are that uncertain, and what they cost when they are wrong is two searches.
 constexpr double kUntried = 0.85;
+// What a search does before and after what is timed, of the time that starting it takes.
+constexpr double kNotTimed = 0.1;
 
 struct RankedStage {
   DistanceStage stage;
@@ -99,9 +102,9 @@ struct RankedStage {
 };
 
 // Ways to follow a stage from which a plan chooses.
-std::vector<FusedWish> wishes_of(DistanceStage stage, const Problem& problem, std::int64_t candidates, FusedWish wish) {
+std::vector<FusedWish> wishes_of(DistanceStage stage, FusedWish wish) {
   const bool both = wish == FusedWish::either && stage != DistanceStage::split_fp16 && stage != DistanceStage::int8 &&
-                    can_fuse(stage) && !scans(stage, problem, candidates);
+                    can_fuse(stage);
   return both ? std::vector<FusedWish>{FusedWish::no, FusedWish::yes} : std::vector<FusedWish>{wish};
 }
 
@@ -116,9 +119,8 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
   const FusedWish wish = fused_wish(problem, options, facts.policy);
   const bool twice = problem.queries < kJudgedQueries ? index.few_need_second_pass : index.many_need_second_pass;
   const auto cost_of = [&](DistanceStage stage, FusedWish how) {
-    const bool again = twice && stage == DistanceStage::fp16 && how != FusedWish::no;
-    DeviceStageCost cost = stage_cost(facts, stage, problem, form, candidates, again ? FusedWish::yes : how);
-    if (again) cost.seconds = kSecondPass * (cost.seconds + facts.profile.start);
+    DeviceStageCost cost = stage_cost(facts, stage, problem, form, candidates, how);
+    if (twice && stage == DistanceStage::fp16) cost.seconds = kSecondPass * (cost.seconds + facts.profile.start);
     return cost;
   };
   std::vector<RankedStage> stages;
@@ -126,8 +128,7 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
        {DistanceStage::exact, DistanceStage::direct, DistanceStage::tiled, DistanceStage::register_tiled,
         DistanceStage::gemm, DistanceStage::fp16, DistanceStage::split_fp16, DistanceStage::int8})
     if (is_ranked(stage, problem, options, index, facts, wish) && (wish != FusedWish::yes || can_fuse(stage)))
-      for (const FusedWish how : wishes_of(stage, problem, candidates, wish))
-        stages.push_back({stage, cost_of(stage, how)});
+      for (const FusedWish how : wishes_of(stage, wish)) stages.push_back({stage, cost_of(stage, how)});
   if (index.serves_once || !index.resident)
     for (RankedStage& one : stages)
       if (rounds(one.stage)) one.cost.seconds += fp16_seconds(facts.profile, problem);
@@ -136,8 +137,9 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
     one.timed = timed != nullptr;
     if (one.timed) one.cost.seconds = timed->seconds;
     one.rank = one.cost.seconds;
-    if (!one.timed)
-      one.rank *= index.timed.empty() ? doubt(one.stage, problem, index, facts.policy, candidates, wish) : kUntried;
+    if (one.timed) continue;
+    one.rank = index.timed.empty() ? one.rank * doubt(one.stage, problem, index, facts.policy, candidates, wish)
+                                   : (one.rank - kNotTimed * facts.profile.start) * kUntried;
   }
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
   return stages;

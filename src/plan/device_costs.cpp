@@ -17,6 +17,7 @@ constexpr double kDirectQueries = 4;    // that share a pass over the base
 constexpr double kTiledSide = 32;       // queries of a tile, and coordinates of a slice
 constexpr double kTileSide = 128;       // queries, and points, of tiles in registers
 constexpr double kGemmQueries = 64;     // and
+constexpr double kGemmReading = 1.2;    // how much longer reading takes than a plain read, in fp16
 constexpr double kGemmDims = 32;        // coordinates that a matrix product takes at least
 constexpr double kFinalistDims = 128;   // with more, a finalist takes as much longer
 constexpr double kStoring = 0.45;       // of a score's cost, which a kernel hides behind its arithmetic
@@ -157,7 +158,8 @@ class Model {
   double scoring(DistanceStage stage, double scores) const {
     const double gemm_steps = tiled_pairs(kGemmQueries) * std::max(d_, kGemmDims);
     if (stage == DistanceStage::gemm) return std::max(reading(), gemm_steps * costs_.multiply) + scores;
-    if (stage == DistanceStage::fp16) return std::max(reading() / 2, gemm_steps * costs_.multiply_fp16) + scores;
+    if (stage == DistanceStage::fp16)
+      return std::max(kGemmReading * reading() / 2, gemm_steps * costs_.multiply_fp16) + scores;
     if (stage == DistanceStage::register_tiled) {
       const double sums = register_tiles() * d_ * steps(form_, expanded_) * costs_.register_tiled;
       return std::max(sums, kStoring * scores) + (1 - kStoring) * scores;
