@@ -1,11 +1,11 @@
 // search_times.hpp: how long searches of an index took on the device, by what their plans did.
 // Idea    plans are chosen by predictions, and data, sizes and devices differ from those that these were fitted to.
-// What
-//         was measured replaces what was predicted for searches of about as many queries and neighbors, so that a plan
+//         What was measured replaces what was predicted for searches of about as many queries and neighbors: a plan
 //         that took longer than another one promises gives way to that.
-// Times are those of the search proper: without what is brought from the host and taken back. Of several the least
-// counts, and only from the second on: the first may have made what the index keeps. Searches that ran beside others of
-// the index do not count. Thread-safe.
+// Limits  times are those of the search proper: without what is brought from the host and taken back. Of several the
+//         least counts, and only from the second on: the first may have made what the index keeps. Searches during
+//         which another one of the index began do not count.
+// Thread-safe.
 #pragma once
 
 #include <deque>

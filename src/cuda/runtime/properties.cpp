@@ -2,8 +2,9 @@
 #include "cuda/runtime/properties.hpp"
 
 #include <array>
-#include <mutex>
+#include <optional>
 
+#include "cuda/runtime/made_once.hpp"
 #include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND::inline runtime {
@@ -50,18 +51,16 @@ std::vector<DeviceProperties> devices() {
 
 const core::DevicePolicy& device_policy() {
   constexpr std::size_t kMaxDevices = 256;
-  static std::array<std::once_flag, kMaxDevices> asked;
-  static std::array<core::DevicePolicy, kMaxDevices> policies;
+  static std::array<MadeOnce<core::DevicePolicy>, kMaxDevices> policies;
   int device = 0;
   KITH_CUDA(cudaGetDevice(&device));
   const auto slot = static_cast<std::size_t>(device);
   if (slot >= kMaxDevices) throw Error(ErrorCode::internal, "more devices than policies");
-  std::call_once(asked[slot], [&] {
+  return policies[slot].get([&](std::optional<core::DevicePolicy>& policy) {
     cudaDeviceProp found{};
     KITH_CUDA(cudaGetDeviceProperties(&found, device));
-    policies[slot] = core::policy_for(hardware_of(found));
+    policy = core::policy_for(hardware_of(found));
   });
-  return policies[slot];
 }
 
 unsigned multiprocessor_count() {
