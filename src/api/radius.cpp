@@ -30,13 +30,16 @@ core::RadiusQuery<D> checked_radii(std::span<const D> radii, std::int64_t querie
   return query;
 }
 
-// As many as memory holds. Asking for that takes as long as a small search on a device, whose memory says itself when
-// it is full.
+// As many as memory holds. Asking for that takes hundreds of microseconds, many times a small search: not where the
+// memory is a device's, which says itself when it is full, nor where all points together would take little.
 template <class D>
-std::int64_t max_hits(const RadiusLists<D>& out) {
-  if (!out.allocate || out.memory == Memory::device) return std::numeric_limits<std::int64_t>::max();
+std::int64_t max_hits(const RadiusLists<D>& out, const Problem& problem) {
+  constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLittle = std::int64_t{16} << 20;
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
+  if (!out.allocate || out.memory == Memory::device) return kUnlimited;
+  if (problem.queries <= kLittle / kHitBytes / problem.base_rows) return kUnlimited;
   return backend::free_memory().bytes / kHitBytes;
 }
 
@@ -52,11 +55,11 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
     core::RadiusQuery<D> query = checked_radii(radii, asked.queries.rows, state.options.metric);
     query.count_only = !out.allocate;
     query.exclude_self = asked.exclude_self;
-    query.max_hits = max_hits(out);
+    const Problem problem = state.problem(asked.queries.rows, 0);
+    query.max_hits = max_hits(out, problem);
     RadiusLists<D> lists{out.offsets, {}, out.memory};
     if (out.allocate) lists.allocate = api::checked_allocate<D>(out.allocate, out.memory);
     const auto search = state.begin(asked, out.memory);
-    const Problem problem = state.problem(asked.queries.rows, 0);
     report.plan = plan::choose_radius(problem, state.options, backend::for_this_thread(state.machine),
                                       api::facts_of(state, problem, asked, out.memory), search->samples());
     search->search_radius(report.plan, query, lists, report);

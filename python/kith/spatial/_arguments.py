@@ -80,7 +80,9 @@ def as_ranks(k: Any) -> Tuple[int, Optional[np.ndarray]]:
 def as_threads(workers: Optional[int]) -> Optional[int]:
     """The threads of an index; None for as many as the work is worth."""
     count = 1 if workers is None else index(workers)
-    cores = os.cpu_count()
+    if count == 1:
+        return 1
+    cores = os.cpu_count()  # which takes as long as a small search
     if count == -1:
         if cores is None:
             raise NotImplementedError("Cannot determine the number of CPUs, so workers cannot be -1")
