@@ -129,6 +129,20 @@ def test_no_tree_is_built_unless_it_is_looked_at(rng):
     assert fitted._kith_tree is None and fitted._tree is fitted._tree is not None
 
 
+@pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree", "auto"])
+def test_algorithms_are_hints(rng, algorithm):
+    """Kith searches all the same, with the answers of brute force, ties included."""
+    X, Q = rng.integers(0, 3, (80, 3)).astype(float), rng.integers(0, 3, (20, 3)).astype(float)
+    hinted, brute = (ours.NearestNeighbors(n_neighbors=9, algorithm=name).fit(X) for name in (algorithm, "brute"))
+    for mine, want in (
+        (hinted.kneighbors(Q), brute.kneighbors(Q)),
+        (hinted.kneighbors(), brute.kneighbors()),
+        (hinted.radius_neighbors(Q, 1.0), brute.radius_neighbors(Q, 1.0)),
+    ):
+        assert all(np.array_equal(a, b) for parts in zip(mine, want) for a, b in zip(*parts))
+    assert hinted._kith_indices and hinted._kith_tree is None
+
+
 @pytest.mark.parametrize(
     "keywords", [dict(metric="p"), dict(metric="p", metric_params={"p": 3}), dict(metric="infinity")]
 )

@@ -5,7 +5,7 @@ Never run, only checked: by run_type_checkers.py.
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from typing_extensions import assert_type
 
 import kith
 from kith.sklearn import NearestNeighbors
+from kith.spatial import KDTree
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
@@ -57,6 +58,14 @@ neighbors = NearestNeighbors(n_neighbors=2).fit(points)
 assert_type(neighbors.kneighbors(points)[1], Integers)
 assert_type(neighbors.kneighbors(return_distance=False), Integers)
 
+tree = KDTree(points, leafsize=8, boxsize=[1.0, 2.0])
+assert_type(tree.query(points, k=[1, 2], workers=-1)[1], npt.NDArray[np.intp])
+assert_type(tree.data, npt.NDArray[np.float64])
+assert_type(tree.query_ball_tree(tree, 0.5), List[List[int]])
+assert_type(tree.query_pairs(0.5), Set[Tuple[int, int]])
+assert_type(tree.query_pairs(0.5, output_type="ndarray"), npt.NDArray[np.intp])
+assert_type(tree.sparse_distance_matrix(tree, 0.5, output_type="dict"), Dict[Tuple[int, int], float])
+
 
 def nearest(which: kith.Index, found: kith.Neighbors) -> Floats:
     """Without brackets they are NumPy's."""
@@ -71,3 +80,6 @@ kith.search("points.npy", points, 2)  # wrong
 kith.Index(points, method="hnsw")  # wrong
 kith.graph(points, 2, symmetrize=True)  # wrong
 kith.topk(points, 1, output="all")  # wrong
+KDTree(points, leafsize="8")  # wrong
+tree.query_pairs(0.5, output_type="list")  # wrong
+tree.count_neighbors(points, 0.5)  # wrong

@@ -31,6 +31,12 @@ def as_queries(x: Any, dims: int) -> Tuple[np.ndarray, Tuple[int, ...]]:
     return points.reshape(math.prod(shape), dims), shape
 
 
+def as_number(value: Any, name: str) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    return float(value)
+
+
 def as_box(boxsize: Any, dims: int) -> np.ndarray:
     box = np.array(np.broadcast_to(as_real(boxsize), (dims,)))
     if not np.isfinite(box).all():
@@ -39,7 +45,7 @@ def as_box(boxsize: Any, dims: int) -> np.ndarray:
 
 
 def as_norm(p: float) -> float:
-    p = float(p)
+    p = as_number(p, "p")
     if not p >= 1:
         raise ValueError(f"p = {p}; only p-norms with 1 <= p <= infinity are permitted")
     return p
@@ -51,7 +57,7 @@ def as_radii(r: Any, eps: float, shape: Tuple[int, ...]) -> np.ndarray:
     By SciPy's rule, with eps points up to r · (1 + eps) may be counted in: those are that rounding alone keeps out.
     """
     radii = np.broadcast_to(np.asarray(r, np.float64), shape).reshape(-1)
-    eps = float(eps)
+    eps = as_number(eps, "eps")
     return radii * (1 + min(eps, _ROUNDING)) if eps > 0 else radii
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .._index import Index
 from .._neighbors import RadiusNeighbors
 from .._types import SparseMatrix, overload
-from ._arguments import as_box, as_norm, as_queries, as_radii, as_ranks, as_real, as_threads
+from ._arguments import as_box, as_norm, as_number, as_queries, as_radii, as_ranks, as_real, as_threads
 from ._nodes import HasNodes, NodeClass
 from ._pairs import as_entries, as_lists, as_matrix, by_index, count_pairs, unique_pairs, weigh_pairs
 from ._periodic import wrapped
@@ -146,13 +146,14 @@ class cKDTree(HasNodes):
         """
         last, columns = as_ranks(k)
         points, shape = as_queries(x, self.m)
-        float(eps)  # an exact answer is good enough for any
+        as_number(eps, "eps")  # an exact answer is good enough for any
+        bound = as_number(distance_upper_bound, "distance_upper_bound")
         index, have = self._searcher(as_norm(p), as_threads(workers)), min(last, self.n)
         distances, indices = index.search(points, have)
         if columns is not None or have < last:
             distances, indices = self._at_ranks(distances, indices, np.arange(last) if columns is None else columns)
-        if distance_upper_bound != np.inf:
-            missing = ~(distances < distance_upper_bound)
+        if bound != np.inf:
+            missing = ~(distances < bound)
             distances[missing], indices[missing] = np.inf, self.n
         if columns is None and last == 1:
             if shape == ():
@@ -227,7 +228,7 @@ class cKDTree(HasNodes):
         if output_type not in ("set", "ndarray"):
             raise ValueError(f"Invalid output type {output_type!r}; it must be 'set' or 'ndarray'")
         pairs = unique_pairs(self._neighbors_in(self, r, p, eps))
-        return pairs if output_type == "ndarray" else set(map(tuple, pairs.tolist()))
+        return pairs if output_type == "ndarray" else set(zip(*pairs.T.tolist()))
 
     def count_neighbors(
         self, other: cKDTree, r: npt.ArrayLike, p: float = 2.0, weights: Any = None, cumulative: bool = True
@@ -308,7 +309,7 @@ class cKDTree(HasNodes):
     def _neighbors_in(self, other: cKDTree, r: float, p: float, eps: float = 0.0) -> RadiusNeighbors:
         """The points of the other tree within r of each of this one's."""
         self._check_other(other)
-        radii = as_radii(float(r), eps, (self.n,))
+        radii = as_radii(as_number(r, "r"), eps, (self.n,))
         return within(self._searcher_of(other, as_norm(p)), self._data, radii)
 
     def _check_other(self, other: cKDTree) -> None:
@@ -366,7 +367,9 @@ class KDTree(cKDTree):
     """
 
     _scipy_class = "KDTree"
-    node, leafnode, innernode = NodeClass(), NodeClass(), NodeClass()
+    node: NodeClass = NodeClass()
+    leafnode: NodeClass = NodeClass()
+    innernode: NodeClass = NodeClass()
 
     def __init__(
         self,
