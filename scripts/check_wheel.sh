@@ -34,6 +34,8 @@ esac
 tests=$PWD/python/tests
 alone python -m pytest -q -p no:cacheprovider --rootdir="$tests" "$tests/test_files.py" "$tests/test_search.py" \
   "$tests/test_index.py" "$tests/test_radius.py"
+# Where there is no SciPy, too.
+alone python -m pytest -q -p no:cacheprovider --doctest-modules --pyargs kith.spatial
 alone kith --version
 alone kith demo >"$venv/demo.log" || { cat "$venv/demo.log"; exit 1; }
 echo "$(alone python -c 'import sys; print(sys.version.split()[0])'): $name is whole"
