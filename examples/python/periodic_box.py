@@ -6,7 +6,7 @@ pairs of clustered points, and how many times as many as of uniform ones:
   0.00 to 0.02:  11754, 41.1
   0.02 to 0.05:  81364, 18.9
   0.05 to 0.10:  84964, 2.6
-  0.10 to 0.20: 278164, 1.0
+  0.10 to 0.20: 278164, 1.1
 """
 
 import numpy as np

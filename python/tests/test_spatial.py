@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kith.spatial as ours
-from kith.spatial import KDTree, _pairs, _periodic
+from kith.spatial import KDTree, _blocks, _periodic
 
 NORMS = [1, 2, 3, 1.5, np.inf]
 BOXES = [None, 1.0, (1.0, 0.0, 2.5), 0.0]
@@ -89,7 +90,7 @@ def test_counts_equal_scipys(rng, radii, cumulative, box, monkeypatch):
         assert mine.count_neighbors(mine2, radii, cumulative=cumulative)[0] == 0
         return
     for limit in (2**24, 100):  # pairs in one block, and in many
-        monkeypatch.setattr(_pairs, "_PAIRS_AT_ONCE", limit)
+        monkeypatch.setattr(_blocks, "PAIRS_AT_ONCE", limit)
         for given_weights in (None, weights, (None, weights[1]), (weights[0], None), (None, None)):
             keywords = dict(cumulative=cumulative, weights=given_weights)
             a, b = mine.count_neighbors(mine2, radii, **keywords), other.count_neighbors(other2, radii, **keywords)
@@ -148,13 +149,13 @@ def test_torus_by_definition(rows, dims, k, p, open_axis, seed):
         assert found.tolist() == [np.flatnonzero(row <= r).tolist() for row in truth]
 
 
-@pytest.mark.parametrize("limits", [(1, 2**23), (10**9, 2**23), (16, 1)], ids=str)
+@pytest.mark.parametrize("limits", [(1, 2**24), (10**9, 2**24), (16, 1)], ids=str)
 def test_torus_each_way(rng, limits, monkeypatch):
     """By images, by all points, and in blocks of one query."""
     points, queries = rng.random((200, 3)), rng.random((30, 3))
     want = theirs.KDTree(points, boxsize=1.0)
     monkeypatch.setattr(_periodic, "_MOST_IMAGES", limits[0])
-    monkeypatch.setattr(_periodic, "_PAIRS_AT_ONCE", limits[1])
+    monkeypatch.setattr(_blocks, "PAIRS_AT_ONCE", limits[1])
     tree = KDTree(points, boxsize=1.0)
     for k in (1, 10, 200):
         assert_same_neighbors(tree.query(queries, k), want.query(queries, k))
@@ -242,6 +243,14 @@ def test_workers(rng):
     for workers, error in ((0, ValueError), (-2, ValueError), (1.5, TypeError), ("2", TypeError)):
         with pytest.raises(error):
             tree.query(tree.data, workers=workers)
+
+
+def test_one_tree_in_several_threads(rng):
+    tree = KDTree(rng.random((500, 3)), boxsize=1.0)
+    want = KDTree(tree.data, boxsize=1.0).query(tree.data, 3)
+    with ThreadPoolExecutor(4) as threads:
+        for found in threads.map(lambda _: tree.query(tree.data, 3), range(8)):
+            assert_same_neighbors(found, want)
 
 
 def test_pickle_and_copy(rng):

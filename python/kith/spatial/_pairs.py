@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
 from .._neighbors import RadiusNeighbors
+from ._blocks import blocks
 from ._searches import Searcher, within
 
 ENTRIES = np.dtype([("i", np.intp), ("j", np.intp), ("v", np.float64)], align=True)
 
-_PAIRS_AT_ONCE = 2**24  # of queries and points that are neighbors, which bounds the memory of counts
 _FEW_RADII = 4  # counted one by one, without a list of pairs
 
 Weights = Optional[np.ndarray]
@@ -72,24 +72,10 @@ def weigh_pairs(
     sums = np.zeros(len(radii))
     if len(radii) == 0:
         return sums
-    for begin, end in _blocks(index, queries, points, radii[-1]):
-        found = within(index, queries[begin:end], radii[-1])
+    for rows in blocks(len(queries), points):
+        found = within(index, queries[rows], radii[-1])
         products = np.ones(len(found.indices)) if weights is None else weights[found.indices]
         if query_weights is not None:
-            products = products * np.repeat(query_weights[begin:end], found.counts)
+            products = products * np.repeat(query_weights[rows], found.counts)
         sums += np.bincount(np.searchsorted(radii, found.distances), products, len(radii))
     return sums
-
-
-def _blocks(index: Searcher, queries: np.ndarray, points: int, radius: float) -> Iterator[Tuple[int, int]]:
-    """Ranges of queries with few enough neighbors to be listed; where that is not plain, they are counted first."""
-    rows, begin = len(queries), 0
-    if rows * points <= _PAIRS_AT_ONCE:
-        yield 0, rows
-        return
-    offsets = within(index, queries, radius, count_only=True).offsets
-    while begin < rows:
-        end = int(np.searchsorted(offsets, offsets[begin] + _PAIRS_AT_ONCE, side="right")) - 1
-        end = min(max(end, begin + 1), rows)
-        yield begin, end
-        begin = end

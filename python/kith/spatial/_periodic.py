@@ -19,9 +19,9 @@ import numpy as np
 
 from .._index import Index
 from .._neighbors import Neighbors, RadiusNeighbors
+from ._blocks import blocks
 
 _MOST_IMAGES = 16
-_PAIRS_AT_ONCE = 2**23  # of queries and points that might be neighbors, which bounds the memory
 _LANES = 8  # kith adds coordinate c to lane c % 8
 _SLACK = 1e-12  # shifted coordinates are rounded, and measured distances in another order than shifted ones
 
@@ -63,10 +63,11 @@ class PeriodicIndex:
         images = self._count_images(x, radii)
         alone = np.flatnonzero(images == 1)
         parts = [(alone, self._index.search_radius(x[alone], radii[alone], count_only=count_only))]
-        for rows in _blocks(np.flatnonzero((images > 1) & (images <= _MOST_IMAGES)), len(self._points)):
-            parts.append((rows, self._by_images(x[rows], radii[rows])))
-        for rows in _blocks(np.flatnonzero(images > _MOST_IMAGES), len(self._points)):
-            parts.append((rows, self._by_all_points(x[rows], radii[rows])))
+        for few, search in ((True, self._by_images), (False, self._by_all_points)):
+            several = np.flatnonzero((images > 1) & ((images <= _MOST_IMAGES) == few))
+            for block in blocks(len(several), len(self._points)):
+                rows = several[block]
+                parts.append((rows, search(x[rows], radii[rows])))
         return _joined(parts, len(x), count_only)
 
     def _reach(self, radii: np.ndarray) -> np.ndarray:
@@ -131,11 +132,6 @@ class PeriodicIndex:
         a, b, c, d, e, f, g, h = lanes
         total = ((a + e) + (c + g)) + ((b + f) + (d + h))
         return total if p == 1 else np.sqrt(total) if p == 2 else total ** (1 / p)
-
-
-def _blocks(rows: np.ndarray, points: int) -> List[np.ndarray]:
-    step = max(1, _PAIRS_AT_ONCE // points)
-    return [rows[begin : begin + step] for begin in range(0, len(rows), step)]
 
 
 def _joined(parts: List[Part], queries: int, count_only: bool) -> RadiusNeighbors:

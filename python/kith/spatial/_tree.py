@@ -59,7 +59,10 @@ class cKDTree(HasNodes):
         self._boxsize = None if boxsize is None else as_box(boxsize, points.shape[1])
         if self._boxsize is not None:
             self._check_box(self._boxsize)
+        self._mins = points.min(axis=0) if len(points) else np.zeros(points.shape[1])
+        self._maxes = points.max(axis=0) if len(points) else np.zeros(points.shape[1])
         self._indices: Dict[Tuple[float, Optional[int]], Union[Index, NoPoints]] = {}
+        self._searchers: Dict[Tuple[float, Optional[int]], Searcher] = {}
 
     def _check_box(self, box: np.ndarray) -> None:
         periodic = box > 0
@@ -86,12 +89,12 @@ class cKDTree(HasNodes):
     @property
     def maxes(self) -> Floats:
         """The largest coordinate in each dimension."""
-        return self._data.max(axis=0) if self.n else np.zeros(self.m)
+        return self._maxes
 
     @property
     def mins(self) -> Floats:
         """The smallest coordinate in each dimension."""
-        return self._data.min(axis=0) if self.n else np.zeros(self.m)
+        return self._mins
 
     @property
     def leafsize(self) -> int:
@@ -334,13 +337,20 @@ class cKDTree(HasNodes):
         return index
 
     def _searcher(self, p: float, threads: Optional[int]) -> Searcher:
-        return in_box(self._index(p, threads), self._data, self._boxsize, p)
+        """In the box, kept as well."""
+        searcher = self._searchers.get((p, threads))
+        if searcher is None:
+            index = self._index(p, threads)
+            searcher = self._searchers[p, threads] = in_box(index, self._data, self._boxsize, p)
+        return searcher
 
     def _searcher_of(self, other: cKDTree, p: float) -> Searcher:
         """The other tree's points in this one's box: it is the box of the tree whose method is called that counts."""
         box = self._boxsize
-        if box is None or other._boxsize is not None and (box == other._boxsize).all():
-            return in_box(other._index(p, None), other._data, box, p)
+        if box is None:
+            return other._index(p, None)
+        if other._boxsize is not None and (box == other._boxsize).all():
+            return other._searcher(p, None)
         points = wrapped(other._data, box)
         return in_box(index_of(points, p, None), points, box, p)
 
@@ -351,7 +361,7 @@ class cKDTree(HasNodes):
         )  # fmt: skip
 
     def __getstate__(self) -> Any:
-        return {**self.__dict__, "_indices": {}, "_scipy_tree": None}
+        return {**self.__dict__, "_indices": {}, "_searchers": {}, "_scipy_tree": None}
 
 
 class KDTree(cKDTree):
