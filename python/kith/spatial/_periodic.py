@@ -1,19 +1,22 @@
 """Searches in a periodic box, made of searches without one.
 
 The distance of two points in a box is that of their nearest images: on each periodic axis the gap g of their coordinates
-counts as min(g, size − g). The images of a query that can have a neighbor within a radius are those that reach the
-points' bounds, so a query far from the walls has one, near a wall two, in a corner of three dimensions eight. All of them
-are searched for their balls; what they find is measured as above, sorted by (distance, index), and each point kept once.
-The k nearest are within the k-th distance that a search without the box finds, which gives that radius.
+counts as min(g, size − g). The images of a query that can have a neighbor within a radius are those that come so near
+to the bounds of the points: a query far from the walls has itself alone, near a wall another, in a corner of three
+dimensions seven others. Each is searched as if there were no box; what they find is measured as above, sorted by
+(distance, index), and each point kept once.
 
-Cost: a search for each query, and a radius search of its images for those near a wall. A query with more than 16 images,
-whose ball is about as large as the box, is measured against all points instead, in NumPy.
+The k nearest are among the k nearest of each image, but for points that are as far, up to rounding, as the last: so
+k + 1 are searched, and where the last of an image is as near as the k-th of all, a radius search settles who is nearer.
+
+Cost: a search of k + 1 for each query and for each of its images, which on average are few; NumPy sorts what queries near
+walls find. A query with more than 64 images, whose ball is about as large as the box, is measured against all points
+instead, in NumPy.
 """
 
 from __future__ import annotations
 
-from functools import reduce
-from typing import List, Tuple
+from typing import Callable, List, Tuple
 
 import numpy as np
 
@@ -21,9 +24,9 @@ from .._index import Index
 from .._neighbors import Neighbors, RadiusNeighbors
 from ._blocks import blocks
 
-_MOST_IMAGES = 16
+_MOST_IMAGES = 64  # all of them, in up to six dimensions
 _LANES = 8  # kith adds coordinate c to lane c % 8
-_SLACK = 1e-12  # shifted coordinates are rounded, and measured distances in another order than shifted ones
+_SLACK = 1e-12  # shifted coordinates are rounded, and so are the distances of two ways to compute them
 
 Part = Tuple[np.ndarray, RadiusNeighbors]  # some of the queries, and their neighbors
 
@@ -45,59 +48,99 @@ class PeriodicIndex:
         self._index, self._points, self._p = index, points, p
         self._box, self._axes = box, np.flatnonzero(box > 0)
         self._mins, self._maxes = points.min(0), points.max(0)
+        self._add: Callable[..., np.ndarray] = np.maximum if p == np.inf else np.add
 
     def search(self, queries: np.ndarray, k: int) -> Neighbors:
-        x = wrapped(queries, self._box)
-        distances, indices = self._index.search(x, k)
-        limits = distances[:, -1] * (1 + _SLACK)
-        at_wall = np.flatnonzero(self._count_images(x, limits) > 1)
-        if at_wall.size:
-            found = self.search_radius(x[at_wall], limits[at_wall])
-            nearest = found.offsets[:-1, None] + np.arange(k)
-            distances[at_wall], indices[at_wall] = found.distances[nearest], found.indices[nearest]
-        return Neighbors(distances, indices)
+        x, shown = wrapped(queries, self._box), min(k + 1, len(self._points))
+        distances, indices = self._index.search(x, shown)
+        limits = distances[:, k - 1] * (1 + _SLACK)
+        owner, _, open_rows = self._shifted(x, limits)
+        at_wall = np.unique(owner)
+        for block in blocks(len(at_wall), _MOST_IMAGES * shown):
+            rows = at_wall[block]
+            found, unclear = self._nearest_of_images(x[rows], limits[rows], indices[rows], distances[rows, -1], k)
+            distances[rows, :k], indices[rows, :k] = found
+            open_rows[rows] = unclear
+        rest = np.flatnonzero(open_rows)
+        if rest.size:
+            found = _first(self.search_radius(x[rest], limits[rest]), k)
+            distances[rest, :k], indices[rest, :k] = found
+        return Neighbors(distances[:, :k], indices[:, :k])
 
     def search_radius(self, queries: np.ndarray, radius: np.ndarray, *, count_only: bool = False) -> RadiusNeighbors:
         x = wrapped(queries, self._box)
         radii = np.broadcast_to(radius, len(x))
-        images = self._count_images(x, radii)
-        alone = np.flatnonzero(images == 1)
-        parts = [(alone, self._index.search_radius(x[alone], radii[alone], count_only=count_only))]
-        for few, search in ((True, self._by_images), (False, self._by_all_points)):
-            several = np.flatnonzero((images > 1) & ((images <= _MOST_IMAGES) == few))
-            for block in blocks(len(several), len(self._points)):
-                rows = several[block]
-                parts.append((rows, search(x[rows], radii[rows])))
+        owner, _, crowded = self._shifted(x, radii)
+        at_wall = np.unique(owner)
+        alone = ~crowded
+        alone[at_wall] = False
+        parts = []
+        for rows, search in (
+            (at_wall, self._within_of_images),
+            (np.flatnonzero(crowded), self._within_of_all_points),
+        ):
+            for block in blocks(len(rows), len(self._points)):
+                parts.append((rows[block], search(x[rows[block]], radii[rows[block]])))
+        if alone.any():
+            found = self._index.search_radius(x[alone], radii[alone], count_only=count_only)
+            parts.append((np.flatnonzero(alone), found))
         return _joined(parts, len(x), count_only)
 
+    def _shifted(self, x: np.ndarray, radii: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The images of queries, but for themselves, that can have neighbors within the radii, and whose they are.
+
+        Then which queries have too many, and so none of them here.
+        """
+        count, limits = len(x), self._powers(self._reach(radii))
+        owner, images, gaps = np.arange(count), x, np.zeros(count)
+        crowded = np.zeros(count, bool)
+        for axis in self._axes:
+            size, at, limit = self._box[axis], images[:, axis], limits[owner]
+            # An image above the box is beyond the largest coordinate, one below before the smallest.
+            above, below = at + size - self._maxes[axis], self._mins[axis] + size - at
+            for shift, gap in ((size, above), (-size, below)):
+                total = self._add(gaps[: len(gap)], self._powers(gap))
+                # Across more than half the box, the point itself is nearer.
+                reaching = np.flatnonzero((total <= limit) & (gap <= size * (0.5 + _SLACK)))
+                if reaching.size:
+                    moved = images[reaching]
+                    moved[:, axis] += shift
+                    images = np.concatenate((images, moved))
+                    owner = np.concatenate((owner, owner[reaching]))
+                    gaps = np.concatenate((gaps, total[reaching]))
+            if len(owner) > count + _MOST_IMAGES - 1:
+                crowded |= np.bincount(owner) > _MOST_IMAGES
+                few = ~crowded[owner]
+                few[:count] = True
+                owner, images, gaps = owner[few], images[few], gaps[few]
+        return owner[count:], images[count:], crowded
+
     def _reach(self, radii: np.ndarray) -> np.ndarray:
-        """What a shifted query must search so that rounding hides none of its neighbors."""
+        """How far images must search so that rounding hides none of the neighbors."""
         return radii + _SLACK * (radii + self._box[self._axes].sum())
 
-    def _count_images(self, x: np.ndarray, radii: np.ndarray) -> np.ndarray:
-        reach, count = self._reach(radii), np.ones(len(x), np.int64)
-        for axis in self._axes:
-            above, below = self._reaching(x, reach, axis)
-            count *= 1 + above.astype(np.int64) + below
-        return count
+    def _nearest_of_images(
+        self, x: np.ndarray, limits: np.ndarray, indices: np.ndarray, last: np.ndarray, k: int
+    ) -> Tuple[Neighbors, np.ndarray]:
+        """The k nearest, of which the queries themselves found some; and whether equal distances leave that unclear."""
+        shown = indices.shape[1]
+        owner, images, _ = self._shifted(x, limits)
+        found = self._index.search(images, shown)
+        owners = np.repeat(np.concatenate((np.arange(len(x)), owner)), shown)
+        near = self._measured(x, limits, owners, np.concatenate((indices.ravel(), found.indices.ravel())))
+        nearest = _first(near, k)
+        # What an image did not show is no nearer than the last that it did.
+        last = last.copy()
+        np.minimum.at(last, owner, found.distances[:, -1])
+        return nearest, (last <= self._reach(nearest.distances[:, -1])) & (shown < len(self._points))
 
-    def _reaching(self, x: np.ndarray, reach: np.ndarray, axis: int) -> Tuple[np.ndarray, np.ndarray]:
-        """Whether the images one size above, and one below, come as near to the points' bounds as they must."""
-        size = self._box[axis]
-        return x[:, axis] + size - self._maxes[axis] <= reach, self._mins[axis] + size - x[:, axis] <= reach
-
-    def _by_images(self, x: np.ndarray, radii: np.ndarray) -> RadiusNeighbors:
-        reach, images, owner = self._reach(radii), x, np.arange(len(x))
-        for axis in self._axes:
-            shift = np.zeros(len(self._box))
-            shift[axis] = self._box[axis]
-            above, below = self._reaching(images, reach[owner], axis)
-            images = np.concatenate((images, images[above] + shift, images[below] - shift))
-            owner = np.concatenate((owner, owner[above], owner[below]))
-        found = self._index.search_radius(images, reach[owner])
+    def _within_of_images(self, x: np.ndarray, radii: np.ndarray) -> RadiusNeighbors:
+        owner, images, _ = self._shifted(x, radii)
+        owner, images = np.concatenate((np.arange(len(x)), owner)), np.concatenate((x, images))
+        found = self._index.search_radius(images, self._reach(radii)[owner])
         return self._measured(x, radii, np.repeat(owner, found.counts), found.indices)
 
-    def _by_all_points(self, x: np.ndarray, radii: np.ndarray) -> RadiusNeighbors:
+    def _within_of_all_points(self, x: np.ndarray, radii: np.ndarray) -> RadiusNeighbors:
         points = np.arange(len(self._points))
         return self._measured(x, radii, np.repeat(np.arange(len(x)), len(points)), np.tile(points, len(x)))
 
@@ -116,22 +159,26 @@ class PeriodicIndex:
 
     def _distances(self, x: np.ndarray, owner: np.ndarray, indices: np.ndarray) -> np.ndarray:
         """Of the nearest images; where they are the points themselves, kith's to the last bit, or nearly with another p."""
-        p, lanes = self._p, [np.zeros(1)] * _LANES
+        lanes = [np.zeros(1)] * _LANES
         for axis, size in enumerate(self._box):
             gap = np.abs(x[owner, axis] - self._points[indices, axis])
             if size > 0:
                 gap = np.minimum(gap, size - gap)
-            lane = lanes[axis % _LANES]
-            if p == np.inf:
-                lane = np.maximum(lane, gap)
-            else:
-                lane = lane + (gap if p == 1 else gap * gap if p == 2 else gap**p)
-            lanes[axis % _LANES] = lane
-        if p == np.inf:
-            return reduce(np.maximum, lanes)
-        a, b, c, d, e, f, g, h = lanes
-        total = ((a + e) + (c + g)) + ((b + f) + (d + h))
-        return total if p == 1 else np.sqrt(total) if p == 2 else total ** (1 / p)
+            lanes[axis % _LANES] = self._add(lanes[axis % _LANES], self._powers(gap))
+        for half in (4, 2, 1):  # kith's tree of additions
+            lanes = [self._add(lanes[i], lanes[i + half]) for i in range(half)]
+        total, p = lanes[0], self._p
+        return total if p in (1, np.inf) else np.sqrt(total) if p == 2 else total ** (1 / p)
+
+    def _powers(self, gaps: np.ndarray) -> np.ndarray:
+        """What gaps add to a distance before its root."""
+        return gaps if self._p in (1, np.inf) else gaps * gaps if self._p == 2 else gaps**self._p
+
+
+def _first(found: RadiusNeighbors, k: int) -> Neighbors:
+    """The k nearest of each query, all of which have as many."""
+    nearest = found.offsets[:-1, None] + np.arange(k)
+    return Neighbors(found.distances[nearest], found.indices[nearest])
 
 
 def _joined(parts: List[Part], queries: int, count_only: bool) -> RadiusNeighbors:
