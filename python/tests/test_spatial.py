@@ -128,7 +128,7 @@ def torus_distances(points, queries, box, p):
     st.integers(0, 2**32 - 1),
 )  # fmt: skip
 def test_torus_by_definition(rows, dims, k, p, open_axis, seed):
-    """On a grid, with many ties, in boxes of different sides: the order is (distance, index), and each index comes once."""
+    """On a grid, with many ties, in boxes of all shapes: the order is (distance, index), and each index comes once."""
     rng = np.random.default_rng(seed)
     box = rng.integers(2, 7, dims).astype(float)
     points = np.floor(rng.random((rows, dims)) * box)

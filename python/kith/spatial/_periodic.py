@@ -1,17 +1,17 @@
 """Searches in a periodic box, made of searches without one.
 
-The distance of two points in a box is that of their nearest images: on each periodic axis the gap g of their coordinates
-counts as min(g, size − g). The images of a query that can have a neighbor within a radius are those that come so near
-to the bounds of the points: a query far from the walls has itself alone, near a wall another, in a corner of three
-dimensions seven others. Each is searched as if there were no box; what they find is measured as above, sorted by
-(distance, index), and each point kept once.
+The distance of two points in a box is that of their nearest images: on each periodic axis the gap g of their
+coordinates counts as min(g, size − g). The images of a query that can have a neighbor within a radius are those that
+come so near to the bounds of the points: a query far from the walls has itself alone, near a wall another, in a corner
+of three dimensions seven others. Each is searched as if there were no box; what they find is measured as above, sorted
+by (distance, index), and each point kept once.
 
 The k nearest are among the k nearest of each image, but for points that are as far, up to rounding, as the last: so
 k + 1 are searched, and where the last of an image is as near as the k-th of all, a radius search settles who is nearer.
 
-Cost: a search of k + 1 for each query and for each of its images, which on average are few; NumPy sorts what queries near
-walls find. A query with more than 64 images, whose ball is about as large as the box, is measured against all points
-instead, in NumPy.
+Cost: a search of k + 1 for each query and for each of its images, which on average are few; NumPy sorts what queries
+near walls find. A query with more than 64 images, whose ball is about as large as the box, is measured against all
+points instead, in NumPy.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class PeriodicIndex:
         return RadiusNeighbors(distances[first], indices[first], _offsets(counts))
 
     def _distances(self, x: np.ndarray, owner: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        """Of the nearest images; where they are the points themselves, kith's to the last bit, or nearly with another p."""
+        """Of the nearest images; where they are the points themselves, kith's to the last bit if p is 1, 2 or infinity."""
         lanes = [np.zeros(1)] * _LANES
         for axis, size in enumerate(self._box):
             gap = np.abs(x[owner, axis] - self._points[indices, axis])

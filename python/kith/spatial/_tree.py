@@ -25,8 +25,8 @@ _MATRICES = ("dok_matrix", "coo_matrix", "dok_array", "coo_array")
 class cKDTree(HasNodes):
     """As :class:`scipy.spatial.cKDTree`; see :mod:`kith.spatial` for what is different.
 
-    ``leafsize``, ``compact_nodes`` and ``balanced_tree`` change no answer and no time. ``data`` is not copied where it is
-    packed float64, unless ``copy_data``; it must not change while the tree is used.
+    ``leafsize``, ``compact_nodes`` and ``balanced_tree`` change no answer and no time. ``data`` is not copied where it
+    is packed float64, unless ``copy_data``; it must not change while the tree is used.
 
     In a periodic box, ``boxsize`` for each axis or for all, 0 for an axis that is open, distances are those of the
     nearest images; queries near a wall take a second search (kith/spatial/_periodic.py).
@@ -137,8 +137,8 @@ class cKDTree(HasNodes):
     ) -> Tuple[Any, Any]:
         """The k nearest points of each of x, as distances and indices; where there are fewer, infinity and n.
 
-        ``x`` has shape (…, m), the answers (…, k); k = 1 leaves out the last axis, and of a single point makes numbers. A
-        list k has the ranks that are wanted, from 1. Only distances below ``distance_upper_bound`` count.
+        ``x`` has shape (…, m), the answers (…, k); k = 1 leaves out the last axis, and of a single point makes numbers.
+        A list k has the ranks that are wanted, from 1. Only distances below ``distance_upper_bound`` count.
 
         >>> from kith.spatial import KDTree
         >>> tree = KDTree([[0.0], [1.0], [3.0]])
@@ -187,8 +187,8 @@ class cKDTree(HasNodes):
     ) -> Any:
         """The points within r of each of x: a list of their indices, or an array of lists for more than one.
 
-        ``r`` is a number or one for each of x. Lists are nearest first, or in ascending order with ``return_sorted``, which
-        is the default for more than one point. ``return_length`` gives their number instead.
+        ``r`` is a number or one for each of x. Lists are nearest first, or in ascending order with ``return_sorted``,
+        which is the default for more than one point. ``return_length`` gives their number instead.
 
         >>> from kith.spatial import KDTree
         >>> tree = KDTree([[0.0], [1.0], [3.0]])
