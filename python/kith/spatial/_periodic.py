@@ -158,7 +158,7 @@ class PeriodicIndex:
         return RadiusNeighbors(distances[first], indices[first], _offsets(counts))
 
     def _distances(self, x: np.ndarray, owner: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        """Of the nearest images; where they are the points themselves, kith's to the last bit if p is 1, 2 or infinity."""
+        """Of the nearest images; where those are the points themselves, kith's bit for bit with p = 1, 2 or infinity."""
         lanes = [np.zeros(1)] * _LANES
         for axis, size in enumerate(self._box):
             gap = np.abs(x[owner, axis] - self._points[indices, axis])
