@@ -11,6 +11,7 @@
 #include "cpu/brute/brute_search.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/radius/radius_search.hpp"
+#include "cpu/tree/tree_search.hpp"
 #include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
@@ -73,6 +74,9 @@ void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const 
   const PreparedRows<T>& base = base_rows(plan::needs_norms(plan));
   if (plan.method == Method::triangle) {
     find_by_triangle(plan, queries, progress, out, report);
+  } else if (plan.method == Method::tree) {
+    report.finalists =
+        tree_search(base, index_.tree(plan, preparing_), queries, plan, progress, out.ids, out.distances);
   } else if (plan.method == Method::shifted_sort) {
     report.finalists = index_.orders().search(base, queries, plan, progress, out.ids, out.distances);
   } else {

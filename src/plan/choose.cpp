@@ -247,7 +247,8 @@ Plan choose_radius(const Problem& problem, const Options& options, const Machine
 
 bool needs_norms(const Plan& plan) {
   // Triangle has those of cosine and correlation in any case.
-  if (plan.method == Method::shifted_sort || plan.method == Method::triangle) return false;
+  if (plan.method == Method::shifted_sort || plan.method == Method::triangle || plan.method == Method::tree)
+    return false;
   return plan.expanded || core::form_of(plan.metric) == core::Form::dot;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/sizes.hpp"
+
 namespace kith::plan {
 namespace {
 
@@ -99,6 +101,45 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
   const double answers = q * (facts.query + k * pair_seconds(facts.key, d));
   const double start = facts.start + (clustered ? 0 : facts.clusters_start);
   return start + (clusters + level_1 + visits + distances + answers) / threads;
+}
+
+double visited_leaves(double points, double k, double dimensions) {
+  constexpr double kPi = 3.14159265358979;
+  const double leaves = std::ceil(points / static_cast<double>(core::TreeLimits::kLeaf));
+  const auto balls = [&](int d) {  // a cube and all points within a radius of it, its side being 1 (Steiner)
+    const auto volume = [&](int j) { return std::pow(kPi, j / 2.0) / std::tgamma(j / 2.0 + 1); };
+    const double radius = std::pow(k / volume(d) / static_cast<double>(core::TreeLimits::kLeaf), 1.0 / d);
+    double sum = 0;
+    double choices = 1;
+    for (int j = 0; j <= d; ++j) {
+      sum += choices * volume(j) * std::pow(radius, j);
+      choices = choices * (d - j) / (j + 1);
+    }
+    return sum;
+  };
+  constexpr double kMost = 64;
+  const double d = std::clamp(dimensions, 1.0, kMost);
+  const double below = std::floor(d);
+  const double part = d - below;
+  const double log_balls = (1 - part) * std::log(balls(static_cast<int>(below))) +
+                           (part > 0 ? part * std::log(balls(static_cast<int>(below) + 1)) : 0.0);
+  return std::min(leaves, std::exp(log_balls));
+}
+
+double tree_seconds(const Problem& problem, const Metric& metric, double dimensions, const core::CpuFacts& facts,
+                    int threads, bool has_tree) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const auto k = static_cast<double>(problem.k);
+  const double d = steps_of(problem, metric);
+  const double width = width_of(problem);
+  const double doublings = std::log2(1 + n / static_cast<double>(core::TreeLimits::kLeaf));
+  const double made =
+      has_tree ? 0 : n * (doublings + 1) * pair_seconds(facts.tree_row, static_cast<double>(problem.dims));
+  const double leaf =
+      facts.tree_leaf + static_cast<double>(core::TreeLimits::kLeaf) * width * pair_seconds(facts.tree_point, d);
+  const double query = facts.tree_query + visited_leaves(n, k, dimensions) * leaf + k * facts.tree_candidate;
+  return facts.start + (made + q * query) / threads;
 }
 
 double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,

@@ -20,6 +20,11 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const core::CpuFacts& facts,
                        const core::SurvivingFractions& survivors = core::kUsualSurvivors, bool clustered = false);
 
+// For data of so many dimensions, as neighborhoods have them: at most those of the points. Fewer queries at a time,
+// then fewer threads make it fit.
+Plan plan_cpu_tree(const Problem& problem, const Options& options, const core::CpuFacts& facts, double dimensions,
+                   bool has_tree);
+
 // `norms` tells whether the base has its norms at hand, without which Euclidean distances come from differences.
 Plan plan_cpu_radius(const Problem& problem, const Options& options, const core::CpuFacts& facts, bool norms);
 

@@ -1,0 +1,127 @@
+#include "cpu/tree/nearest.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/sizes.hpp"
+#include "cpu/finish_keys.hpp"
+#include "cpu/sort_hits.hpp"
+
+namespace kith::cpu {
+namespace {
+
+// More collected points than this are ranked by their keys.
+std::int64_t most_collected(std::int64_t k) {
+  return core::TreeLimits::kRankFactor * k + core::TreeLimits::kRanked;
+}
+
+}  // namespace
+
+template <Element T>
+Nearest<T>::Nearest(const PreparedRows<T>& base, const Tree<F>& tree, std::int64_t k)
+    : base_(base),
+      tree_(tree),
+      bounds_(base.metric, base.view.cols, false, core::range_of_type<T>(), base.scale),
+      form_(core::form_of(base.metric)),
+      k_(k),
+      row_(static_cast<std::size_t>(tree.dims)),
+      exact_row_(static_cast<std::size_t>(tree.dims)) {
+  const auto capacity = static_cast<std::size_t>(core::tree_candidates(k, tree.rows));
+  scores_.resize(capacity);
+  points_.resize(capacity);
+  near_ = {scores_.data(), points_.data(), 0, 0, 0, k, this, &Nearest::tighten};
+}
+
+template <Element T>
+void Nearest<T>::lower_limit(F key) {
+  near_.limit = std::min(near_.limit, bounds_.computed_limit(bounds_.true_limit(key, 0), 0));
+}
+
+// At least k points have scores up to the k-th value, and no neighbor a larger key than that of the farthest of them.
+template <Element T>
+void Nearest<T>::thin_out() {
+  const F kth = k_ == 1 ? *std::min_element(scores_.data(), scores_.data() + near_.size)
+                        : bound_kth(scores_.data(), near_.size, k_);
+  lower_limit(bounds_.key_above(kth, 0));
+  near_.size = compact(scores_.data(), points_.data(), near_.size, near_.limit);
+}
+
+template <Element T>
+void Nearest<T>::tighten() {
+  thin_out();
+  if (near_.size > most_collected(k_)) rank_by_keys();
+  near_.tighten_at = std::max(k_, near_.size + std::max<std::int64_t>(k_ / 2, 8));
+}
+
+// Computes the keys of all collected points and keeps the k best so far.
+template <Element T>
+void Nearest<T>::rank_by_keys() {
+  const auto count = static_cast<std::size_t>(near_.size);
+  near_.size = 0;
+  if (count == 0) return;
+  if (ids_.size() < count) {
+    ids_.resize(count);
+    keys_.resize(count);
+    raw_.resize(count + static_cast<std::size_t>(kSlack));
+  }
+  for (std::size_t i = 0; i < count; ++i) ids_[i] = tree_.ids[static_cast<std::size_t>(points_[i])];
+  const auto finalists = static_cast<std::int64_t>(count);
+  if (tree_.has_given_points && form_ != core::Form::power) {
+    exact_block_sums(form_, exact_row_.data(), {tree_.points.data(), tree_.rows, tree_.dims}, points_.data(), finalists,
+                     raw_.data());
+  } else {
+    exact_sums(form_, base_.metric.p, exact_row_.data(), base_.exact_base(), ids_.data(), finalists, raw_.data());
+  }
+  finalists_ += finalists;
+  finish_keys(
+      base_, {}, [&](std::int64_t i) { return ids_[static_cast<std::size_t>(i)]; }, finalists, raw_.data(),
+      keys_.data());
+  const std::size_t before = hits_.size();
+  const bool full = static_cast<std::int64_t>(before) == k_;
+  for (std::size_t i = 0; i < count; ++i) {
+    const core::Hit<F> hit{keys_[i], ids_[i]};
+    if (!full || hit < hits_[before - 1]) hits_.push_back(hit);
+  }
+  if (hits_.size() == before) return;
+  sort_hits(hits_);
+  if (static_cast<std::int64_t>(hits_.size()) < k_) return;
+  hits_.resize(static_cast<std::size_t>(k_));
+  lower_limit(hits_.back().key);
+}
+
+// Distances that are no numbers are not collected: where fewer than k others are there, all points are ranked.
+template <Element T>
+void Nearest<T>::rank_everything() {
+  hits_.clear();
+  for (std::int64_t id = 0; id < tree_.rows; ++id) {
+    const double raw = core::raw_sum(form_, base_.metric.p, exact_row_.data(), 1, 0.0, base_.view.row(id),
+                                     base_.view.col_stride, 0.0, tree_.dims);
+    hits_.push_back({static_cast<F>(core::finish(base_.metric, raw, {}, {}, tree_.dims)), id});
+  }
+  finalists_ += tree_.rows;
+  sort_hits(hits_);
+  hits_.resize(static_cast<std::size_t>(k_));
+}
+
+template <Element T>
+auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed)
+    -> const std::vector<core::Hit<F>>& {
+  const F* const row = working_rows(queries, query, 1, row_.data()).data;
+  exact_query(queries, query, exact_row_.data());
+  hits_.clear();
+  near_.size = 0;
+  near_.tighten_at = k_;
+  near_.limit = std::numeric_limits<F>::infinity();
+  walk_tree(form_, base_.metric.p, tree_.view(), row, seed, near_);
+  if (near_.size > k_) thin_out();
+  rank_by_keys();
+  if (static_cast<std::int64_t>(hits_.size()) < k_) rank_everything();
+  return hits_;
+}
+
+template class Nearest<float>;
+template class Nearest<double>;
+template class Nearest<std::uint8_t>;
+template class Nearest<std::int8_t>;
+
+}  // namespace kith::cpu
