@@ -110,6 +110,7 @@ core::SurvivingFractions CpuIndex<T>::surviving_fractions(const Plan& plan, cons
   const double weight = static_cast<double>(count) / static_cast<double>(sampled_queries_ + count);
   survivors_.points += weight * (sampled.points - survivors_.points);
   survivors_.clusters += weight * (sampled.clusters - survivors_.clusters);
+  survivors_.dimensions += weight * (sampled.dimensions - survivors_.dimensions);
   sampled_queries_ += count;
   sampled_k_ = std::max(sampled_k_, k);
   return survivors_;

@@ -11,6 +11,7 @@
 #include "cpu/brute/brute_search.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/radius/radius_search.hpp"
+#include "cpu/tree/tree_radius.hpp"
 #include "cpu/tree/tree_search.hpp"
 #include "plan/cpu_threads.hpp"
 
@@ -102,6 +103,12 @@ void CpuSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<D>& r
                                  SearchReport& report) {
   const bool norms = plan::needs_norms(plan);
   const PreparedRows<T>& base = base_rows(norms);
+  if (plan.method == Method::tree) {
+    report.finalists =
+        tree_radius(base, index_.tree(plan, preparing_), query_rows(norms), plan, radii, queries_.progress, out);
+    return;
+  }
+  index_.count_brute_force(plan.seconds);
   report.finalists = radius_search(base, query_rows(norms), plan, radii, queries_.progress, out);
 }
 

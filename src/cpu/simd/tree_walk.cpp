@@ -79,6 +79,14 @@ class Walk {
     return box;
   }
 
+  std::int64_t count(F inside, NearPoints<F>& near) {
+    std::int64_t counted = 0;
+    std::int64_t points = kLeafPoints;  // of a box of the level
+    for (int level = 1; level < tree_.level_count; ++level) points *= kFanOut;
+    count_group(tree_.level_count - 1, 0, points, inside, near, counted);
+    return counted;
+  }
+
  private:
   std::int64_t dims() const { return kDims > 0 ? kDims : tree_.dims; }
 
@@ -138,6 +146,50 @@ class Walk {
     }
   }
 
+  // The score of the corner that is farthest from the query: no point of the box has a larger one.
+  F farthest(int level, std::int64_t box) const {
+    const hn::CappedTag<F, 1> d;
+    const F* const sides = tree_.levels[level].boxes + box / kFanOut * kFanOut * 2 * dims() + box % kFanOut;
+    auto sum = hn::Zero(d);
+    for (std::int64_t c = 0; c < dims(); ++c) {
+      const F x = query_[c];
+      const F least = sides[2 * c * kFanOut];
+      const F greatest = sides[(2 * c + 1) * kFanOut];
+      sum = form_.step(d, sum, hn::Set(d, x), hn::Set(d, x - least > greatest - x ? least : greatest));
+    }
+    return hn::GetLane(sum);
+  }
+
+  void count_group(int level, std::int64_t group, std::int64_t points, F inside, NearPoints<F>& near,
+                   std::int64_t& counted) {
+    NearBox<F> found[kFanOut + kSlack];
+    const int kept = test_group(level, group, near.limit, found);
+    for (int i = 0; i < kept; ++i) {
+      const std::int64_t box = found[i].box;
+      if (farthest(level, box) <= inside) {
+        counted += std::min(points, tree_.rows - box * points);
+      } else if (level > 0) {
+        count_group(level - 1, box, points / kFanOut, inside, near, counted);
+      } else {
+        count_leaf(box, inside, near, counted);
+      }
+    }
+  }
+
+  void count_leaf(std::int64_t leaf, F inside, NearPoints<F>& near, std::int64_t& counted) {
+    const std::int64_t before = near.size;
+    scan_points(leaf, near);
+    std::int64_t size = before;
+    for (std::int64_t i = before; i < near.size; ++i) {
+      near.scores[size] = near.scores[i];
+      near.points[size] = near.points[i];
+      size += near.scores[i] <= inside ? 0 : 1;
+    }
+    counted += near.size - size;
+    near.size = size;
+    if (size >= near.tighten_at) near.tighten(near);
+  }
+
   // Of equal points the first k come before all others.
   void scan_equal(int level, std::int64_t box, NearPoints<F>& near) {
     std::int64_t leaves = 1;
@@ -150,6 +202,11 @@ class Walk {
   }
 
   void scan_leaf(std::int64_t leaf, NearPoints<F>& near) {
+    scan_points(leaf, near);
+    if (near.size >= near.tighten_at) near.tighten(near);
+  }
+
+  void scan_points(std::int64_t leaf, NearPoints<F>& near) {
     const Tag d;
     const hn::RebindToUnsigned<Tag> du;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -172,7 +229,6 @@ class Walk {
       size += static_cast<std::int64_t>(hn::CountTrue(d, keep));
     }
     near.size = size;
-    if (size >= near.tighten_at) near.tighten(near);
   }
 
   Form form_;
@@ -202,6 +258,13 @@ std::int64_t walk(core::Form form, double p, const TreeView<F>& tree, const F* q
   std::int64_t scored = 0;
   with_walk(form, p, tree, query, [&](auto each) HWY_ATTR { scored = each.run(seed, near); });
   return scored;
+}
+
+template <class F>
+std::int64_t count(core::Form form, double p, const TreeView<F>& tree, const F* query, F inside, NearPoints<F>& near) {
+  std::int64_t counted = 0;
+  with_walk(form, p, tree, query, [&](auto each) HWY_ATTR { counted = each.count(inside, near); });
+  return counted;
 }
 
 template <class F>
@@ -257,6 +320,8 @@ void listed_sums(core::Form form, const double* query, const LaneBlocks<F>& poin
 
 static constexpr auto& walk_f32 = walk<float>;
 static constexpr auto& walk_f64 = walk<double>;
+static constexpr auto& count_f32 = count<float>;
+static constexpr auto& count_f64 = count<double>;
 static constexpr auto& leaf_near_f32 = leaf_near<float>;
 static constexpr auto& leaf_near_f64 = leaf_near<double>;
 static constexpr auto& listed_sums_f32 = listed_sums<float>;
@@ -270,6 +335,8 @@ namespace kith::cpu {
 
 HWY_EXPORT(walk_f32);
 HWY_EXPORT(walk_f64);
+HWY_EXPORT(count_f32);
+HWY_EXPORT(count_f64);
 HWY_EXPORT(leaf_near_f32);
 HWY_EXPORT(leaf_near_f64);
 HWY_EXPORT(listed_sums_f32);
@@ -282,6 +349,15 @@ std::int64_t walk_tree(core::Form form, double p, const TreeView<float>& tree, c
 std::int64_t walk_tree(core::Form form, double p, const TreeView<double>& tree, const double* query, std::int64_t seed,
                        NearPoints<double>& near) {
   return HWY_DYNAMIC_DISPATCH(walk_f64)(form, p, tree, query, seed, near);
+}
+
+std::int64_t count_in_tree(core::Form form, double p, const TreeView<float>& tree, const float* query, float inside,
+                           NearPoints<float>& near) {
+  return HWY_DYNAMIC_DISPATCH(count_f32)(form, p, tree, query, inside, near);
+}
+std::int64_t count_in_tree(core::Form form, double p, const TreeView<double>& tree, const double* query, double inside,
+                           NearPoints<double>& near) {
+  return HWY_DYNAMIC_DISPATCH(count_f64)(form, p, tree, query, inside, near);
 }
 
 std::int64_t near_leaf(core::Form form, double p, const TreeView<float>& tree, const float* query) {

@@ -57,6 +57,13 @@ std::int64_t walk_tree(core::Form form, double p, const TreeView<float>& tree, c
 std::int64_t walk_tree(core::Form form, double p, const TreeView<double>& tree, const double* query, std::int64_t seed,
                        NearPoints<double>& near);
 
+// Counts points whose scores are not above `inside`, whole boxes at a time, and collects those between it and the
+// limit.
+std::int64_t count_in_tree(core::Form form, double p, const TreeView<float>& tree, const float* query, float inside,
+                           NearPoints<float>& near);
+std::int64_t count_in_tree(core::Form form, double p, const TreeView<double>& tree, const double* query, double inside,
+                           NearPoints<double>& near);
+
 // A leaf near the query: the one that the nearest box of each level leads to.
 std::int64_t near_leaf(core::Form form, double p, const TreeView<float>& tree, const float* query);
 std::int64_t near_leaf(core::Form form, double p, const TreeView<double>& tree, const double* query);

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "core/sizes.hpp"
-#include "cpu/finish_keys.hpp"
 #include "cpu/sort_hits.hpp"
+#include "cpu/tree/listed_keys.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -64,18 +64,9 @@ void Nearest<T>::rank_by_keys() {
     keys_.resize(count);
     raw_.resize(count + static_cast<std::size_t>(kSlack));
   }
-  for (std::size_t i = 0; i < count; ++i) ids_[i] = tree_.ids[static_cast<std::size_t>(points_[i])];
   const auto finalists = static_cast<std::int64_t>(count);
-  if (tree_.has_given_points && form_ != core::Form::power) {
-    exact_block_sums(form_, exact_row_.data(), {tree_.points.data(), tree_.rows, tree_.dims}, points_.data(), finalists,
-                     raw_.data());
-  } else {
-    exact_sums(form_, base_.metric.p, exact_row_.data(), base_.exact_base(), ids_.data(), finalists, raw_.data());
-  }
+  listed_keys(base_, tree_, exact_row_.data(), points_.data(), finalists, ids_.data(), raw_.data(), keys_.data());
   finalists_ += finalists;
-  finish_keys(
-      base_, {}, [&](std::int64_t i) { return ids_[static_cast<std::size_t>(i)]; }, finalists, raw_.data(),
-      keys_.data());
   const std::size_t before = hits_.size();
   const bool full = static_cast<std::int64_t>(before) == k_;
   for (std::size_t i = 0; i < count; ++i) {

@@ -9,6 +9,15 @@
 
 namespace kith::cpu {
 
+// Whether queries are the base itself.
+template <Element T>
+bool is_base(const PreparedRows<T>& base, const PreparedRows<T>& queries) {
+  const MatrixView<T>& a = base.view;
+  const MatrixView<T>& b = queries.view;
+  return a.data == b.data && a.rows == b.rows && a.cols == b.cols && a.row_stride == b.row_stride &&
+         a.col_stride == b.col_stride;
+}
+
 struct OrderedQuery {
   std::int64_t query;
   std::int64_t leaf;  // −1: nobody has looked for one

@@ -1,6 +1,8 @@
 // tree_search.cpp: tasks of consecutive queries of an order, run on all threads.
 #include "cpu/tree/tree_search.hpp"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -15,12 +17,7 @@ namespace kith::cpu {
 namespace {
 
 constexpr std::int64_t kQueriesOfTask = 512;
-
-template <class T>
-bool are_same(const MatrixView<T>& a, const MatrixView<T>& b) {
-  return a.data == b.data && a.rows == b.rows && a.cols == b.cols && a.row_stride == b.row_stride &&
-         a.col_stride == b.col_stride;
-}
+constexpr std::int64_t kAhead = 8;  // queries
 
 }  // namespace
 
@@ -31,7 +28,7 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
   using F = DistanceOf<T>;
   const std::int64_t k = plan.problem.k;
   const std::int64_t query_count = queries.view.rows;
-  const bool self = are_same(base.view, queries.view);
+  const bool self = is_base(base, queries);
   std::vector<std::unique_ptr<Nearest<T>>> workers(static_cast<std::size_t>(plan.threads));
   ProgressMeter progress(callback, query_count * base.view.rows);
   const std::int64_t block = self ? query_count : plan.query_block;
@@ -45,6 +42,13 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
       for (std::int64_t i = task * kQueriesOfTask; i < last; ++i) {
         progress.check(worker);
         const OrderedQuery each = order[i];
+        // The answers of queries that lie together are scattered.
+        if (i + kAhead < last) {
+          const std::int64_t ahead = order[i + kAhead].query;
+          hwy::Prefetch(ids + ahead * k);
+          hwy::Prefetch(distances + ahead * k);
+          hwy::Prefetch(queries.view.row(ahead));
+        }
         const std::vector<core::Hit<F>>& hits = nearest->run(queries, each.query, each.leaf);
         for (std::size_t rank = 0; rank < hits.size(); ++rank) {
           ids[each.query * k + static_cast<std::int64_t>(rank)] = hits[rank].id;
