@@ -76,8 +76,8 @@ void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const 
   if (plan.method == Method::triangle) {
     find_by_triangle(plan, queries, progress, out, report);
   } else if (plan.method == Method::tree) {
-    report.finalists =
-        tree_search(base, index_.tree(plan, preparing_), queries, plan, progress, out.ids, out.distances);
+    report.finalists = tree_search(base, index_.tree(plan, preparing_), index_.tree_pool(), queries, plan, progress,
+                                   out.ids, out.distances);
   } else if (plan.method == Method::shifted_sort) {
     report.finalists = index_.orders().search(base, queries, plan, progress, out.ids, out.distances);
   } else {

@@ -80,16 +80,18 @@ void prefer(Plan& plan, double surviving, Plan brute) {
 // A tree, where it is so much better than brute force for points that fill so many dimensions. What earlier searches of
 // an index have spent on brute force counts for the tree: it comes once it would have paid.
 std::optional<Plan> better_tree(const Problem& problem, const Options& options, const core::CpuFacts& facts,
-                                const IndexFacts& index, double dimensions, const Plan& brute) {
+                                const IndexFacts& index, double dimensions) {
   try {
     Plan tree = plan_cpu_tree(problem, options, facts, dimensions, index.has_tree);
-    const double searching = plan_cpu_tree(problem, options, facts, dimensions, true).seconds;
+    const double searching =
+        index.has_tree ? tree.seconds : tree_seconds(problem, options.metric, dimensions, facts, tree.threads, true);
     const bool has_paid = tree.seconds - searching <= index.spent;
-    if ((has_paid ? searching : tree.seconds) > kTreeMargin * brute.seconds) return std::nullopt;
+    tree.alternatives = brute_alternatives(problem, options, facts);
+    if ((has_paid ? searching : tree.seconds) > kTreeMargin * tree.alternatives.front().seconds) return std::nullopt;
+    tree.alternatives.front().method = Method::brute;
     tree.reason = dimensions < static_cast<double>(problem.dims)
                       ? fmt::format("a sample says that the points fill {:.2g} of their dimensions", dimensions)
                       : "few dimensions: boxes rule out most points";
-    list_alternative(tree, brute);
     return tree;
   } catch (const Error& error) {
     if (!is_refusal(error)) throw;
@@ -124,11 +126,9 @@ Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core
 Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
   const bool tree_fits = may_choose_tree(problem, options);
-  if (tree_fits) {
-    const Plan by_shape = plan_cpu(problem, options, facts, index);
-    if (auto tree = better_tree(problem, options, facts, index, static_cast<double>(problem.dims), by_shape))
+  if (tree_fits)
+    if (auto tree = better_tree(problem, options, facts, index, static_cast<double>(problem.dims)))
       return *std::move(tree);
-  }
   Plan brute = plan_cpu_by_data(problem, options, facts, index, samples);
   if (!may_choose_triangle(options, samples)) return brute;
   try {
@@ -143,7 +143,7 @@ Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Option
     // Of a few queries' neighbors the dimensions are but roughly known.
     const double filled = std::min(kDimensionsMargin * survivors.dimensions, static_cast<double>(problem.dims));
     if (tree_fits && filled > 0)
-      if (auto tree = better_tree(problem, options, facts, index, filled, brute); tree && tree->seconds < fewest)
+      if (auto tree = better_tree(problem, options, facts, index, filled); tree && tree->seconds < fewest)
         return *std::move(tree);
     if ((clusters_have_paid ? searching : triangle.seconds) > kTriangleMargin * brute.seconds) return brute;
     prefer(triangle, survivors.points, std::move(brute));

@@ -1,6 +1,7 @@
 #include "plan/cpu_costs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/sizes.hpp"
@@ -105,25 +106,30 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
 
 double visited_leaves(double points, double k, double dimensions) {
   constexpr double kPi = 3.14159265358979;
-  const double leaves = std::ceil(points / static_cast<double>(core::TreeLimits::kLeaf));
-  const auto balls = [&](int d) {  // a cube and all points within a radius of it, its side being 1 (Steiner)
-    const auto volume = [&](int j) { return std::pow(kPi, j / 2.0) / std::tgamma(j / 2.0 + 1); };
-    const double radius = std::pow(k / volume(d) / static_cast<double>(core::TreeLimits::kLeaf), 1.0 / d);
+  constexpr auto kLeaf = static_cast<double>(core::TreeLimits::kLeaf);
+  constexpr int kMost = 64;
+  // Volumes of balls of radius 1.
+  static const std::array<double, kMost + 2> volumes = [] {
+    std::array<double, kMost + 2> all{1, 2};
+    for (std::size_t j = 2; j < all.size(); ++j) all[j] = all[j - 2] * 2 * kPi / static_cast<double>(j);
+    return all;
+  }();
+  // What lies within a radius of a cube whose side is 1 (Steiner).
+  const auto cubes = [&](int d) {
+    const double radius = std::pow(k / volumes[static_cast<std::size_t>(d)] / kLeaf, 1.0 / d);
     double sum = 0;
-    double choices = 1;
+    double factor = 1;  // choices of j of the d sides, times the radius to the power of j
     for (int j = 0; j <= d; ++j) {
-      sum += choices * volume(j) * std::pow(radius, j);
-      choices = choices * (d - j) / (j + 1);
+      sum += factor * volumes[static_cast<std::size_t>(j)];
+      factor *= radius * (d - j) / (j + 1);
     }
     return sum;
   };
-  constexpr double kMost = 64;
-  const double d = std::clamp(dimensions, 1.0, kMost);
-  const double below = std::floor(d);
+  const double d = std::clamp<double>(dimensions, 1, kMost);
+  const auto below = static_cast<int>(d);
   const double part = d - below;
-  const double log_balls = (1 - part) * std::log(balls(static_cast<int>(below))) +
-                           (part > 0 ? part * std::log(balls(static_cast<int>(below) + 1)) : 0.0);
-  return std::min(leaves, std::exp(log_balls));
+  const double visited = part > 0 ? std::pow(cubes(below), 1 - part) * std::pow(cubes(below + 1), part) : cubes(below);
+  return std::min(std::ceil(points / kLeaf), visited);
 }
 
 double tree_seconds(const Problem& problem, const Metric& metric, double dimensions, const core::CpuFacts& facts,

@@ -2,6 +2,8 @@
 // have, Error(out_of_memory) when no tiling fits.
 #pragma once
 
+#include <vector>
+
 #include "core/facts.hpp"
 #include "core/triangle_sample.hpp"
 #include "kith/plan.hpp"
@@ -15,6 +17,10 @@ Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::
 // By the method that was asked for; automatic is brute here, since only the data can tell of another. The fastest stage
 // that fits what the index has.
 Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, const IndexFacts& index);
+
+// What brute force takes by each stage, the fastest first, tiles and memory aside.
+std::vector<Plan::Alternative> brute_alternatives(const Problem& problem, const Options& options,
+                                                  const core::CpuFacts& facts);
 
 // Fewer queries at a time, then fewer landmarks, then fewer threads make it fit.
 Plan plan_cpu_triangle(const Problem& problem, const Options& options, const core::CpuFacts& facts,

@@ -3,6 +3,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/simd/tree_walk.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -50,19 +51,14 @@ class Walk {
   std::int64_t run(std::int64_t seed, NearPoints<F>& near) {
     seed_ = seed;
     scored_ = 0;
-    if (seed >= 0) scan_leaf(seed, near);
+    if (seed >= 0 && tree_.levels[0].matters(seed, near.k)) scan_leaf(seed, near);
     const int top = tree_.level_count - 1;
     WaitingBox<F> waiting[kMaxLevels * kFanOut];
     int count = 0;
     open(top, 0, near, waiting, count);
     while (count > 0) {
       const WaitingBox<F> next = waiting[--count];
-      if (next.score > near.limit) continue;
-      if (tree_.levels[next.level].equal[next.box] != 0) {
-        scan_equal(next.level, next.box, near);
-      } else {
-        open(next.level - 1, next.box, near, waiting, count);
-      }
+      if (!(next.score > near.limit)) open(next.level - 1, next.box, near, waiting, count);
     }
     return scored_;
   }
@@ -125,7 +121,8 @@ class Walk {
   // Scans the leaves of a group, or lets its boxes wait, the nearest on top.
   void open(int level, std::int64_t group, NearPoints<F>& near, WaitingBox<F>* waiting, int& count) {
     NearBox<F> found[kFanOut + kSlack];
-    const int kept = test_group(level, group, near.limit, found);
+    int kept = test_group(level, group, near.limit, found);
+    if (tree_.levels[level].copies_before != nullptr) kept = drop_copies(tree_.levels[level], near.k, found, kept);
     sort_by_score(found, kept);
     if (level > 0) {
       for (int i = kept - 1; i >= 0; --i) waiting[count++] = {found[i].score, found[i].box, level};
@@ -133,8 +130,23 @@ class Walk {
     }
     for (int i = 0; i < kept; ++i) {
       if (found[i].score > near.limit) return;
+      if (i + 1 < kept) prefetch_leaf(found[i + 1].box);
       if (static_cast<std::int64_t>(found[i].box) != seed_) scan_leaf(found[i].box, near);
     }
+  }
+
+  static int drop_copies(const BoxLevel<F>& level, std::int64_t k, NearBox<F>* boxes, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; ++i)
+      if (level.matters(boxes[i].box, k)) boxes[kept++] = boxes[i];
+    return kept;
+  }
+
+  void prefetch_leaf(std::int64_t leaf) const {
+    constexpr std::int64_t kMost = 16;  // lines; the hardware brings the rest
+    const F* const from = tree_.points + leaf * kLeafPoints * dims();
+    const std::int64_t blocks = std::min(kMost, kLeafPoints / kBlockPoints<F> * dims());
+    for (std::int64_t i = 0; i < blocks; ++i) hwy::Prefetch(from + i * kBlockPoints<F>);
   }
 
   static void sort_by_score(NearBox<F>* boxes, int count) {
@@ -188,17 +200,6 @@ class Walk {
     counted += near.size - size;
     near.size = size;
     if (size >= near.tighten_at) near.tighten(near);
-  }
-
-  // Of equal points the first k come before all others.
-  void scan_equal(int level, std::int64_t box, NearPoints<F>& near) {
-    std::int64_t leaves = 1;
-    for (int i = 0; i < level; ++i) leaves *= kFanOut;
-    const std::int64_t first = box * leaves;
-    const std::int64_t last =
-        std::min({first + leaves, tree_.leaves(), first + (near.k + kLeafPoints - 1) / kLeafPoints});
-    for (std::int64_t leaf = first; leaf < last; ++leaf)
-      if (leaf != seed_) scan_leaf(leaf, near);
   }
 
   void scan_leaf(std::int64_t leaf, NearPoints<F>& near) {

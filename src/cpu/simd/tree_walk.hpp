@@ -22,7 +22,11 @@ template <class F>
 struct BoxLevel {
   const F* boxes;
   std::int64_t count;
-  const std::uint8_t* equal;  // whether all points in a box are equal; their ids then ascend
+  // Null, or how many copies with smaller ids each point of a box has at least: from k on, none is among the k nearest
+  // of any query.
+  const std::uint32_t* copies_before;
+
+  bool matters(std::int64_t box, std::int64_t k) const { return copies_before == nullptr || copies_before[box] < k; }
 };
 
 template <class F>
@@ -45,7 +49,7 @@ struct NearPoints {
   std::int64_t size;
   std::int64_t tighten_at;  // when there are so many, tighten() is called
   F limit;                  // points and boxes with larger scores are passed over
-  std::int64_t k;           // of equal points only the first k are looked at
+  std::int64_t k;           // points with so many copies before them are passed over
   void* owner;
   void (*tighten)(NearPoints& near);  // lowers the limit, drops points beyond it, and sets tighten_at
 };

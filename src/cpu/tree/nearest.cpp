@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "core/instantiate.hpp"
 #include "core/sizes.hpp"
 #include "cpu/sort_hits.hpp"
 #include "cpu/tree/listed_keys.hpp"
@@ -18,17 +20,24 @@ std::int64_t most_collected(std::int64_t k) {
 }  // namespace
 
 template <Element T>
-Nearest<T>::Nearest(const PreparedRows<T>& base, const Tree<F>& tree, std::int64_t k)
+Nearest<T>::Nearest(const PreparedRows<T>& base, const Tree<F>& tree)
     : base_(base),
       tree_(tree),
       bounds_(base.metric, base.view.cols, false, core::range_of_type<T>(), base.scale),
       form_(core::form_of(base.metric)),
-      k_(k),
       row_(static_cast<std::size_t>(tree.dims)),
-      exact_row_(static_cast<std::size_t>(tree.dims)) {
-  const auto capacity = static_cast<std::size_t>(core::tree_candidates(k, tree.rows));
-  scores_.resize(capacity);
-  points_.resize(capacity);
+      exact_row_(static_cast<std::size_t>(tree.dims)) {}
+
+template <Element T>
+void Nearest<T>::set_neighbors(std::int64_t k) {
+  finalists_ = 0;
+  if (k == k_) return;
+  k_ = k;
+  const auto capacity = static_cast<std::size_t>(core::tree_candidates(k, tree_.rows));
+  if (scores_.size() < capacity) {
+    scores_.resize(capacity);
+    points_.resize(capacity);
+  }
   near_ = {scores_.data(), points_.data(), 0, 0, 0, k, this, &Nearest::tighten};
 }
 
@@ -110,9 +119,35 @@ auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::in
   return hits_;
 }
 
-template class Nearest<float>;
-template class Nearest<double>;
-template class Nearest<std::uint8_t>;
-template class Nearest<std::int8_t>;
+template <Element T>
+std::unique_ptr<Nearest<T>> NearestPool<T>::take(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree,
+                                                 std::int64_t k) {
+  std::unique_ptr<Nearest<T>> nearest;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) {
+      nearest = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (nearest == nullptr) nearest = std::make_unique<Nearest<T>>(base, tree);
+  nearest->set_neighbors(k);
+  return nearest;
+}
+
+template <Element T>
+void NearestPool<T>::give_back(std::unique_ptr<Nearest<T>> nearest, std::int64_t k) {
+  constexpr std::int64_t kMostNeighbors = 1024;  // for more, buffers are large and soon made
+  constexpr std::size_t kMostIdle = 16;
+  if (k > kMostNeighbors) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.size() < kMostIdle) idle_.push_back(std::move(nearest));
+}
+
+#define KITH_INSTANTIATE(T)  \
+  template class Nearest<T>; \
+  template class NearestPool<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

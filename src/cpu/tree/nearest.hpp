@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/order.hpp"
@@ -20,13 +22,17 @@ class Nearest {
  public:
   using F = DistanceOf<T>;
 
-  Nearest(const PreparedRows<T>& base, const Tree<F>& tree, std::int64_t k);
+  Nearest(const PreparedRows<T>& base, const Tree<F>& tree);
   Nearest(const Nearest&) = delete;
   Nearest& operator=(const Nearest&) = delete;
+
+  // How many neighbors the queries that follow have.
+  void set_neighbors(std::int64_t k);
 
   // The k nearest of a query, sorted; valid until the next call. `seed` is the leaf to begin with, or −1.
   const std::vector<core::Hit<F>>& run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed);
 
+  // Exact keys since set_neighbors().
   std::int64_t finalists() const { return finalists_; }
 
  private:
@@ -41,12 +47,12 @@ class Nearest {
   const Tree<F>& tree_;
   core::ScoreBounds<F> bounds_;
   core::Form form_;
-  std::int64_t k_;
+  std::int64_t k_ = 0;
   std::int64_t finalists_ = 0;
 
   const PreparedRows<T>* queries_ = nullptr;
   std::int64_t query_ = 0;
-  NearPoints<F> near_;
+  NearPoints<F> near_{};
   std::vector<F> scores_;
   std::vector<OffsetOf<F>> points_;
   std::vector<core::Hit<F>> hits_;
@@ -55,6 +61,19 @@ class Nearest {
   std::vector<std::int64_t> ids_;
   std::vector<double> raw_;
   std::vector<F> keys_;
+};
+
+// Searches that wait for the next query, so that one query alone makes no buffers. Thread-safe.
+template <Element T>
+class NearestPool {
+ public:
+  // For k neighbors.
+  std::unique_ptr<Nearest<T>> take(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, std::int64_t k);
+  void give_back(std::unique_ptr<Nearest<T>> nearest, std::int64_t k);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Nearest<T>>> idle_;
 };
 
 }  // namespace kith::cpu

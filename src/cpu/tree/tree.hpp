@@ -14,8 +14,9 @@ namespace kith::cpu {
 template <class F>
 struct Tree {
   struct Level {
+    std::int64_t count = 0;
     std::vector<F> boxes;
-    std::vector<std::uint8_t> equal;
+    std::vector<std::uint32_t> copies_before;  // empty where no leaf is full of copies of one point
   };
 
   std::int64_t rows = 0;

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "cpu/prepared_rows.hpp"
+#include "cpu/tree/nearest.hpp"
 #include "cpu/tree/tree.hpp"
 #include "kith/plan.hpp"
 
@@ -17,8 +18,8 @@ namespace kith::cpu {
 
 // Searches as the plan says: plan.query_block queries are put in order at a time. Returns the number of exact keys.
 template <Element T>
-std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, const PreparedRows<T>& queries,
-                         const Plan& plan, const ProgressCallback& callback, std::int64_t* ids,
-                         DistanceOf<T>* distances);
+std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, NearestPool<T>& pool,
+                         const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
+                         std::int64_t* ids, DistanceOf<T>* distances);
 
 }  // namespace kith::cpu

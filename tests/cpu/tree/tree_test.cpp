@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "../simd_targets.hpp"
@@ -82,31 +84,39 @@ TEST(TreeOfBoxes, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-TEST(TreeOfBoxes, KnowsEqualPointsWhoseIdsAscend) {
+// Copies of a point are in the order of their ids, and boxes know how many come before them, or fewer.
+TEST(TreeOfBoxes, CountsCopies) {
   Matrix<float> points(20000, 2);
   test::Random random(3);
   for (std::int64_t r = 0; r < points.rows(); ++r)
-    for (std::int64_t c = 0; c < 2; ++c) points(r, c) = r % 3 == 0 ? static_cast<float>(random.uniform()) : 0.5F;
+    for (std::int64_t c = 0; c < 2; ++c)
+      points(r, c) = r % 3 == 0 ? static_cast<float>(random.uniform()) : static_cast<float>(r % 3);
   const Tree<float> tree = tree_of(prepared(points), 2);
+  std::map<std::pair<float, float>, std::uint32_t> seen;
+  std::map<std::pair<float, float>, std::uint32_t> last_id;
+  std::vector<std::uint32_t> before(static_cast<std::size_t>(tree.rows));
+  for (std::int64_t i = 0; i < tree.rows; ++i) {
+    const std::uint32_t id = tree.ids[static_cast<std::size_t>(i)];
+    const std::pair point(points(id, 0), points(id, 1));
+    before[static_cast<std::size_t>(i)] = seen[point]++;
+    if (before[static_cast<std::size_t>(i)] > 0) {
+      EXPECT_LT(last_id[point], id);
+    }
+    last_id[point] = id;
+  }
   std::int64_t span = kLeafPoints;
-  std::int64_t equal_boxes = 0;
+  std::int64_t behind_copies = 0;
   for (const auto& level : tree.levels) {
-    for (std::size_t box = 0; box < level.equal.size(); ++box) {
-      if (level.equal[box] == 0) continue;
-      ++equal_boxes;
-      const std::int64_t first = static_cast<std::int64_t>(box) * span;
-      const std::int64_t last = std::min(tree.rows, first + span);
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::uint32_t id = tree.ids[static_cast<std::size_t>(i)];
-        EXPECT_EQ(points(id, 0), points(tree.ids[static_cast<std::size_t>(first)], 0));
-        if (i > first) {
-          EXPECT_LT(tree.ids[static_cast<std::size_t>(i - 1)], id);
-        }
-      }
+    ASSERT_EQ(level.copies_before.size(), static_cast<std::size_t>(level.count));
+    for (std::int64_t box = 0; box < level.count; ++box) {
+      const std::uint32_t claimed = level.copies_before[static_cast<std::size_t>(box)];
+      behind_copies += claimed > 100 ? 1 : 0;
+      for (std::int64_t i = box * span; i < std::min(tree.rows, (box + 1) * span); ++i)
+        ASSERT_LE(claimed, before[static_cast<std::size_t>(i)]);
     }
     span *= kFanOut;
   }
-  EXPECT_GT(equal_boxes, 13000 / kLeafPoints - 4);
+  EXPECT_GT(behind_copies, 13000 / kLeafPoints - 20);
 }
 
 // Small integers, whose sums are exact in any order.
