@@ -239,6 +239,45 @@ TEST(Tree, ABudgetIsABudget) {
   EXPECT_TRUE(refused);
 }
 
+TEST(TreeChoice, FewDimensionsGetIt) {
+  Random random(1);
+  const auto noise = [&](auto, auto) { return random.uniform(); };
+  // Sixteen dimensions of which the points fill two.
+  std::vector<double> turned(2);
+  const auto flat = [&](auto, auto c) {
+    if (c < 2) turned[static_cast<std::size_t>(c)] = random.uniform();
+    return turned[0] * static_cast<double>(c % 5) + turned[1] * static_cast<double>(c % 3) +
+           static_cast<double>(c < 2) * turned[static_cast<std::size_t>(c % 2)];
+  };
+  Options options;
+  options.backend = Backend::cpu;
+  const auto chosen = [&](const Matrix<float>& points) {
+    return kith::search(points.view(), points.view(), 10, options).report.plan.method;
+  };
+  for (const std::int64_t dims : {1, 3}) EXPECT_EQ(chosen(matrix_of<float>(20000, dims, noise)), Method::tree) << dims;
+  EXPECT_EQ(chosen(matrix_of<float>(20000, 16, noise)), Method::brute);
+  EXPECT_EQ(chosen(matrix_of<float>(20000, 16, flat)), Method::tree);
+}
+
+TEST(TreeChoice, AnIndexThatIsAskedOftenGetsIt) {
+  const Sample<float> sample = generate<float>(Kind::clustered, {50000, 2000, 3}, MetricKind::euclidean, 5);
+  Options options;
+  options.backend = Backend::cpu;
+  const Index<float> index(sample.base.view(), options);
+  options.method = Method::brute;
+  const Neighbors<float> right = kith::search(sample.base.view(), sample.queries.view(), 4, options);
+  Method last = Method::automatic;
+  for (std::int64_t query = 0; query < 2000; ++query) {
+    const Neighbors<float> found = index.search(sample.queries.view().rows_from(query, 1), 4);
+    if (query == 0) {
+      EXPECT_EQ(found.report.plan.method, Method::brute);
+    }
+    ASSERT_TRUE(std::equal(found.ids.begin(), found.ids.end(), right.ids.begin() + 4 * query)) << query;
+    last = found.report.plan.method;
+  }
+  EXPECT_EQ(last, Method::tree);
+}
+
 // Lattices, masses and lines in any mix.
 RC_GTEST_PROP(TreeProperties, TreeIsBruteForce, ()) {
   Random random(*rc::gen::arbitrary<std::uint64_t>());

@@ -11,7 +11,7 @@ namespace kith::cpu {
 namespace {
 
 constexpr std::int64_t kFewestSorted = 256;  // queries that are worth an order
-constexpr std::int64_t kQueriesOfTask = 1024;
+constexpr std::int64_t kLeavesLookedFor = 1024;
 
 }  // namespace
 
@@ -24,10 +24,10 @@ QueryOrder<T>::QueryOrder(const Tree<DistanceOf<T>>& tree, const PreparedRows<T>
   sorted_.resize(static_cast<std::size_t>(count));
   const core::Form form = core::form_of(queries.metric);
   const TreeView<F> view = tree.view();
-  parallel_for(threads, (count + kQueriesOfTask - 1) / kQueriesOfTask, [&](std::int64_t task, int) {
+  parallel_for(threads, (count + kLeavesLookedFor - 1) / kLeavesLookedFor, [&](std::int64_t task, int) {
     std::vector<F> row(static_cast<std::size_t>(tree.dims));
-    const std::int64_t last = std::min(count, (task + 1) * kQueriesOfTask);
-    for (std::int64_t i = task * kQueriesOfTask; i < last; ++i) {
+    const std::int64_t last = std::min(count, (task + 1) * kLeavesLookedFor);
+    for (std::int64_t i = task * kLeavesLookedFor; i < last; ++i) {
       const F* const x = working_rows(queries, first + i, 1, row.data()).data;
       const auto leaf = static_cast<std::uint64_t>(near_leaf(form, queries.metric.p, view, x));
       sorted_[static_cast<std::size_t>(i)] = leaf << 32U | static_cast<std::uint64_t>(i);

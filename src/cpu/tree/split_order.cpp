@@ -12,12 +12,13 @@
 #include <numeric>
 
 #include "core/instantiate.hpp"
+#include "core/order.hpp"
 #include "cpu/parallel.hpp"
 
 namespace kith::cpu {
 namespace {
 
-constexpr std::int64_t kRowsOfTask = 4096;
+constexpr std::int64_t kRowsCopied = 4096;
 constexpr std::int64_t kNodesOfThread = 8;
 constexpr std::int64_t kSpreadSample = 64;
 constexpr std::int64_t kValueSample = 1024;
@@ -230,6 +231,36 @@ class Splitter {
   std::array<std::vector<std::uint32_t>, 2> ids_;
 };
 
+// Sorts ids by their values, and by themselves where those are equal.
+std::vector<std::uint32_t> sorted_ids(const float* values, std::size_t count) {
+  std::vector<std::uint64_t> packed(count);
+  for (std::size_t i = 0; i < count; ++i) packed[i] = std::uint64_t{core::ordered_bits(values[i])} << 32U | i;
+  hwy::Sorter()(packed.data(), count, hwy::SortAscending());
+  std::vector<std::uint32_t> ids(count);
+  std::transform(packed.begin(), packed.end(), ids.begin(),
+                 [](std::uint64_t each) { return static_cast<std::uint32_t>(each); });
+  return ids;
+}
+// Not every instruction set has a vector sort for pairs of 64 bits.
+std::vector<std::uint32_t> sorted_ids(const double* values, std::size_t count) {
+  std::vector<std::uint32_t> ids(count);
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::stable_sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return core::ordered_bits(values[a]) < core::ordered_bits(values[b]);
+  });
+  return ids;
+}
+
+// In one dimension the order is that of the values.
+template <class F>
+OrderedRows<F> sorted_order(const F* values, std::int64_t count) {
+  OrderedRows<F> order;
+  order.ids = sorted_ids(values, static_cast<std::size_t>(count));
+  order.rows.resize(order.ids.size());
+  for (std::size_t i = 0; i < order.ids.size(); ++i) order.rows[i] = values[order.ids[i]];
+  return order;
+}
+
 }  // namespace
 
 template <Element T>
@@ -239,16 +270,16 @@ OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>& set, std::int64_t 
   const std::int64_t count = set.view.rows;
   const std::int64_t dims = set.view.cols;
   Splitter<F> splitter(count, dims, leaf_points);
-  parallel_for(threads, (count + kRowsOfTask - 1) / kRowsOfTask, [&](std::int64_t task, int worker) {
+  parallel_for(threads, (count + kRowsCopied - 1) / kRowsCopied, [&](std::int64_t task, int worker) {
     progress.check(worker);
-    const std::int64_t first = task * kRowsOfTask;
-    const std::int64_t rows = std::min(kRowsOfTask, count - first);
+    const std::int64_t first = task * kRowsCopied;
+    const std::int64_t rows = std::min(kRowsCopied, count - first);
     F* const to = splitter.rows() + first * dims;
     const Rows<F> from = working_rows(set, first, rows, to);
     if (from.data == to) return;
     for (std::int64_t r = 0; r < rows; ++r) std::copy_n(from.data + r * from.stride, dims, to + r * dims);
   });
-  return splitter.run(threads, progress);
+  return dims == 1 ? sorted_order(splitter.rows(), count) : splitter.run(threads, progress);
 }
 
 #define KITH_INSTANTIATE(T) \

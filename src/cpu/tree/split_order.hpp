@@ -4,7 +4,7 @@
 //         every leaf but the last is full. The widest axis and the neighborhood of the value come from a sample;
 //         one pass then finds the value itself, another one moves the points.
 // Ties    parting is stable: equal points stay in the order of their ids.
-// Cost    two passes a doubling of the leaves, shared by threads from the second on.
+// Cost    two passes a doubling of the leaves, shared by threads from the second on; a sort in one dimension.
 // Limits  fewer than 2^32 points.
 #pragma once
 

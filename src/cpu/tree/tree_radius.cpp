@@ -19,7 +19,7 @@
 namespace kith::cpu {
 namespace {
 
-constexpr std::int64_t kQueriesOfTask = 256;
+constexpr std::int64_t kRadiusesOfTask = 256;
 
 // The hits of the queries of a task, those of one after those of the other.
 template <class F>
@@ -36,7 +36,7 @@ std::int64_t tree_radius(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
                          const ProgressCallback& callback, const RadiusLists<DistanceOf<T>>& out) {
   using F = DistanceOf<T>;
   const std::int64_t count = queries.view.rows;
-  const std::int64_t tasks = (count + kQueriesOfTask - 1) / kQueriesOfTask;
+  const std::int64_t tasks = (count + kRadiusesOfTask - 1) / kRadiusesOfTask;
   const QueryOrder<T> order(tree, queries, 0, count, is_base(base, queries), plan.threads);
   std::vector<std::unique_ptr<Within<T>>> workers(static_cast<std::size_t>(plan.threads));
   std::vector<TaskHits<F>> found(request.count_only ? 0 : static_cast<std::size_t>(tasks));
@@ -47,8 +47,8 @@ std::int64_t tree_radius(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
     std::unique_ptr<Within<T>>& within = workers[static_cast<std::size_t>(worker)];
     if (within == nullptr) within = std::make_unique<Within<T>>(base, tree, queries);
     std::vector<core::Hit<F>> hits;
-    const std::int64_t last = std::min(count, (task + 1) * kQueriesOfTask);
-    for (std::int64_t i = task * kQueriesOfTask; i < last; ++i) {
+    const std::int64_t last = std::min(count, (task + 1) * kRadiusesOfTask);
+    for (std::int64_t i = task * kRadiusesOfTask; i < last; ++i) {
       progress.check(worker);
       const std::int64_t query = order[i].query;
       const std::int64_t excluded = request.exclude_self ? query : -1;
@@ -71,7 +71,7 @@ std::int64_t tree_radius(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
         mine.keys.push_back(hit.key);
       }
     }
-    progress.add((last - task * kQueriesOfTask) * base.view.rows, worker);
+    progress.add((last - task * kRadiusesOfTask) * base.view.rows, worker);
   });
 
   out.offsets[0] = 0;
@@ -81,8 +81,8 @@ std::int64_t tree_radius(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
     parallel_for(plan.threads, tasks, [&](std::int64_t task, int) {
       TaskHits<F>& mine = found[static_cast<std::size_t>(task)];
       std::int64_t from = 0;
-      const std::int64_t last = std::min(count, (task + 1) * kQueriesOfTask);
-      for (std::int64_t i = task * kQueriesOfTask; i < last; ++i) {
+      const std::int64_t last = std::min(count, (task + 1) * kRadiusesOfTask);
+      for (std::int64_t i = task * kRadiusesOfTask; i < last; ++i) {
         const std::int64_t query = order[i].query;
         const std::int64_t hits = out.offsets[query + 1] - out.offsets[query];
         std::copy_n(mine.ids.data() + from, hits, to.ids + out.offsets[query]);

@@ -21,7 +21,7 @@ constexpr std::int64_t kTasksOfThread = 8;
 constexpr std::int64_t kAhead = 8;  // queries
 
 template <class T>
-bool rows_equal(const MatrixView<T>& view, std::int64_t a, std::int64_t b) {
+bool queries_equal(const MatrixView<T>& view, std::int64_t a, std::int64_t b) {
   for (std::int64_t c = 0; c < view.cols; ++c)
     if (!(view(a, c) == view(b, c))) return false;
   return true;
@@ -66,7 +66,7 @@ void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int
       hwy::Prefetch(queries.view.row(ahead));
     }
     const OrderedQuery each = order[i];
-    if (i > first && rows_equal(queries.view, each.query, order[i - 1].query)) {
+    if (i > first && queries_equal(queries.view, each.query, order[i - 1].query)) {
       answers.copy(order[i - 1].query, each.query);
     } else {
       answers.write(each.query, nearest.run(queries, each.query, each.leaf));
