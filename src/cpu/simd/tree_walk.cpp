@@ -149,7 +149,31 @@ class Walk {
     for (std::int64_t i = 0; i < blocks; ++i) hwy::Prefetch(from + i * kBlockPoints<F>);
   }
 
+  // Many are put where the number of nearer ones says, which vectors count without a branch.
   static void sort_by_score(NearBox<F>* boxes, int count) {
+    constexpr int kFew = 4;
+    if (count > kFew) {
+      const Tag d;
+      const auto lanes = static_cast<int>(hn::Lanes(d));
+      NearBox<F> unsorted[kFanOut];
+      HWY_ALIGN F scores[kFanOut];
+      for (int i = 0; i < static_cast<int>(kFanOut); ++i) scores[i] = std::numeric_limits<F>::infinity();
+      for (int i = 0; i < count; ++i) {
+        unsorted[i] = boxes[i];
+        scores[i] = boxes[i].score;
+      }
+      for (int i = 0; i < count; ++i) {
+        const V score = hn::Set(d, scores[i]);
+        std::size_t rank = 0;
+        for (int at = 0; at < count; at += lanes) {
+          const V others = hn::Load(d, scores + at);
+          const auto earlier = hn::FirstN(d, static_cast<std::size_t>(std::clamp(i - at, 0, lanes)));
+          rank += hn::CountTrue(d, hn::Or(hn::Lt(others, score), hn::And(hn::Eq(others, score), earlier)));
+        }
+        boxes[rank] = unsorted[i];
+      }
+      return;
+    }
     for (int i = 1; i < count; ++i) {
       const NearBox<F> box = boxes[i];
       int at = i;
