@@ -299,23 +299,24 @@ std::int64_t leaf_near(core::Form form, double p, const TreeView<F>& tree, const
   return leaf;
 }
 
-// Sums of several points at a time, each lane of the key in a vector of its own.
-template <core::Form form, class F>
+// Sums of several points at a time, each lane of the key in a vector of its own. kDims as in Walk, at most kLanes.
+template <core::Form form, int kDims, class F>
 void block_sums(const double* query, const LaneBlocks<F>& points, const OffsetOf<F>* listed, std::int64_t count,
                 double* raw) {
   using Tag = hn::CappedTag<double, 8>;
   const Tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t dims = kDims > 0 ? kDims : points.dims;
+  constexpr int kUsed = kDims > 0 ? kDims : core::kLanes;
   for (std::int64_t i = 0; i < count; i += lanes) {
     const F* from[8];
     for (std::int64_t l = 0; l < lanes; ++l)
-      from[l] =
-          points.data + block_offset<F>(static_cast<std::int64_t>(listed[std::min(i + l, count - 1)]), points.dims);
+      from[l] = points.data + block_offset<F>(static_cast<std::int64_t>(listed[std::min(i + l, count - 1)]), dims);
     hn::Vec<Tag> sum[core::kLanes];
     for (auto& each : sum) each = hn::Zero(d);
-    for (std::int64_t first = 0; first < points.dims; first += core::kLanes)
-      for (int c = 0; c < core::kLanes; ++c) {
-        if (first + c >= points.dims) break;
+    for (std::int64_t first = 0; first < dims; first += core::kLanes)
+      for (int c = 0; c < kUsed; ++c) {
+        if (first + c >= dims) break;
         HWY_ALIGN double values[8];
         for (std::int64_t l = 0; l < lanes; ++l)
           values[l] = static_cast<double>(from[l][(first + c) * kBlockPoints<F>]);
@@ -336,9 +337,11 @@ template <class F>
 void listed_sums(core::Form form, const double* query, const LaneBlocks<F>& points, const OffsetOf<F>* listed,
                  std::int64_t count, double* raw) {
   using core::Form;
-  if (form == Form::squared) return block_sums<Form::squared>(query, points, listed, count, raw);
-  if (form == Form::absolute) return block_sums<Form::absolute>(query, points, listed, count, raw);
-  if (form == Form::maximum) return block_sums<Form::maximum>(query, points, listed, count, raw);
+  if (form == Form::squared && points.dims == 2) return block_sums<Form::squared, 2>(query, points, listed, count, raw);
+  if (form == Form::squared && points.dims == 3) return block_sums<Form::squared, 3>(query, points, listed, count, raw);
+  if (form == Form::squared) return block_sums<Form::squared, 0>(query, points, listed, count, raw);
+  if (form == Form::absolute) return block_sums<Form::absolute, 0>(query, points, listed, count, raw);
+  if (form == Form::maximum) return block_sums<Form::maximum, 0>(query, points, listed, count, raw);
 }
 
 }  // namespace

@@ -216,7 +216,7 @@ class Splitter {
       const std::int64_t is_tie = value == cut.value ? 1 : 0;
       const std::int64_t is_low = (value < cut.value ? 1 : 0) | (is_tie & (ties > 0 ? 1 : 0));
       ties -= is_tie;
-      const std::int64_t to = is_low != 0 ? low : high;
+      const std::int64_t to = high ^ ((low ^ high) & -is_low);  // low or high: a branch would be wrong half the time
       low += is_low;
       high += 1 - is_low;
       to_ids[to] = ids[i];
