@@ -59,6 +59,8 @@ void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchR
   base_rows(norms);  // is refused before the queries
   const PreparedRows<T>& queries = query_rows(norms);
   if (!queries_.exclude_self) return find(plan, queries, queries_.progress, out, report);
+  if (plan.method == Method::tree)
+    return find_by_tree(plan, queries, queries_.progress, out, report);  // without lists of k + 1
   OwnedLists<D> found(plan.problem.queries * plan.problem.k);
   find(plan, queries, queries_.progress, found.view(), report);
   constexpr double kCopySeconds = 3e-9;
@@ -76,14 +78,20 @@ void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const 
   if (plan.method == Method::triangle) {
     find_by_triangle(plan, queries, progress, out, report);
   } else if (plan.method == Method::tree) {
-    report.finalists = tree_search(base, index_.tree(plan, preparing_), index_.tree_pool(), queries, plan, progress,
-                                   out.ids, out.distances);
+    find_by_tree(plan, queries, progress, out, report);
   } else if (plan.method == Method::shifted_sort) {
     report.finalists = index_.orders().search(base, queries, plan, progress, out.ids, out.distances);
   } else {
     report.finalists = brute_search(base, queries, plan, progress, out.ids, out.distances);
     index_.count_brute_force(plan.seconds);
   }
+}
+
+template <Element T>
+void CpuSearch<T>::find_by_tree(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
+                                const NeighborsView<D>& out, SearchReport& report) const {
+  report.finalists = tree_search(base_rows(false), index_.tree(plan, preparing_), index_.tree_pool(), queries,
+                                 queries_.exclude_self, plan, progress, out.ids, out.distances);
 }
 
 template <Element T>

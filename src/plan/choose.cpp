@@ -146,6 +146,11 @@ Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Option
       if (auto tree = better_tree(problem, options, facts, index, filled); tree && tree->seconds < fewest)
         return *std::move(tree);
     if ((clusters_have_paid ? searching : triangle.seconds) > kTriangleMargin * brute.seconds) return brute;
+    // An index is not given clusters where it will have a tree that is better.
+    const auto dims = static_cast<double>(problem.dims);
+    if (tree_fits && !index.has_clusters && triangle.seconds > kTriangleMargin * brute.seconds &&
+        tree_seconds(problem, options.metric, dims, facts, triangle.threads, true) < searching)
+      return brute;
     prefer(triangle, survivors.points, std::move(brute));
     return triangle;
   } catch (const Error& error) {

@@ -27,28 +27,28 @@ bool queries_equal(const MatrixView<T>& view, std::int64_t a, std::int64_t b) {
   return true;
 }
 
-// The answers to queries, as rows of k.
+// The answers to queries, as rows of k. They are scattered where queries lie together.
 template <class F>
 struct Answers {
-  // They are scattered where queries lie together.
   void prefetch(std::int64_t query) const {
     hwy::Prefetch(ids + query * k);
     hwy::Prefetch(distances + query * k);
   }
+  // Leaves the query out where queries exclude themselves: hits are then one more, and the last one goes where it is
+  // not among them.
   void write(std::int64_t query, const std::vector<core::Hit<F>>& hits) const {
     std::int64_t* const to_ids = ids + query * k;
     F* const to_distances = distances + query * k;
-    for (std::size_t i = 0; i < hits.size(); ++i) {
-      to_ids[i] = hits[i].id;
-      to_distances[i] = hits[i].key;
+    const core::Hit<F>* from = hits.data();
+    for (std::int64_t i = 0; i < k; ++i, ++from) {
+      if (exclude_self && from->id == query) ++from;
+      to_ids[i] = from->id;
+      to_distances[i] = from->key;
     }
-  }
-  void copy(std::int64_t from, std::int64_t to) const {
-    std::copy_n(ids + from * k, k, ids + to * k);
-    std::copy_n(distances + from * k, k, distances + to * k);
   }
 
   std::int64_t k;
+  bool exclude_self;
   std::int64_t* ids;
   F* distances;
 };
@@ -58,6 +58,7 @@ struct Answers {
 template <Element T, class Check>
 void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int64_t first, std::int64_t last,
             Nearest<T>& nearest, const Answers<DistanceOf<T>>& answers, Check check) {
+  const std::vector<core::Hit<DistanceOf<T>>>* hits = nullptr;
   for (std::int64_t i = first; i < last; ++i) {
     check();
     if (i + kAhead < last) {
@@ -66,11 +67,9 @@ void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int
       hwy::Prefetch(queries.view.row(ahead));
     }
     const OrderedQuery each = order[i];
-    if (i > first && queries_equal(queries.view, each.query, order[i - 1].query)) {
-      answers.copy(order[i - 1].query, each.query);
-    } else {
-      answers.write(each.query, nearest.run(queries, each.query, each.leaf));
-    }
+    if (hits == nullptr || !queries_equal(queries.view, each.query, order[i - 1].query))
+      hits = &nearest.run(queries, each.query, each.leaf);
+    answers.write(each.query, *hits);
   }
 }
 
@@ -78,12 +77,12 @@ void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int
 
 template <Element T>
 std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, NearestPool<T>& pool,
-                         const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
-                         std::int64_t* ids, DistanceOf<T>* distances) {
+                         const PreparedRows<T>& queries, bool exclude_self, const Plan& plan,
+                         const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
   const std::int64_t k = plan.problem.k;
   const std::int64_t query_count = queries.view.rows;
   const bool self = is_base(base, queries);
-  const Answers<DistanceOf<T>> answers{k, ids, distances};
+  const Answers<DistanceOf<T>> answers{exclude_self ? k - 1 : k, exclude_self, ids, distances};
   std::vector<std::unique_ptr<Nearest<T>>> workers(static_cast<std::size_t>(plan.threads));
   ProgressMeter progress(callback, query_count * base.view.rows);
   const std::int64_t block = self ? query_count : plan.query_block;
@@ -110,9 +109,9 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
   return finalists;
 }
 
-#define KITH_INSTANTIATE(T)                                                                                      \
-  template std::int64_t tree_search(const PreparedRows<T>&, const Tree<DistanceOf<T>>&, NearestPool<T>&,         \
-                                    const PreparedRows<T>&, const Plan&, const ProgressCallback&, std::int64_t*, \
+#define KITH_INSTANTIATE(T)                                                                                            \
+  template std::int64_t tree_search(const PreparedRows<T>&, const Tree<DistanceOf<T>>&, NearestPool<T>&,               \
+                                    const PreparedRows<T>&, bool, const Plan&, const ProgressCallback&, std::int64_t*, \
                                     DistanceOf<T>*);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE

@@ -16,10 +16,11 @@
 
 namespace kith::cpu {
 
-// Searches as the plan says: plan.query_block queries are put in order at a time. Returns the number of exact keys.
+// Searches as the plan says: plan.query_block queries are put in order at a time. Where queries, which are the base,
+// exclude themselves, they get one neighbor less than the plan has. Returns the number of exact keys.
 template <Element T>
 std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, NearestPool<T>& pool,
-                         const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
-                         std::int64_t* ids, DistanceOf<T>* distances);
+                         const PreparedRows<T>& queries, bool exclude_self, const Plan& plan,
+                         const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances);
 
 }  // namespace kith::cpu
