@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "core/instantiate.hpp"
 #include "core/order.hpp"
@@ -30,6 +31,20 @@ F order_value(F x) {
   return x <= std::numeric_limits<F>::max() ? x : std::numeric_limits<F>::max();
 }
 
+// Integers in the order of values, without a branch; −0 is +0. They are sorted in place of the values: the vector sort
+// of Highway 1.0 leaves floating-point numbers unsorted where many are equal.
+template <class F>
+using OrderBits = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
+
+template <class F>
+OrderBits<F> order_bits(F x) {
+  using Bits = OrderBits<F>;
+  constexpr int kSignBit = 8 * sizeof(F) - 1;
+  const auto bits = std::bit_cast<Bits>(x + F{0});
+  const auto is_negative = static_cast<Bits>(bits >> kSignBit);
+  return bits ^ (static_cast<Bits>(0 - is_negative) | Bits{1} << kSignBit);
+}
+
 // Leaves first … first + leaves − 1, whose rows lie in one of two buffers.
 struct Node {
   std::int64_t first;
@@ -39,7 +54,7 @@ struct Node {
 
 template <class F>
 struct Scratch {
-  std::vector<F> values;
+  std::vector<OrderBits<F>> values;
   hwy::Sorter sort;
 };
 
@@ -147,22 +162,23 @@ class Splitter {
   // Values below `value`, and so many of those equal to it, belong to the first child, which has `rank` rows.
   struct Cut {
     std::int64_t rank;
-    F value;
+    OrderBits<F> value;
     std::int64_t ties;
   };
 
   Cut find_cut(const Node& node, std::int64_t axis, std::int64_t rank, Scratch<F>& scratch) const {
+    using Bits = OrderBits<F>;
     const F* const values = rows_[static_cast<std::size_t>(node.buffer)].data() + begin(node) * dims_ + axis;
     const std::int64_t count = end(node) - begin(node);
-    const auto value_at = [&](std::int64_t i) { return order_value(values[i * dims_]); };
-    std::vector<F>& kept = scratch.values;
+    const auto value_at = [&](std::int64_t i) { return order_bits(values[i * dims_]); };
+    std::vector<Bits>& kept = scratch.values;
     kept.resize(static_cast<std::size_t>(count));
     const auto sort_kept = [&](std::int64_t kept_count) {
       scratch.sort(kept.data(), static_cast<std::size_t>(kept_count), hwy::SortAscending());
     };
     // Of sorted values, the one that `below` others and those before it are smaller than.
     const auto cut_at = [&](std::int64_t below, std::int64_t kept_count) {
-      const F value = kept[static_cast<std::size_t>(rank - below)];
+      const Bits value = kept[static_cast<std::size_t>(rank - below)];
       const auto first = std::lower_bound(kept.begin(), kept.begin() + kept_count, value) - kept.begin();
       return Cut{rank, value, rank - below - first};
     };
@@ -176,12 +192,12 @@ class Splitter {
       const auto at = [&](double sampled) {
         return kept[static_cast<std::size_t>(std::clamp(sampled, 0.0, kValueSample - 1.0))];
       };
-      const F low = middle - margin < 0 ? -std::numeric_limits<F>::infinity() : at(middle - margin);
-      const F high = middle + margin > kValueSample - 1 ? std::numeric_limits<F>::infinity() : at(middle + margin);
+      const Bits low = middle - margin < 0 ? 0 : at(middle - margin);
+      const Bits high = middle + margin > kValueSample - 1 ? std::numeric_limits<Bits>::max() : at(middle + margin);
       std::int64_t below = 0;
       std::int64_t between = 0;
       for (std::int64_t i = 0; i < count; ++i) {
-        const F value = value_at(i);
+        const Bits value = value_at(i);
         below += value < low ? 1 : 0;
         kept[static_cast<std::size_t>(between)] = value;
         between += !(value < low) && !(value > high) ? 1 : 0;
@@ -212,7 +228,7 @@ class Splitter {
     const std::int64_t last = end(node);
     for (std::int64_t i = begin(node); i < last; ++i) {
       const F* const row = rows + i * dims;
-      const F value = order_value(row[axis]);
+      const OrderBits<F> value = order_bits(row[axis]);
       const std::int64_t is_tie = value == cut.value ? 1 : 0;
       const std::int64_t is_low = (value < cut.value ? 1 : 0) | (is_tie & (ties > 0 ? 1 : 0));
       ties -= is_tie;

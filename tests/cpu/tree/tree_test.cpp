@@ -25,13 +25,15 @@ using test::Kind;
 
 template <Element T>
 PreparedRows<T> prepared(const Matrix<T>& points, const Metric& metric = MetricKind::euclidean) {
-  ProgressMeter progress({}, 1);
+  const ProgressCallback nobody;
+  ProgressMeter progress(nobody, 1);
   return prepare_rows(points.view(), metric, {"base", true, false, 1}, progress);
 }
 
 template <Element T>
 Tree<DistanceOf<T>> tree_of(const PreparedRows<T>& rows, int threads) {
-  ProgressMeter progress({}, 1);
+  const ProgressCallback nobody;
+  ProgressMeter progress(nobody, 1);
   return make_tree(rows, threads, progress);
 }
 
@@ -71,6 +73,17 @@ TEST(TreeOfBoxes, HoldsEveryPointOnce) {
         SCOPED_TRACE(test::to_string(kind));
         check_tree(sample.base, tree_of(prepared(sample.base), 1 + static_cast<int>(rows % 3)));
       }
+}
+
+// Walls of a room: many values are equal, others differ in their last digits.
+TEST(TreeOfBoxes, HoldsPointsOnPlanes) {
+  test::Random random(7);
+  Matrix<float> points(200000, 3);
+  for (std::int64_t r = 0; r < points.rows(); ++r) {
+    for (std::int64_t c = 0; c < 3; ++c) points(r, c) = static_cast<float>(random.uniform());
+    points(r, random.below(3)) = static_cast<float>(random.below(5)) / 4 - (r % 2 == 0 ? 0.5F : 0.0F);
+  }
+  check_tree(points, tree_of(prepared(points), 2));
 }
 
 TEST(TreeOfBoxes, IsTheSameForAnyNumberOfThreads) {
