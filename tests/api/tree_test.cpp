@@ -157,6 +157,19 @@ TEST(Tree, QueriesSoFarAwayThatAllPointsTie) {
   for (const std::int64_t k : {1, 10, 600}) EXPECT_TRUE(finds_the_truth(sample, k, by_tree()));
 }
 
+// Squares that float cannot hold are infinite and tie: the smallest ids are the neighbors, and no more are looked at.
+TEST(Tree, DistancesThatOverflowTie) {
+  Random random(6);
+  const auto value = [&](auto r, auto) { return (r % 100 == 0 ? 1e-12 : 1.0) * random.uniform() * 1e30; };
+  const Sample<float> sample{matrix_of<float>(5000, 3, value), matrix_of<float>(300, 3, value)};
+  for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::euclidean})
+    for (const std::int64_t k : {1, 10, 100}) {
+      const auto found = search(sample, k, by_tree(kind));
+      EXPECT_TRUE(matches_truth(found, truth_of(sample, Metric(kind)), k));
+      EXPECT_LT(found.report.finalists, 300 * (2 * k + 200));
+    }
+}
+
 TEST(Tree, NumbersThatAreNone) {
   Options unchecked = by_tree();
   unchecked.check_finite = false;

@@ -23,6 +23,7 @@ RowSpec tree_row(std::string name, std::int64_t rows, std::int64_t dims, std::in
 RowSpec hard(DataKind data) {
   RowSpec row = tree_row(fmt::format("tree-hard-{}", to_string(data)), 200000, 3, 10);
   row.data = data;
+  row.metric = MetricKind::euclidean;  // squares of what is huge would be infinite
   row.contenders = {Kind::kith_tree};
   row.bars.clear();
   return row;
@@ -33,6 +34,7 @@ RowSpec in_space(const std::string& set) {
   row.self = false;
   row.data = DataKind::space;
   row.set = set;
+  row.bars.clear();
   return row;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "core/instantiate.hpp"
@@ -17,6 +18,14 @@ std::int64_t most_collected(std::int64_t k) {
   return core::TreeLimits::kRankFactor * k + core::TreeLimits::kRanked;
 }
 
+// Scores above this belong to keys that the type of keys cannot hold: they are infinite, and tie.
+template <class F>
+F finite_limit(const core::ScoreBounds<F>& bounds, const Metric& metric, std::int64_t dims, double scale) {
+  if constexpr (std::is_same_v<F, double>) return std::numeric_limits<F>::infinity();
+  constexpr double kRoundsToInfinity = 0x1p128;
+  return bounds.computed_limit(core::raw_of_distance(metric, kRoundsToInfinity, dims) * scale * scale, 0);
+}
+
 }  // namespace
 
 template <Element T>
@@ -25,6 +34,7 @@ Nearest<T>::Nearest(const PreparedRows<T>& base, const Tree<F>& tree)
       tree_(tree),
       bounds_(base.metric, base.view.cols, false, core::range_of_type<T>(), base.scale),
       form_(core::form_of(base.metric)),
+      finite_limit_(finite_limit(bounds_, base.metric, base.view.cols, base.scale)),
       row_(static_cast<std::size_t>(tree.dims)),
       exact_row_(static_cast<std::size_t>(tree.dims)) {}
 
@@ -89,6 +99,25 @@ void Nearest<T>::rank_by_keys() {
   lower_limit(hits_.back().key);
 }
 
+// All points that were not collected are at an infinite distance: those with the smallest ids come first.
+template <Element T>
+void Nearest<T>::add_infinite() {
+  constexpr F kInfinity = std::numeric_limits<F>::infinity();
+  while (!hits_.empty() && !(hits_.back().key < kInfinity)) hits_.pop_back();
+  ids_.clear();
+  for (const core::Hit<F>& hit : hits_) ids_.push_back(hit.id);
+  std::sort(ids_.begin(), ids_.end());
+  std::size_t next = 0;
+  for (std::int64_t id = 0; static_cast<std::int64_t>(hits_.size()) < k_; ++id) {
+    if (next < ids_.size() && ids_[next] == id) {
+      ++next;
+    } else {
+      hits_.push_back({kInfinity, id});
+    }
+  }
+  ids_.resize(keys_.size());
+}
+
 // Distances that are no numbers are not collected: where fewer than k others are there, all points are ranked.
 template <Element T>
 void Nearest<T>::rank_everything() {
@@ -111,11 +140,17 @@ auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::in
   hits_.clear();
   near_.size = 0;
   near_.tighten_at = k_;
-  near_.limit = std::numeric_limits<F>::infinity();
+  near_.limit = finite_limit_;
   walk_tree(form_, base_.metric.p, tree_.view(), row, seed, near_);
   if (near_.size > k_) thin_out();
   rank_by_keys();
-  if (static_cast<std::int64_t>(hits_.size()) < k_) rank_everything();
+  if (static_cast<std::int64_t>(hits_.size()) < k_) {
+    if (finite_limit_ < std::numeric_limits<F>::infinity()) {
+      add_infinite();
+    } else {
+      rank_everything();
+    }
+  }
   return hits_;
 }
 

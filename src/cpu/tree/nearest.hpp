@@ -41,12 +41,14 @@ class Nearest {
   void thin_out();
   void lower_limit(F key);
   void rank_by_keys();
+  void add_infinite();
   void rank_everything();
 
   const PreparedRows<T>& base_;
   const Tree<F>& tree_;
   core::ScoreBounds<F> bounds_;
   core::Form form_;
+  F finite_limit_;  // what the limit begins with
   std::int64_t k_ = 0;
   std::int64_t finalists_ = 0;
 
