@@ -42,7 +42,7 @@ auto Within<T>::begin(std::int64_t query, F radius) -> const F* {
 // Scores up to the result belong to keys that are within; −1 where none is known.
 template <Element T>
 auto Within<T>::surely_within(F radius) const -> F {
-  constexpr F kSlightly = sizeof(F) == 4 ? F{1e-5F} : F{1e-13};
+  constexpr auto kSlightly = static_cast<F>(sizeof(F) == 4 ? 1e-5 : 1e-13);
   const F score = near_.limit * (1 - kSlightly);
   const bool is_proven = score < std::numeric_limits<F>::infinity() && bounds_.key_above(score, 0) <= radius;
   return is_proven ? score : F{-1};
