@@ -94,7 +94,7 @@ void make_hard(DataKind data, Matrix<T>& points) {
         case DataKind::copies: points(r, c) = static_cast<T>(std::floor(c < 3 ? 4 * value : 0)); break;
         case DataKind::offset: points(r, c) = static_cast<T>(value + 1e4); break;
         case DataKind::outlier: points(r, c) = r == points.rows() / 3 ? static_cast<T>(-1e30) : points(r, c); break;
-        case DataKind::huge: points(r, c) = static_cast<T>(value * 1e30); break;
+        case DataKind::huge: points(r, c) = static_cast<T>(value * 1e18); break;
         default: return;
       }
     }

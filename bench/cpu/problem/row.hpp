@@ -20,7 +20,7 @@ enum class DataKind {
   copies,     // 64 points, each many times
   offset,     // uniform, 10,000 away from the origin
   outlier,    // uniform but for one point, at −1e30
-  huge,       // uniform, times 1e30
+  huge,       // uniform, times 1e18, whose squares float just holds
 };
 
 const char* to_string(DataKind data);

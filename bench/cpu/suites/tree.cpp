@@ -23,7 +23,6 @@ RowSpec tree_row(std::string name, std::int64_t rows, std::int64_t dims, std::in
 RowSpec hard(DataKind data) {
   RowSpec row = tree_row(fmt::format("tree-hard-{}", to_string(data)), 200000, 3, 10);
   row.data = data;
-  row.metric = MetricKind::euclidean;  // squares of what is huge would be infinite
   row.contenders = {Kind::kith_tree};
   row.bars.clear();
   return row;
