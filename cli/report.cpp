@@ -18,7 +18,8 @@ std::string describe(const SearchReport& report) {
   const auto queries = static_cast<double>(problem.queries);
   const double pairs = queries * static_cast<double>(problem.base_rows);
   // Others look at some of the pairs only.
-  const bool all = report.plan.method != Method::triangle && report.plan.method != Method::shifted_sort;
+  const bool all = report.plan.method != Method::triangle && report.plan.method != Method::shifted_sort &&
+                   report.plan.method != Method::tree;
   const std::string rate = all ? fmt::format(" {} distances/s,", format_count(pairs / report.seconds)) : "";
   std::string steps;
   for (const SearchStep& step : report.steps)

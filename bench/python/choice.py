@@ -4,7 +4,8 @@
 
 A problem has 100 to 100,000 points in 1 to 64 dimensions, float32 or float64, uniform, in clusters or near a curved
 surface, and 1 to as many queries as points. Every way searches with one thread and is timed by the CPU time of that
-thread, the least of some rounds; the answers are compared. ``auto`` includes its sample, triangle its clusters.
+thread, the least of some rounds; the answers are compared. ``auto`` includes its sample, triangle its
+clusters, tree its boxes.
 """
 
 import argparse
@@ -85,7 +86,8 @@ def main():
     rows = []
     for _ in range(arguments.problems):
         name, base, queries, k = make_problem(rng)
-        least, plans = time_ways(rng, base, queries, k, ["auto", "brute", "triangle"], arguments.rounds)
+        ways = ["auto", "brute", "triangle", "tree"]
+        least, plans = time_ways(rng, base, queries, k, ways, arguments.rounds)
         best = min(least, key=least.get)
         row = {
             "problem": name,
@@ -99,10 +101,10 @@ def main():
         }
         rows.append(row)
         if arguments.all or row["choice"] > 1.15 or not 0.5 < row["prediction"] < 2:
-            ways = ", ".join(
+            listed = ", ".join(
                 f"{way} {1e3 * least[way]:.3g} ms (predicted {1e3 * plans[way].seconds:.3g})" for way in least
             )
-            print(f"{name}, k = {k}: {row['chosen']}; {ways}", flush=True)
+            print(f"{name}, k = {k}: {row['chosen']}; {listed}", flush=True)
     choices = np.array([row["choice"] for row in rows])
     predictions = np.array([row["prediction"] for row in rows])
     within = np.mean((predictions > 0.5) & (predictions < 2))

@@ -16,9 +16,9 @@ namespace kith {
 // slow and for development.
 enum class Backend { automatic, cpu, cuda, emulated };
 
-// How neighbors are found. `automatic` lets the planner choose; `brute` looks at every point; `shifted_sort` is the
-// one whose neighbors are approximate, and never chosen unless asked for.
-enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort };
+// How neighbors are found. `automatic` lets the planner choose; `brute` looks at every point; `tree`, of backend cpu,
+// is for few dimensions; `shifted_sort` is the one whose neighbors are approximate, and never chosen unless asked for.
+enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort, tree };
 
 // How scores of all pairs of a query and a point are computed, by which candidates are chosen. `exact` computes the
 // distances themselves, in double; `fp16` is a matrix product of rounded points, `split_fp16` of rounded points and of

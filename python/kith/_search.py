@@ -82,8 +82,9 @@ def search(
         correlation, canberra, inner_product (the largest come first), hamming (the share of elements that differ: of
         bytes, whole bytes are compared, not bits; ``np.unpackbits(points, axis=1)`` makes an element of each bit).
     method, distance, select : names that force a way of searching; see :func:`explain`
-        Methods are brute, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by shifted-sort
-        are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev distances.
+        Methods are brute, triangle and shifted-sort, on the CPU also tree, on a device two-stage and fused. Neighbors by
+        shifted-sort are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev
+        distances.
     backend : "auto", "cpu" or "cuda"
     threads : CPU threads; None for as many as the work is worth, at most the least of CPU affinity, CPU quota of the
         container, KITH_NUM_THREADS, and OMP_NUM_THREADS or threadpoolctl (:func:`kith.show_versions` tells which)

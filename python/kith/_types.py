@@ -29,7 +29,7 @@ MetricName = Literal[
     "cosine", "correlation", "pearson", "inner_product", "ip", "dot", "hamming", "canberra",
 ]  # fmt: skip
 BackendName = Literal["auto", "cpu", "cuda"]
-MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort"]
+MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
 DistanceName = Literal[
     "auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16", "split-fp16", "int8",
 ]  # fmt: skip

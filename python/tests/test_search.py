@@ -185,6 +185,7 @@ def test_methods_agree(rng):
         {"method": "triangle", "tuning": {"landmarks": 40, "query_landmarks": 5}},
         {"distance": "gemm"},
         {"distance": "direct"},
+        {"method": "tree"},
         {"threads": 1},
         {"memory": 1 << 20},
     ):

@@ -61,7 +61,8 @@ template <Element T>
 Index<T>::Index(MatrixView<T> base, Options options, void* stream)
     : state_(std::make_unique<State>(base, std::move(options), stream, Memory::host)) {
   api::guarded([&] {
-    if (state_->options.method != Method::triangle) return state_->index->prepare(nullptr);
+    if (state_->options.method != Method::triangle && state_->options.method != Method::tree)
+      return state_->index->prepare(nullptr);
     const Plan plan = explain(1, 1);
     state_->index->prepare(&plan);
   });

@@ -113,6 +113,22 @@ void check_triangle(const Options& options, Backend backend) {
                 "threads_per_query are for devices");
 }
 
+void check_tree(const Options& options, Backend backend) {
+  if (options.method != Method::tree) return;
+  if (backend != Backend::cpu)
+    throw Error(ErrorCode::invalid_argument, fmt::format("method tree is of backend cpu; backend {} has {}",
+                                                         to_string(backend), joined(search_methods(backend))));
+  if (!core::has_box_bounds(options.metric))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method tree cannot search by {}: it takes sqeuclidean, euclidean, manhattan, chebyshev "
+                            "and minkowski",
+                            to_string(options.metric)));
+  if (options.distance != DistanceStage::automatic || options.select != SelectMethod::automatic)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("method tree has no stages to choose; distance '{}' and selection '{}' were asked for",
+                            to_string(options.distance), to_string(options.select)));
+}
+
 }  // namespace
 
 Backend check_options(const Options& options, Memory memory) {
@@ -120,6 +136,7 @@ Backend check_options(const Options& options, Memory memory) {
     throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
   check_resources(options.threads, options.memory_budget);
   const Backend backend = resolve(options.backend, memory);
+  check_tree(options, backend);
   check_known("method", options.method, search_methods(backend), backend);
   check_known("distance stage", options.distance, distance_stages(backend), backend);
   if (backend == Backend::cpu && options.select == SelectMethod::sort)

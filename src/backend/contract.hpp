@@ -67,7 +67,8 @@ class BackendIndex {
   // For a search of this problem.
   virtual plan::IndexFacts facts(const Problem& problem) const = 0;
   // Checks the points and makes what searches need. An index that serves one search only may leave this to it, which
-  // then makes no more than its plan needs. `plan`: of method triangle on the CPU, for which clusters are made now.
+  // then makes no more than its plan needs. `plan`: of method triangle or tree on the CPU, whose clusters or boxes are
+  // made now.
   virtual void prepare(const Plan* plan) = 0;
   virtual std::unique_ptr<BackendSearch<T>> begin(const Queries<T>& queries) const = 0;
 };

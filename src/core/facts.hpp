@@ -53,6 +53,13 @@ struct CpuFacts {
   StageCost scanned{6e-11, 4e-10};  // a query and such a member
   double query = 1e-6;              // the rest of a query
   double clusters_start = 5e-5;     // of the base, whatever their number
+
+  // Method tree.
+  StageCost tree_row{5.9e-9, 2.2e-9};  // a point and a doubling of the leaves, when a tree is made
+  double tree_query = 5e-7;            // a query, whatever it visits
+  double tree_leaf = 4.8e-8;           // a leaf that a query visits, and its part of the boxes on the way there
+  StageCost tree_point{8e-12, 4e-11};  // a point of such a leaf
+  double tree_candidate = 3.5e-8;      // a neighbor that is collected, gets a key and is sorted
 };
 
 // Seconds a step on the whole device. The defaults are an H200's; `kith tune` measures them (docs/tuning.md).

@@ -59,6 +59,15 @@ KITH_HOST_DEVICE inline Form form_of(const Metric& metric) {
   return Form::squared;
 }
 
+// Whether no point of a box is nearer than the one that is nearest in every coordinate: the metric adds up, or
+// maximizes, magnitudes of differences.
+constexpr bool has_box_bounds(Form form) {
+  return form == Form::squared || form == Form::absolute || form == Form::maximum || form == Form::power;
+}
+inline bool has_box_bounds(const Metric& metric) {
+  return has_box_bounds(form_of(metric));
+}
+
 // Mean and squared norm of a vector. Correlation subtracts the mean; for other metrics it is 0.
 struct RowFacts {
   double mean = 0;

@@ -15,13 +15,14 @@ constexpr std::array<Name<Backend>, 4> kBackends{{
 }};
 constexpr std::size_t kPublicBackends = 3;  // emulated is for tests, and not offered
 
-constexpr std::array<Name<Method>, 6> kMethods{{
+constexpr std::array<Name<Method>, 7> kMethods{{
     {"auto", Method::automatic},
     {"brute", Method::brute},
     {"two-stage", Method::two_stage},
     {"fused", Method::fused},
     {"triangle", Method::triangle},
     {"shifted-sort", Method::shifted_sort},
+    {"tree", Method::tree},
 }};
 
 constexpr std::array<Name<DistanceStage>, 9> kDistanceStages{{

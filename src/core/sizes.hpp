@@ -37,6 +37,21 @@ struct IntervalScanLimits {
   static constexpr std::int64_t kMaxIntervalMembers = 4096;  // longer intervals are scanned in parts: small buffers
 };
 
+// The CPU's walk through a tree.
+struct TreeLimits {
+  static constexpr std::int64_t kLeaf = 32;  // points
+  // More than so many times k collected points, and these, are ranked by their keys: scores cannot tell them apart.
+  static constexpr std::int64_t kRankFactor = 8;
+  static constexpr std::int64_t kRanked = 256;
+};
+
+// Points that a walk has room for while it collects: what it ranks, what it then waits for, and a leaf.
+inline std::int64_t tree_candidates(std::int64_t k, std::int64_t rows) {
+  using Limits = TreeLimits;
+  const std::int64_t most = (Limits::kRankFactor + 1) * k + Limits::kRanked + Limits::kLeaf;
+  return std::min(most, rows) + Limits::kLeaf + 2 * kSlack;
+}
+
 // Bytes of clusters, with or without their members' rows, and of the scratch that makes them.
 inline std::int64_t cluster_bytes(const Problem& problem, std::int64_t rows, std::int64_t landmarks, bool members) {
   const std::int64_t element = element_bytes(problem);
@@ -59,6 +74,20 @@ inline std::int64_t triangle_bytes(const Plan& plan) {
       collected * (3 * element + 8 + 8 + 16) + clusters * (element + 16) + p.dims * (element + 8);
   return cluster_bytes(p, p.base_rows, clusters, true) +
          cluster_bytes(p, plan.query_block, plan.triangle.query_landmarks, false) + (near + query) * plan.threads;
+}
+
+// Bytes that method tree takes on the CPU by this plan: points and boxes, what makes them, the order of queries, and
+// for each thread the candidates of a query.
+inline std::int64_t tree_bytes(const Plan& plan) {
+  const Problem& p = plan.problem;
+  const std::int64_t element = element_bytes(p);
+  const std::int64_t leaves = p.base_rows / TreeLimits::kLeaf + 32;
+  const std::int64_t points = leaves * TreeLimits::kLeaf * (p.dims * element + 4);
+  const std::int64_t boxes = (leaves + leaves / 8 + 64) * (2 * p.dims * element + 2);
+  const std::int64_t made = 2 * p.base_rows * (p.dims * element + 4);
+  const std::int64_t found = tree_candidates(p.k, p.base_rows);
+  const std::int64_t query = found * (2 * element + 24 + element) + (p.k + found) * 40 + p.dims * 16 + 4096;
+  return points + boxes + made + (p.base_rows + 4096) * element + plan.query_block * 8 + query * plan.threads;
 }
 
 }  // namespace kith::core

@@ -8,8 +8,9 @@ namespace kith::core {
 
 // What method triangle leaves: of the data, not of its shape, and so estimated from a sample.
 struct SurvivingFractions {
-  double points = 1;    // of pairs of a query and a point: distances that are computed
-  double clusters = 1;  // of pairs of a query and a cluster: those that are looked at
+  double points = 1;      // of pairs of a query and a point: distances that are computed
+  double clusters = 1;    // of pairs of a query and a cluster: those that are looked at
+  double dimensions = 0;  // that the points fill near the queries, 0 where nobody has looked
 };
 
 // Where no data is at hand: what is left of data with structure.

@@ -51,6 +51,7 @@ plan::IndexFacts CpuIndex<T>::facts(const Problem& /*problem*/) const {
   const std::lock_guard<std::mutex> lock(clusters_mutex_);
   return {.has_norms = !is_prepared_ || rows_.has_norms(),
           .has_clusters = clusters_ != nullptr,
+          .has_tree = has_tree_,
           .sampled_k = sampled_queries_ >= kEnoughSampled ? sampled_k_ : 0,
           .spent = spent_};
 }
@@ -59,11 +60,13 @@ plan::IndexFacts CpuIndex<T>::facts(const Problem& /*problem*/) const {
 template <Element T>
 void CpuIndex<T>::prepare(const Plan* plan) {
   const core::Form form = core::form_of(options_.metric);
-  const bool brute = options_.method != Method::triangle && options_.method != Method::shifted_sort;
+  const bool brute =
+      options_.method != Method::triangle && options_.method != Method::shifted_sort && options_.method != Method::tree;
   ProgressMeter progress(options_.progress, base_.rows);
   rows_.get(brute && (form == core::Form::dot || (form == core::Form::squared && may_have_norms_)), progress);
   is_prepared_ = true;
   if (plan != nullptr && plan->method == Method::triangle) clusters(*plan, progress, nullptr);
+  if (plan != nullptr && plan->method == Method::tree) tree(*plan, progress);
 }
 
 template <Element T>
@@ -82,6 +85,16 @@ const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, ProgressMeter& pr
 }
 
 template <Element T>
+const Tree<DistanceOf<T>>& CpuIndex<T>::tree(const Plan& plan, ProgressMeter& progress) const {
+  if (has_tree_) return *tree_;
+  const std::lock_guard<std::mutex> lock(tree_mutex_);
+  if (tree_ == nullptr)
+    tree_ = std::make_unique<Tree<DistanceOf<T>>>(make_tree(rows(false, progress), plan.threads, progress));
+  has_tree_ = true;
+  return *tree_;
+}
+
+template <Element T>
 core::SurvivingFractions CpuIndex<T>::surviving_fractions(const Plan& plan, const PreparedRows<T>& queries,
                                                           ProgressMeter& progress) const {
   const std::int64_t k = plan.problem.k;
@@ -97,6 +110,7 @@ core::SurvivingFractions CpuIndex<T>::surviving_fractions(const Plan& plan, cons
   const double weight = static_cast<double>(count) / static_cast<double>(sampled_queries_ + count);
   survivors_.points += weight * (sampled.points - survivors_.points);
   survivors_.clusters += weight * (sampled.clusters - survivors_.clusters);
+  survivors_.dimensions += weight * (sampled.dimensions - survivors_.dimensions);
   sampled_queries_ += count;
   sampled_k_ = std::max(sampled_k_, k);
   return survivors_;

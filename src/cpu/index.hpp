@@ -1,6 +1,8 @@
-// index.hpp: host points searched by the CPU: rows that are checked and have their norms, clusters, orders.
+// index.hpp: host points searched by the CPU: rows that are checked and have their norms, clusters, orders, a
+// tree.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -8,6 +10,8 @@
 #include "backend/contract.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/shifted_sort/cached_orders.hpp"
+#include "cpu/tree/nearest.hpp"
+#include "cpu/tree/tree.hpp"
 #include "cpu/triangle/triangle_search.hpp"
 
 namespace kith::cpu {
@@ -47,6 +51,8 @@ class CpuIndex final : public backend::BackendIndex<T> {
   bool is_base(const MatrixView<T>& queries) const;
   // Made once, by the first who needs them; `made` tells whether that was now.
   const TriangleBase<T>& clusters(const Plan& plan, ProgressMeter& progress, bool* made) const;
+  const Tree<DistanceOf<T>>& tree(const Plan& plan, ProgressMeter& progress) const;
+  NearestPool<T>& tree_pool() const { return tree_pool_; }
   CachedOrders<T>& orders() const { return orders_; }
   // Of earlier samples for at least as many neighbors where those had enough queries, and with them where they had not:
   // more neighbors leave no less.
@@ -69,6 +75,10 @@ class CpuIndex final : public backend::BackendIndex<T> {
   mutable std::int64_t sampled_k_ = 0;
   mutable double spent_ = 0;
   mutable CachedOrders<T> orders_;  // of method shifted-sort
+  mutable std::mutex tree_mutex_;
+  mutable std::unique_ptr<Tree<DistanceOf<T>>> tree_;  // of method tree
+  mutable std::atomic<bool> has_tree_{false};
+  mutable NearestPool<T> tree_pool_;  // whose searches are of tree_
 };
 
 template <Element T>

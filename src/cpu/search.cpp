@@ -11,6 +11,8 @@
 #include "cpu/brute/brute_search.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/radius/radius_search.hpp"
+#include "cpu/tree/tree_radius.hpp"
+#include "cpu/tree/tree_search.hpp"
 #include "plan/cpu_threads.hpp"
 
 namespace kith::cpu {
@@ -57,6 +59,8 @@ void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchR
   base_rows(norms);  // is refused before the queries
   const PreparedRows<T>& queries = query_rows(norms);
   if (!queries_.exclude_self) return find(plan, queries, queries_.progress, out, report);
+  if (plan.method == Method::tree)
+    return find_by_tree(plan, queries, queries_.progress, out, report);  // without lists of k + 1
   OwnedLists<D> found(plan.problem.queries * plan.problem.k);
   find(plan, queries, queries_.progress, found.view(), report);
   constexpr double kCopySeconds = 3e-9;
@@ -73,12 +77,21 @@ void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const 
   const PreparedRows<T>& base = base_rows(plan::needs_norms(plan));
   if (plan.method == Method::triangle) {
     find_by_triangle(plan, queries, progress, out, report);
+  } else if (plan.method == Method::tree) {
+    find_by_tree(plan, queries, progress, out, report);
   } else if (plan.method == Method::shifted_sort) {
     report.finalists = index_.orders().search(base, queries, plan, progress, out.ids, out.distances);
   } else {
     report.finalists = brute_search(base, queries, plan, progress, out.ids, out.distances);
     index_.count_brute_force(plan.seconds);
   }
+}
+
+template <Element T>
+void CpuSearch<T>::find_by_tree(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
+                                const NeighborsView<D>& out, SearchReport& report) const {
+  report.finalists = tree_search(base_rows(false), index_.tree(plan, preparing_), index_.tree_pool(), queries,
+                                 queries_.exclude_self, plan, progress, out.ids, out.distances);
 }
 
 template <Element T>
@@ -98,6 +111,12 @@ void CpuSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<D>& r
                                  SearchReport& report) {
   const bool norms = plan::needs_norms(plan);
   const PreparedRows<T>& base = base_rows(norms);
+  if (plan.method == Method::tree) {
+    report.finalists =
+        tree_radius(base, index_.tree(plan, preparing_), query_rows(norms), plan, radii, queries_.progress, out);
+    return;
+  }
+  index_.count_brute_force(plan.seconds);
   report.finalists = radius_search(base, query_rows(norms), plan, radii, queries_.progress, out);
 }
 

@@ -34,6 +34,8 @@ class CpuSearch final : public backend::BackendSearch<T> {
   // The plan's k neighbors of each query.
   void find(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
             const NeighborsView<D>& out, SearchReport& report) const;
+  void find_by_tree(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
+                    const NeighborsView<D>& out, SearchReport& report) const;
   void find_by_triangle(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
                         const NeighborsView<D>& out, SearchReport& report) const;
 

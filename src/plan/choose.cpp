@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,15 @@ constexpr double kDeviceTriangleMargin = 0.8;
 // Where brute force was timed, triangle is tried where it may be faster, and then timed as well.
 constexpr double kTimedTriangleMargin = 1.15;
 
+// The same for a tree.
+constexpr double kTreeMargin = 0.9;
+constexpr double kDimensionsMargin = 1.25;
+constexpr std::int64_t kMostTreeDims = 32;
+// Radius searches with more dimensions than this meet most boxes. A tree may cost this fraction of brute force, of
+// whose pairs nobody knows how many a radius leaves.
+constexpr std::int64_t kRadiusTreeDims = 8;
+constexpr double kRadiusTreeCost = 0.25;
+
 // A sample may cost this fraction of the search it is for. On a device less: what a search takes there is not known
 // before fp16 has been tried.
 constexpr double kSampleCostLimit = 0.08;
@@ -48,7 +58,14 @@ bool is_refusal(const Error& error) {
   return error.code() == ErrorCode::out_of_memory || error.code() == ErrorCode::invalid_argument;
 }
 
-// What triangle was preferred to.
+// Whether a tree may be taken: it was not ruled out by name, and the metric has what it needs.
+bool may_choose_tree(const Problem& problem, const Options& options) {
+  return options.method == Method::automatic && options.distance == DistanceStage::automatic &&
+         options.select == SelectMethod::automatic && core::has_box_bounds(options.metric) &&
+         problem.dims <= kMostTreeDims;
+}
+
+// What was preferred to brute force.
 void list_alternative(Plan& plan, Plan brute) {
   plan.alternatives = std::move(brute.alternatives);
   plan.alternatives.insert(plan.alternatives.begin(), {brute.distance, brute.seconds, brute.method});
@@ -59,6 +76,28 @@ void prefer(Plan& plan, double surviving, Plan brute) {
   plan.reason =
       fmt::format("a sample says that the triangle inequality leaves {:.2g} % of the distances", 100 * surviving);
   list_alternative(plan, std::move(brute));
+}
+
+// A tree, where it is so much better than brute force for points that fill so many dimensions. What earlier searches of
+// an index have spent on brute force counts for the tree: it comes once it would have paid.
+std::optional<Plan> better_tree(const Problem& problem, const Options& options, const core::CpuFacts& facts,
+                                const IndexFacts& index, double dimensions) {
+  try {
+    Plan tree = plan_cpu_tree(problem, options, facts, dimensions, index.has_tree);
+    const double searching =
+        index.has_tree ? tree.seconds : tree_seconds(problem, options.metric, dimensions, facts, tree.threads, true);
+    const bool has_paid = tree.seconds - searching <= index.spent;
+    tree.alternatives = brute_alternatives(problem, options, facts);
+    if ((has_paid ? searching : tree.seconds) > kTreeMargin * tree.alternatives.front().seconds) return std::nullopt;
+    tree.alternatives.front().method = Method::brute;
+    tree.reason = dimensions < static_cast<double>(problem.dims)
+                      ? fmt::format("a sample says that the points fill {:.2g} of their dimensions", dimensions)
+                      : "few dimensions: boxes rule out most points";
+    return tree;
+  } catch (const Error& error) {
+    if (!is_refusal(error)) throw;
+    return std::nullopt;
+  }
 }
 
 // The shape may ask for products where the data ask for differences.
@@ -87,6 +126,10 @@ Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core
 // once they would have paid, and has spent at most twice what they cost.
 Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
+  const bool tree_fits = may_choose_tree(problem, options);
+  if (tree_fits)
+    if (auto tree = better_tree(problem, options, facts, index, static_cast<double>(problem.dims)))
+      return *std::move(tree);
   Plan brute = plan_cpu_by_data(problem, options, facts, index, samples);
   if (!may_choose_triangle(options, samples)) return brute;
   try {
@@ -97,7 +140,18 @@ Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Option
     Plan triangle = plan_cpu_triangle(problem, options, facts, survivors, index.has_clusters);
     const double searching = plan_cpu_triangle(problem, options, facts, survivors, true).seconds;
     const bool clusters_have_paid = triangle.seconds - searching <= index.spent;
+    const double fewest = std::min((clusters_have_paid ? searching : triangle.seconds), brute.seconds);
+    // Of a few queries' neighbors the dimensions are but roughly known.
+    const double filled = std::min(kDimensionsMargin * survivors.dimensions, static_cast<double>(problem.dims));
+    if (tree_fits && filled > 0)
+      if (auto tree = better_tree(problem, options, facts, index, filled); tree && tree->seconds < fewest)
+        return *std::move(tree);
     if ((clusters_have_paid ? searching : triangle.seconds) > kTriangleMargin * brute.seconds) return brute;
+    // An index is not given clusters where it will have a tree that is better.
+    const auto dims = static_cast<double>(problem.dims);
+    if (tree_fits && !index.has_clusters && triangle.seconds > kTriangleMargin * brute.seconds &&
+        tree_seconds(problem, options.metric, dims, facts, triangle.threads, true) < searching)
+      return brute;
     prefer(triangle, survivors.points, std::move(brute));
     return triangle;
   } catch (const Error& error) {
@@ -186,10 +240,12 @@ Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Opt
 }
 
 // Refuses methods and stages that a radius search does not have.
-void check_radius_options(const Options& options, std::initializer_list<DistanceStage> stages) {
-  if (options.method != Method::automatic && options.method != Method::brute)
+void check_radius_options(const Options& options, bool has_tree, std::initializer_list<DistanceStage> stages) {
+  if (options.method != Method::automatic && options.method != Method::brute &&
+      !(has_tree && options.method == Method::tree))
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("method {} finds the k nearest; a radius search has brute", to_string(options.method)));
+                fmt::format("method {} finds the k nearest; a radius search has {}", to_string(options.method),
+                            has_tree ? "brute, tree" : "brute"));
   if (options.distance == DistanceStage::automatic || std::count(stages.begin(), stages.end(), options.distance) > 0)
     return;
   std::string known = "auto";
@@ -200,15 +256,29 @@ void check_radius_options(const Options& options, std::initializer_list<Distance
 
 Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const Options& options,
                       const IndexFacts& index, const DataSamples& samples) {
-  check_radius_options(options, {DistanceStage::direct, DistanceStage::register_tiled});
+  check_radius_options(options, true, {DistanceStage::direct, DistanceStage::register_tiled});
+  if (options.method == Method::tree)
+    return plan_cpu_tree(problem, options, facts, static_cast<double>(problem.dims), index.has_tree);
   Plan plan = plan_cpu_radius(problem, options, facts, index.has_norms);
+  if (may_choose_tree(problem, options) && problem.dims <= kRadiusTreeDims) {
+    try {
+      Plan tree = plan_cpu_tree(problem, options, facts, static_cast<double>(problem.dims), index.has_tree);
+      if (tree.seconds <= kRadiusTreeCost * (plan.seconds + index.spent)) {
+        tree.reason = "few dimensions: boxes rule out points beyond the radius";
+        list_alternative(tree, plan);
+        return tree;
+      }
+    } catch (const Error& error) {
+      if (!is_refusal(error)) throw;
+    }
+  }
   if (plan.expanded && samples.products_are_sharp) plan.expanded = samples.products_are_sharp();
   return plan;
 }
 
 Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
                       const IndexFacts& index, const DataSamples&) {
-  check_radius_options(options, {DistanceStage::register_tiled, DistanceStage::fp16});
+  check_radius_options(options, false, {DistanceStage::register_tiled, DistanceStage::fp16});
   Plan plan = plan_device_radius(problem, options, facts);
   plan.peak_bytes = peak_bytes(plan, index, is_resident(problem, options, facts), facts.policy);
   return plan;
@@ -250,7 +320,8 @@ Plan choose_radius(const Problem& problem, const Options& options, const Machine
 
 bool needs_norms(const Plan& plan) {
   // Triangle has those of cosine and correlation in any case.
-  if (plan.method == Method::shifted_sort || plan.method == Method::triangle) return false;
+  if (plan.method == Method::shifted_sort || plan.method == Method::triangle || plan.method == Method::tree)
+    return false;
   return plan.expanded || core::form_of(plan.metric) == core::Form::dot;
 }
 

@@ -31,6 +31,7 @@ struct TimedStage {
 struct IndexFacts {
   bool has_norms = true;       // CPU: norms of the points, or memory to make them
   bool has_clusters = false;   // of method triangle
+  bool has_tree = false;       // CPU: of method tree
   std::int64_t sampled_k = 0;  // a sample of method triangle for so many neighbors is there, 0 for none
   double spent = 0;            // CPU: seconds that searches by brute force should have taken so far
   bool resident = true;        // device: all points stay there; else every search streams them through

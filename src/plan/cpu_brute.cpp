@@ -168,9 +168,20 @@ Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::
   return plan;
 }
 
+std::vector<Plan::Alternative> brute_alternatives(const Problem& problem, const Options& options,
+                                                  const core::CpuFacts& facts) {
+  const core::Form form = core::form_of(options.metric);
+  const int threads = options.threads > 0
+                          ? options.threads
+                          : threads_worth(one_thread_seconds(problem, form, options.distance, facts), facts.threads);
+  return rank_stages(problem, form, threads, facts);
+}
+
 Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, const IndexFacts& index) {
   if (options.method == Method::triangle)
     return plan_cpu_triangle(problem, options, facts, core::kUsualSurvivors, index.has_clusters);
+  if (options.method == Method::tree)
+    return plan_cpu_tree(problem, options, facts, static_cast<double>(problem.dims), index.has_tree);
   if (options.method == Method::shifted_sort) return plan_cpu_shifted_sort(problem, options, facts);
   const core::Form form = core::form_of(options.metric);
   Plan begun = begin_cpu_plan(problem, options, facts);

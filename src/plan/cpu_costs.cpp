@@ -1,7 +1,10 @@
 #include "plan/cpu_costs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "core/sizes.hpp"
 
 namespace kith::plan {
 namespace {
@@ -99,6 +102,50 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
   const double answers = q * (facts.query + k * pair_seconds(facts.key, d));
   const double start = facts.start + (clustered ? 0 : facts.clusters_start);
   return start + (clusters + level_1 + visits + distances + answers) / threads;
+}
+
+double visited_leaves(double points, double k, double dimensions) {
+  constexpr double kPi = 3.14159265358979;
+  constexpr auto kLeaf = static_cast<double>(core::TreeLimits::kLeaf);
+  constexpr int kMost = 64;
+  // Volumes of balls of radius 1.
+  static const std::array<double, kMost + 2> volumes = [] {
+    std::array<double, kMost + 2> all{1, 2};
+    for (std::size_t j = 2; j < all.size(); ++j) all[j] = all[j - 2] * 2 * kPi / static_cast<double>(j);
+    return all;
+  }();
+  // What lies within a radius of a cube whose side is 1 (Steiner).
+  const auto cubes = [&](int d) {
+    const double radius = std::pow(k / volumes[static_cast<std::size_t>(d)] / kLeaf, 1.0 / d);
+    double sum = 0;
+    double factor = 1;  // choices of j of the d sides, times the radius to the power of j
+    for (int j = 0; j <= d; ++j) {
+      sum += factor * volumes[static_cast<std::size_t>(j)];
+      factor *= radius * (d - j) / (j + 1);
+    }
+    return sum;
+  };
+  const double d = std::clamp<double>(dimensions, 1, kMost);
+  const auto below = static_cast<int>(d);
+  const double part = d - below;
+  const double visited = part > 0 ? std::pow(cubes(below), 1 - part) * std::pow(cubes(below + 1), part) : cubes(below);
+  return std::min(std::ceil(points / kLeaf), visited);
+}
+
+double tree_seconds(const Problem& problem, const Metric& metric, double dimensions, const core::CpuFacts& facts,
+                    int threads, bool has_tree) {
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const auto k = static_cast<double>(problem.k);
+  const double d = steps_of(problem, metric);
+  const double width = width_of(problem);
+  const double doublings = std::log2(1 + n / static_cast<double>(core::TreeLimits::kLeaf));
+  const double made =
+      has_tree ? 0 : n * (doublings + 1) * pair_seconds(facts.tree_row, static_cast<double>(problem.dims));
+  const double leaf =
+      facts.tree_leaf + static_cast<double>(core::TreeLimits::kLeaf) * width * pair_seconds(facts.tree_point, d);
+  const double query = facts.tree_query + visited_leaves(n, k, dimensions) * leaf + k * facts.tree_candidate;
+  return facts.start + (made + q * query) / threads;
 }
 
 double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,

@@ -26,6 +26,14 @@ double triangle_seconds(const Problem& problem, const Metric& metric, const Tria
                         const core::SurvivingFractions& survivors, const core::CpuFacts& facts, int threads,
                         bool clustered);
 
+// Leaves that a query visits, of those that n points have: boxes that a ball of k points meets, where points lie evenly
+// in so many dimensions.
+double visited_leaves(double points, double k, double dimensions);
+
+// The tree included, unless it is there.
+double tree_seconds(const Problem& problem, const Metric& metric, double dimensions, const core::CpuFacts& facts,
+                    int threads, bool has_tree);
+
 // A sample that tells what method triangle would leave.
 double sample_seconds(const Problem& problem, const Metric& metric, std::int64_t landmarks,
                       const core::CpuFacts& facts);

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "core/sizes.hpp"
 #include "kith/plan.hpp"
 
 namespace kith {
@@ -26,6 +27,8 @@ std::string method_text(const Plan& plan) {
   if (plan.method == Method::triangle)
     return fmt::format("method    triangle, form {}: clusters and points are ruled out by the triangle inequality\n",
                        to_string(plan.triangle.form));
+  if (plan.method == Method::tree)
+    return "method    tree: boxes around points that lie together are ruled out as a whole\n";
   if (plan.method == Method::shifted_sort)
     return fmt::format(
         "method    shifted-sort, approximate: {} orders along the {} curve, {} candidates on either side{}\n",
@@ -39,6 +42,9 @@ std::string work_text(const Plan& plan) {
   if (plan.method == Method::triangle)
     return fmt::format("clusters  {} of the points, {} of {} queries\n", plan.triangle.base_landmarks,
                        plan.triangle.query_landmarks, plan.query_block);
+  if (plan.method == Method::tree)
+    return fmt::format("batches   {} queries in the order of the tree, leaves of {} points\n", plan.query_block,
+                       core::TreeLimits::kLeaf);
   if (plan.method == Method::shifted_sort)
     return fmt::format("batches   {} queries, {} candidates per query\n", plan.query_block, plan.candidates);
   return fmt::format("tiles     {} queries × {} points, base in {} part{}, {} candidates per query\n", plan.query_block,

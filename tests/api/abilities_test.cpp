@@ -260,6 +260,7 @@ struct Reduce {
     if (kOp == ReduceOp::weighted_mean && metric == MetricKind::inner_product) return;  // no weights either
     check(world, Method::automatic);
     if (metric == MetricKind::euclidean) check(world, Method::shifted_sort);
+    if (metric == MetricKind::euclidean && world.options().backend == Backend::cpu) check(world, Method::tree);
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/key.hpp"
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
 #include "support/problem.hpp"
@@ -58,8 +59,9 @@ BudgetProblem random_problem(Random& random, Backend backend) {
                                      MetricKind::inner_product, MetricKind::correlation});
   if (c.metric.kind == MetricKind::correlation) c.shape.dims = std::max<std::int64_t>(c.shape.dims, 3);
   if (problem.radius) return problem;
-  c.method = one_of<Method>(
-      random, {Method::automatic, Method::automatic, Method::brute, Method::triangle, Method::shifted_sort});
+  c.method = one_of<Method>(random, {Method::automatic, Method::automatic, Method::brute, Method::triangle,
+                                     Method::tree, Method::shifted_sort});
+  if (c.method == Method::tree && (device || !core::has_box_bounds(c.metric))) c.method = Method::automatic;
   if (device && c.method == Method::brute) c.method = one_of<Method>(random, {Method::two_stage, Method::fused});
   if (c.method == Method::triangle && c.metric.kind == MetricKind::inner_product) c.metric = MetricKind::euclidean;
   // Longer lists on a device take what the bounds leave of the points, which no plan knows.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/key.hpp"
 #include "kith/index.hpp"
 #include "support/budget.hpp"
 #include "support/cases.hpp"
@@ -51,6 +52,51 @@ void expect_oracle(const Case& c, bool one_radius) {
 
 void expect_oracle(const std::vector<Case>& cases) {
   for (const Case& c : cases) with_dtype(c.dtype, [&]<class T>() { expect_oracle<T>(c, c.seed % 2 == 0); });
+}
+
+TEST(Radius, ByTreeEqualsTheOracle) {
+  std::vector<Case> cases = every_metric_type_and_kind({{300, 9, 2}, {500, 9, 3}, {700, 5, 1}, {200, 9, 11}});
+  std::erase_if(cases, [](const Case& c) { return !core::has_box_bounds(c.metric); });
+  for (Case& c : cases) c.method = Method::tree;
+  expect_oracle(cases);
+}
+
+TEST(Radius, ByTreeIsThatOfBruteForce) {
+  for (const Kind kind : {Kind::uniform, Kind::duplicates, Kind::ties, Kind::all_equal}) {
+    const Sample<float> sample = generate<float>(kind, {6000, 500, 3}, MetricKind::euclidean, 4);
+    Options brute = options_for(MetricKind::euclidean);
+    brute.method = Method::brute;
+    Options tree = brute;
+    tree.method = Method::tree;
+    const Index<float> right(sample.base.view(), brute);
+    const Index<float> index(sample.base.view(), tree);
+    for (const float radius : {0.0F, 0.05F, 0.3F, 100.0F}) {
+      const std::vector<float> radii{radius};
+      for (const RadiusOutput output : {RadiusOutput::neighbors, RadiusOutput::count_only}) {
+        const auto got = index.search_radius(sample.queries.view(), radii, output);
+        const auto want = right.search_radius(sample.queries.view(), radii, output);
+        EXPECT_EQ(got.report.plan.method, Method::tree);
+        EXPECT_EQ(got.offsets, want.offsets) << to_string(kind) << ' ' << radius;
+        EXPECT_EQ(got.ids, want.ids);
+        EXPECT_EQ(got.distances, want.distances);
+        if (radius > 1) continue;
+        EXPECT_EQ(index.search_radius_self(radii, output).offsets, right.search_radius_self(radii, output).offsets);
+        EXPECT_EQ(index.search_radius_self(radii, output).ids, right.search_radius_self(radii, output).ids);
+      }
+    }
+  }
+}
+
+// Whole boxes are counted without a key of any of their points.
+TEST(Radius, CountingByTreeNeedsFewKeys) {
+  const Sample<float> sample = generate<float>(Kind::uniform, {50000, 10, 3}, MetricKind::euclidean, 4);
+  Options tree = options_for(MetricKind::euclidean);
+  tree.method = Method::tree;
+  const std::vector<float> radii{0.4F};
+  const auto counted =
+      search_radius<float>(sample.base.view(), sample.queries.view(), radii, RadiusOutput::count_only, tree);
+  EXPECT_GT(counted.offsets.back(), 1000);
+  EXPECT_LT(counted.report.finalists, counted.offsets.back() / 10);
 }
 
 TEST(Radius, EqualsTheOracle) {

@@ -47,11 +47,10 @@ struct ScaledSearch {
   DistanceStage distance;
 };
 
-constexpr ScaledSearch kWays[] = {{Method::automatic, DistanceStage::automatic},
-                                  {Method::brute, DistanceStage::direct},
-                                  {Method::brute, DistanceStage::register_tiled},
-                                  {Method::brute, DistanceStage::gemm},
-                                  {Method::triangle, DistanceStage::automatic}};
+constexpr ScaledSearch kWays[] = {
+    {Method::automatic, DistanceStage::automatic},  {Method::brute, DistanceStage::direct},
+    {Method::brute, DistanceStage::register_tiled}, {Method::brute, DistanceStage::gemm},
+    {Method::triangle, DistanceStage::automatic},   {Method::tree, DistanceStage::automatic}};
 
 TEST(Scale, ChangesDistancesAndNothingElse) {
   for (const std::int64_t dims : {3, 16}) {

@@ -213,10 +213,13 @@ Plan chosen_for(const Matrix<float>& points, std::int64_t k) {
   return search(points.view(), points.view(), k, options).report.plan;
 }
 
+// Points of few dimensions get a tree.
+constexpr std::int64_t kTooManyForATree = 40;
+
 TEST(TriangleChoice, DataWithStructureGetsIt) {
   Random random(1);
   const auto clustered = [&](auto r, auto) { return static_cast<double>(r % 100) + random.gaussian() * 0.01; };
-  const Plan plan = chosen_for(matrix_of<float>(30000, 4, clustered), 10);
+  const Plan plan = chosen_for(matrix_of<float>(30000, kTooManyForATree, clustered), 10);
   EXPECT_EQ(plan.method, Method::triangle);
   EXPECT_NE(plan.reason.find('%'), std::string::npos) << plan.reason;
   EXPECT_FALSE(plan.alternatives.empty());
@@ -230,7 +233,8 @@ TEST(TriangleChoice, NoiseStaysWithBruteForce) {
 }
 
 TEST(TriangleChoice, AnIndexThatIsAskedOftenGetsClusters) {
-  const Sample<float> sample = generate<float>(Kind::clustered, {50000, 2000, 3}, MetricKind::euclidean, 5);
+  const Sample<float> sample =
+      generate<float>(Kind::clustered, {50000, 2000, kTooManyForATree}, MetricKind::euclidean, 5);
   Options options;
   options.backend = Backend::cpu;
   const Index<float> asked_one_by_one(sample.base.view(), options);
@@ -249,7 +253,8 @@ TEST(TriangleChoice, AnIndexThatIsAskedOftenGetsClusters) {
 }
 
 TEST(TriangleChoice, OneQueryTakesTheClustersOfManyBefore) {
-  const Sample<float> sample = generate<float>(Kind::clustered, {50000, 20000, 3}, MetricKind::euclidean, 6);
+  const Sample<float> sample =
+      generate<float>(Kind::clustered, {50000, 20000, kTooManyForATree}, MetricKind::euclidean, 6);
   Options options;
   options.backend = Backend::cpu;
   const Index<float> index(sample.base.view(), options);

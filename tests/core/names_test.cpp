@@ -32,6 +32,7 @@ TEST(Names, OfWhatOptionsChooseAmong) {
                         {Method::two_stage, "two-stage"},
                         {Method::fused, "fused"},
                         {Method::triangle, "triangle"},
+                        {Method::tree, "tree"},
                         {Method::shifted_sort, "shifted-sort"}},
                        parse_method);
   expect_names<Symmetrize>({{Symmetrize::none, "none"}, {Symmetrize::either, "union"}, {Symmetrize::mutual, "mutual"}},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kith/error.hpp"
+#include "plan/cpu_costs.hpp"
 #include "support/large_device.hpp"
 
 namespace kith {
@@ -140,14 +141,16 @@ TEST(DeviceChoice, FewQueriesReadTheBaseInFp16) {
   EXPECT_EQ(chosen({1000000, 1, 128, 10, DType::uint8}), std::pair(DistanceStage::int8, Method::fused));
 }
 
-// On a CPU, of points of which triangle leaves a hundredth.
+// On a CPU, of points of which triangle leaves a hundredth, by a metric that has no boxes.
 Plan plan_on_cpu(const Problem& problem, const plan::IndexFacts& index, int* asked = nullptr) {
   plan::DataSamples samples;
   samples.surviving_fractions = [asked](const Plan&) {
     if (asked != nullptr) ++*asked;
     return plan::SurvivingFractions{0.01, 0.02};
   };
-  return plan::choose(problem, {}, core::CpuFacts{}, index, samples);
+  Options options;
+  options.metric = MetricKind::hamming;
+  return plan::choose(problem, options, core::CpuFacts{}, index, samples);
 }
 
 TEST(CpuChoice, SmallProblemsAreLookedAtToo) {
@@ -177,6 +180,60 @@ TEST(CpuChoice, ClustersAreMadeOnceTheyWouldHavePaid) {
   const double price = plan_on_cpu({1000000, 1000000, 3, 5}, {}).seconds;
   EXPECT_NE(plan_on_cpu(one, {.sampled_k = 5, .spent = 0.01}).method, Method::triangle);
   EXPECT_EQ(plan_on_cpu(one, {.sampled_k = 5, .spent = price}).method, Method::triangle);
+}
+
+// On a CPU, of points that fill so many of their dimensions; 0 where nobody looks.
+Plan plan_with_tree(const Problem& problem, double filled, const plan::IndexFacts& index = {},
+                    const Options& options = {}) {
+  plan::DataSamples samples;
+  if (filled > 0) samples.surviving_fractions = [=](const Plan&) { return plan::SurvivingFractions{0.5, 0.9, filled}; };
+  return plan::choose(problem, options, core::CpuFacts{}, index, samples);
+}
+
+TEST(CpuChoice, TreesAreForFewDimensions) {
+  for (const std::int64_t dims : {1, 2, 3, 8})
+    EXPECT_EQ(plan_with_tree({300000, 300000, dims, 10}, 0).method, Method::tree) << dims;
+  for (const std::int64_t dims : {16, 100})
+    EXPECT_NE(plan_with_tree({300000, 300000, dims, 10}, 0).method, Method::tree) << dims;
+  EXPECT_EQ(plan_with_tree({300000, 300000, 16, 10}, 4).method, Method::tree);
+  EXPECT_NE(plan_with_tree({300000, 300000, 16, 10}, 16).method, Method::tree);
+  EXPECT_NE(plan_with_tree({300000, 300000, 100, 10}, 4).method, Method::tree);
+  Options products;
+  products.metric = MetricKind::inner_product;
+  EXPECT_NE(plan_with_tree({300000, 300000, 3, 10}, 3, {}, products).method, Method::tree);
+  Options staged;
+  staged.distance = DistanceStage::direct;
+  EXPECT_NE(plan_with_tree({300000, 300000, 3, 10}, 3, {}, staged).method, Method::tree);
+}
+
+TEST(CpuChoice, TreesAreMadeOnceTheyWouldHavePaid) {
+  const Problem one{1000000, 1, 3, 5};
+  EXPECT_NE(plan_with_tree(one, 0).method, Method::tree);
+  EXPECT_NE(plan_with_tree(one, 0, {.spent = 0.01}).method, Method::tree);
+  EXPECT_EQ(plan_with_tree(one, 0, {.spent = 2}).method, Method::tree);
+  EXPECT_EQ(plan_with_tree(one, 0, {.has_tree = true}).method, Method::tree);
+  EXPECT_LT(plan_with_tree(one, 0, {.has_tree = true}).seconds, 20e-6);
+}
+
+TEST(CpuChoice, MoreNeighborsAndDimensionsVisitMoreLeaves) {
+  for (const double dims : {1.0, 2.5, 3.0, 8.0}) {
+    EXPECT_LT(plan::visited_leaves(1e6, 1, dims), plan::visited_leaves(1e6, 10, dims));
+    EXPECT_LT(plan::visited_leaves(1e6, 10, dims), plan::visited_leaves(1e6, 10, dims + 1));
+  }
+  EXPECT_EQ(plan::visited_leaves(3200, 10, 30), 100);
+}
+
+TEST(DeviceChoice, HasNoTrees) {
+  for (const std::int64_t dims : {1, 3}) {
+    EXPECT_NE(plan::choose({300000, 300000, dims, 10}, {}, test::large_device()).method, Method::tree);
+    EXPECT_NE(plan::choose_radius({300000, 300000, dims, 0}, {}, test::large_device()).method, Method::tree);
+  }
+}
+
+TEST(CpuChoice, RadiusSearchesInFewDimensionsTakeATree) {
+  EXPECT_EQ(plan::choose_radius({300000, 300000, 3, 0}, {}, core::CpuFacts{}).method, Method::tree);
+  EXPECT_NE(plan::choose_radius({300000, 1, 3, 0}, {}, core::CpuFacts{}).method, Method::tree);
+  EXPECT_NE(plan::choose_radius({300000, 300000, 16, 0}, {}, core::CpuFacts{}).method, Method::tree);
 }
 
 }  // namespace

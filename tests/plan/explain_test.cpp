@@ -98,7 +98,7 @@ void expect_consistent(const Plan& plan, const Problem& problem, const Options& 
   double cheapest = 0;
   for (const Plan::Alternative& other : plan.alternatives) {
     EXPECT_TRUE(contains(distance_stages(Backend::cpu), other.distance)) << other.distance;
-    EXPECT_NE(other.distance, plan.distance);
+    EXPECT_TRUE(other.distance != plan.distance || plan.method == Method::tree) << other.distance;
     EXPECT_GE(other.seconds, cheapest) << "cheapest first";
     cheapest = other.seconds;
   }
@@ -148,8 +148,8 @@ TEST(Promise6ThePlanCanBeRead, AutomaticBackendIsOneThatIsThere) {
 
 TEST(Promise6AForcedMethod, IsHonouredOrRefusedByName) {
   const std::vector<Method> known = search_methods(Backend::cpu);
-  for (const Method method :
-       {Method::automatic, Method::brute, Method::two_stage, Method::fused, Method::triangle, Method::shifted_sort}) {
+  for (const Method method : {Method::automatic, Method::brute, Method::two_stage, Method::fused, Method::triangle,
+                              Method::shifted_sort, Method::tree}) {
     Options options = settled();
     options.method = method;
     const auto plan = [&] { return explain({1000, 10, 8, 5, DType::float32}, options); };

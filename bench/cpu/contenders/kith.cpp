@@ -23,7 +23,7 @@ Answer as_answer(std::int64_t queries, std::int64_t k, const std::vector<std::in
 }
 
 std::string describe_plan(const Plan& plan) {
-  if (plan.method == Method::triangle || plan.method == Method::shifted_sort) return to_string(plan.method);
+  if (plan.method != Method::brute) return to_string(plan.method);
   return std::string(to_string(plan.distance)) + " + " + to_string(plan.select);
 }
 

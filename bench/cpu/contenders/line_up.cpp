@@ -26,6 +26,8 @@ std::unique_ptr<Contender> make(Kind kind, const Problem<T>& problem) {
     case Kind::kith_graph: return make_kith_graph(problem);
     case Kind::kith_triangle: return make_kith_whole(problem, Method::triangle);
     case Kind::kith_brute: return make_kith_whole(problem, Method::brute);
+    case Kind::kith_tree: return make_kith_whole(problem, Method::tree);
+    case Kind::kith_whole: return make_kith_whole(problem, Method::automatic);
     case Kind::kith_shifted: return make_kith_whole(problem, Method::shifted_sort);
     case Kind::gemm: return make_gemm(problem);
     case Kind::read: return make_read(problem);
@@ -48,6 +50,8 @@ std::string name_of(Kind kind, DType dtype) {
     case Kind::kith_graph: return "kith graph()";
     case Kind::kith_triangle: return "kith triangle";
     case Kind::kith_brute: return "kith brute";
+    case Kind::kith_tree: return "kith tree";
+    case Kind::kith_whole: return "kith, with its index";
     case Kind::kith_shifted: return "kith shifted-sort";
     case Kind::heap_baseline: return "gemm + heap";
     case Kind::faiss: return "faiss";

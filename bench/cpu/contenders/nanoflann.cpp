@@ -1,4 +1,4 @@
-// nanoflann.cpp: nanoflann's KD-tree over three or four coordinates, each thread taking the next queries.
+// nanoflann.cpp: nanoflann's KD-tree over a few coordinates, each thread taking the next queries.
 #include "cpu/contenders/contenders.hpp"
 
 #ifdef KITH_BENCH_NANOFLANN
@@ -70,8 +70,10 @@ class NanoflannSearch final : public PlainSearch<std::size_t> {
 
 std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole) {
   switch (problem.row.dims) {
+    case 2: return std::make_unique<NanoflannSearch<2>>(problem, whole);
     case 3: return std::make_unique<NanoflannSearch<3>>(problem, whole);
     case 4: return std::make_unique<NanoflannSearch<4>>(problem, whole);
+    case 8: return std::make_unique<NanoflannSearch<8>>(problem, whole);
     default: return nullptr;
   }
 }

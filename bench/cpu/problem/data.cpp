@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "common/space_sets.hpp"
@@ -81,11 +82,30 @@ Matrix<T> in_space(const SpacePoints& points) {
   return made;
 }
 
+// Turns uniform points into those that are hard for a tree.
+template <Element T>
+void make_hard(DataKind data, Matrix<T>& points) {
+  for (std::int64_t r = 0; r < points.rows(); ++r)
+    for (std::int64_t c = 0; c < points.cols(); ++c) {
+      const auto value = static_cast<double>(points(r, c));
+      const auto along = static_cast<double>(points(r, 0));
+      switch (data) {
+        case DataKind::line: points(r, c) = static_cast<T>(c == 0 ? along : along * static_cast<double>(c + 1)); break;
+        case DataKind::copies: points(r, c) = static_cast<T>(std::floor(c < 3 ? 4 * value : 0)); break;
+        case DataKind::offset: points(r, c) = static_cast<T>(value + 1e4); break;
+        case DataKind::outlier: points(r, c) = r == points.rows() / 3 ? static_cast<T>(-1e30) : points(r, c); break;
+        case DataKind::huge: points(r, c) = static_cast<T>(value * 1e18); break;
+        default: return;
+      }
+    }
+}
+
 template <Element T>
 Matrix<T> make_points(DataKind data, std::uint64_t seed, std::int64_t rows, std::int64_t dims, int threads) {
   if (data == DataKind::colors) return colored_points<T>(seed, rows, dims);
   Matrix<T> points = uniform_points<T>(seed, rows, dims, threads);
   if (data == DataKind::clustered) pull_into_clusters(points);
+  if constexpr (std::is_floating_point_v<T>) make_hard(data, points);
   return points;
 }
 

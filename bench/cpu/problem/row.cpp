@@ -13,6 +13,11 @@ const char* to_string(DataKind data) {
     case DataKind::colors: return "colors";
     case DataKind::file: return "of a file";
     case DataKind::space: return "space";
+    case DataKind::line: return "line";
+    case DataKind::copies: return "copies";
+    case DataKind::offset: return "offset";
+    case DataKind::outlier: return "outlier";
+    case DataKind::huge: return "huge";
   }
   return "unknown";
 }
@@ -23,7 +28,9 @@ Role role_of(Kind kind) {
     case Kind::kith_sqeuclidean:
     case Kind::kith_graph:
     case Kind::kith_triangle:
-    case Kind::kith_brute: return Role::exact;
+    case Kind::kith_brute:
+    case Kind::kith_tree:
+    case Kind::kith_whole: return Role::exact;
     case Kind::kith_shifted: return Role::approximate;
     case Kind::heap_baseline:
     case Kind::faiss:

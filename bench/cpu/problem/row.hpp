@@ -16,6 +16,11 @@ enum class DataKind {
   colors,     // whole numbers from 0 to 255 in clusters, with many copies, as pixels have
   file,       // rows of RowSpec::file
   space,      // RowSpec::set of space_sets.hpp
+  line,       // uniform along one line
+  copies,     // 64 points, each many times
+  offset,     // uniform, 10,000 away from the origin
+  outlier,    // uniform but for one point, at −1e30
+  huge,       // uniform, times 1e18, whose squares float just holds
 };
 
 const char* to_string(DataKind data);
@@ -27,6 +32,8 @@ enum class Kind {
   kith_graph,        // graph(): index, search and CSR in one call
   kith_triangle,     // an index of method triangle made and searched: its clusters are timed
   kith_brute,        // the same with method brute
+  kith_tree,         // the same with method tree
+  kith_whole,        // the same with the method that the planner chooses
   kith_shifted,      // the same with method shifted-sort
   heap_baseline,     // matrix product and a binary heap per query
   faiss,

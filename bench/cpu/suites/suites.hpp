@@ -17,9 +17,10 @@ struct Suite {
 Suite search_suite();
 Suite triangle_suite();
 Suite space_suite();
+Suite tree_suite();
 
 inline std::vector<Suite> all_suites() {
-  return {search_suite(), triangle_suite(), space_suite()};
+  return {search_suite(), triangle_suite(), space_suite(), tree_suite()};
 }
 
 }  // namespace kith::bench

@@ -10,9 +10,6 @@ first.
 it take those, too. A point is within r if its distance, rounded to float64, is at most r; no point is within a negative
 radius. With ``eps`` > 0, points that only rounding keeps out of a ball are in it.
 
-Balls, pairs and counts come from :func:`kith.search_radius`, which computes all distances: of many points in two or
-three dimensions, SciPy's trees find them sooner.
-
 ``tree``, ``size`` and ``indices``, which tell how SciPy splits the points, are those of a tree that SciPy builds when
 they are asked for; matrices are SciPy's. Nothing else needs SciPy.
 

@@ -110,21 +110,25 @@ core::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const 
   // Of the k-th neighbor among the points of the sample; below 1 where the sample has none as near.
   const double rank = static_cast<double>(k) * static_cast<double>(point_count) / static_cast<double>(base.view.rows);
   const auto nth = std::clamp<std::int64_t>(std::llround(rank), 1, point_count);
-  const std::int64_t looked_at = rank < 1 ? std::min<std::int64_t>(kNearest, point_count) : nth;
 
   std::vector<F> row(static_cast<std::size_t>(dims));
   std::vector<std::vector<F>> center_distances(static_cast<std::size_t>(query_count));
   std::vector<std::vector<F>> nearest(center_distances.size());
+  std::vector<std::vector<F>> first_few(center_distances.size());
   const std::vector<std::int64_t> sampled = draw_rows(0, queries.view.rows, query_count, kQuerySeed);
   for (std::size_t i = 0; i < sampled.size(); ++i) {
     const F* x = working_rows(queries, sampled[i], 1, row.data()).data;
     scores_of(base.metric, x, center_points, center_distances[i]);
     for (F& distance : center_distances[i]) distance = metric_distance(base.metric, distance);
     scores_of(base.metric, x, {points.blocks.data(), point_count, dims}, nearest[i]);
-    first_distances(base.metric, static_cast<std::size_t>(looked_at), nearest[i]);
+    first_few[i].resize(std::min(kNearest, nearest[i].size()));
+    std::partial_sort_copy(nearest[i].begin(), nearest[i].end(), first_few[i].begin(), first_few[i].end());
+    for (F& score : first_few[i]) score = metric_distance(base.metric, score);
+    first_distances(base.metric, static_cast<std::size_t>(nth), nearest[i]);
   }
+  const double dimensions = local_dimensions(first_few);
   // Nearer neighbors than the sample has: distances grow with the rank to the power of 1 / dimensions.
-  const double shrunk = rank < 1 ? std::pow(rank, 1 / local_dimensions(nearest)) : 1;
+  const double shrunk = rank < 1 ? std::pow(rank, 1 / dimensions) : 1;
 
   std::int64_t points_left = 0;
   std::int64_t clusters_left = 0;
@@ -140,7 +144,7 @@ core::SurvivingFractions surviving_fractions(const PreparedRows<T>& base, const 
   const auto fraction = [&](std::int64_t left, std::int64_t all) {
     return static_cast<double>(left) / static_cast<double>(all * query_count);
   };
-  return {fraction(points_left, point_count), fraction(clusters_left, landmarks)};
+  return {fraction(points_left, point_count), fraction(clusters_left, landmarks), dimensions};
 }
 
 #define KITH_INSTANTIATE(T)                                                                                           \

@@ -1,0 +1,119 @@
+// tree_search.cpp: tasks of consecutive queries of an order, run on all threads.
+#include "cpu/tree/tree_search.hpp"
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/instantiate.hpp"
+#include "cpu/parallel.hpp"
+#include "cpu/progress.hpp"
+#include "cpu/tree/query_order.hpp"
+
+namespace kith::cpu {
+namespace {
+
+constexpr std::int64_t kMostOfTask = 512;  // queries
+constexpr std::int64_t kTasksOfThread = 8;
+constexpr std::int64_t kAhead = 8;  // queries
+
+template <class T>
+bool queries_equal(const MatrixView<T>& view, std::int64_t a, std::int64_t b) {
+  for (std::int64_t c = 0; c < view.cols; ++c)
+    if (!(view(a, c) == view(b, c))) return false;
+  return true;
+}
+
+// The answers to queries, as rows of k. They are scattered where queries lie together.
+template <class F>
+struct Answers {
+  void prefetch(std::int64_t query) const {
+    hwy::Prefetch(ids + query * k);
+    hwy::Prefetch(distances + query * k);
+  }
+  // Leaves the query out where queries exclude themselves: hits are then one more, and the last one goes where it is
+  // not among them.
+  void write(std::int64_t query, const std::vector<core::Hit<F>>& hits) const {
+    std::int64_t* const to_ids = ids + query * k;
+    F* const to_distances = distances + query * k;
+    const core::Hit<F>* from = hits.data();
+    for (std::int64_t i = 0; i < k; ++i, ++from) {
+      if (exclude_self && from->id == query) ++from;
+      to_ids[i] = from->id;
+      to_distances[i] = from->key;
+    }
+  }
+
+  std::int64_t k;
+  bool exclude_self;
+  std::int64_t* ids;
+  F* distances;
+};
+
+// Queries first … last − 1 of an order. Equal queries that follow each other are answered once. check() is called
+// before each.
+template <Element T, class Check>
+void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int64_t first, std::int64_t last,
+            Nearest<T>& nearest, const Answers<DistanceOf<T>>& answers, Check check) {
+  const std::vector<core::Hit<DistanceOf<T>>>* hits = nullptr;
+  for (std::int64_t i = first; i < last; ++i) {
+    check();
+    if (i + kAhead < last) {
+      const std::int64_t ahead = order[i + kAhead].query;
+      answers.prefetch(ahead);
+      hwy::Prefetch(queries.view.row(ahead));
+    }
+    const OrderedQuery each = order[i];
+    if (hits == nullptr || !queries_equal(queries.view, each.query, order[i - 1].query))
+      hits = &nearest.run(queries, each.query, each.leaf);
+    answers.write(each.query, *hits);
+  }
+}
+
+}  // namespace
+
+template <Element T>
+std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, NearestPool<T>& pool,
+                         const PreparedRows<T>& queries, bool exclude_self, const Plan& plan,
+                         const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
+  const std::int64_t k = plan.problem.k;
+  const std::int64_t query_count = queries.view.rows;
+  const bool self = is_base(base, queries);
+  const Answers<DistanceOf<T>> answers{exclude_self ? k - 1 : k, exclude_self, ids, distances};
+  std::vector<std::unique_ptr<Nearest<T>>> workers(static_cast<std::size_t>(plan.threads));
+  ProgressMeter progress(callback, query_count * base.view.rows);
+  const std::int64_t block = self ? query_count : plan.query_block;
+  for (std::int64_t begin = 0; begin < query_count; begin += block) {
+    const std::int64_t count = std::min(block, query_count - begin);
+    const QueryOrder<T> order(tree, queries, begin, count, self, plan.threads);
+    const std::int64_t of_task = std::clamp<std::int64_t>(count / (kTasksOfThread * plan.threads), 1, kMostOfTask);
+    parallel_for(plan.threads, (count + of_task - 1) / of_task, [&](std::int64_t task, int worker) {
+      std::unique_ptr<Nearest<T>>& nearest = workers[static_cast<std::size_t>(worker)];
+      if (nearest == nullptr) nearest = pool.take(base, tree, k);
+      const std::int64_t first = task * of_task;
+      const std::int64_t last = std::min(count, first + of_task);
+      answer(queries, order, first, last, *nearest, answers, [&] { progress.check(worker); });
+      progress.add((last - first) * base.view.rows, worker);
+    });
+  }
+  progress.finish();
+  std::int64_t finalists = 0;
+  for (auto& each : workers) {
+    if (each == nullptr) continue;
+    finalists += each->finalists();
+    pool.give_back(std::move(each), k);
+  }
+  return finalists;
+}
+
+#define KITH_INSTANTIATE(T)                                                                                            \
+  template std::int64_t tree_search(const PreparedRows<T>&, const Tree<DistanceOf<T>>&, NearestPool<T>&,               \
+                                    const PreparedRows<T>&, bool, const Plan&, const ProgressCallback&, std::int64_t*, \
+                                    DistanceOf<T>*);
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cpu
