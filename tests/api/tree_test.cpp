@@ -12,6 +12,7 @@
 #include "kith/index.hpp"
 #include "support/cases.hpp"
 #include "support/compare.hpp"
+#include "support/matrix_of.hpp"
 #include "support/on_backend.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
@@ -34,14 +35,6 @@ Options by_tree(const Metric& metric = MetricKind::euclidean, int threads = 0) {
   options.metric = metric;
   options.threads = threads;
   return options;
-}
-
-template <Element T, class Coordinate>
-Matrix<T> matrix_of(std::int64_t rows, std::int64_t dims, Coordinate coordinate) {
-  Matrix<T> points(rows, dims);
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < dims; ++c) points(r, c) = static_cast<T>(coordinate(r, c));
-  return points;
 }
 
 TEST(Tree, FindsTheTruthOfTheWholeGenerator) {

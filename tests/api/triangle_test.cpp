@@ -11,6 +11,7 @@
 #include "kith/index.hpp"
 #include "support/cases.hpp"
 #include "support/compare.hpp"
+#include "support/matrix_of.hpp"
 #include "support/on_backend.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
@@ -28,14 +29,6 @@ class Triangle : public OnBackend {
     return asked;
   }
 };
-
-template <Element T, class Coordinate>
-Matrix<T> matrix_of(std::int64_t rows, std::int64_t dims, Coordinate coordinate) {
-  Matrix<T> points(rows, dims);
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < dims; ++c) points(r, c) = static_cast<T>(coordinate(r, c));
-  return points;
-}
 
 TEST_P(Triangle, FindsTheTruthOfTheWholeGenerator) {
   Axes axes{.methods = {Method::triangle}, .threads = {1, 2}, .landmarks = {0, 1, 2, 7, 1 << 20}};
