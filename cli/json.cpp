@@ -22,6 +22,8 @@ Json to_json(const Plan& plan) {
             {"k", problem.k},
             {"dtype", to_string(problem.dtype)}}},
           {"metric", to_string(plan.metric)},
+          {"max_distance", plan.max_distance},  // infinity prints as null
+          {"period", plan.period},
           {"backend", to_string(plan.backend)},
           {"method", to_string(plan.method)},
           {"distance", to_string(plan.distance)},
@@ -37,7 +39,8 @@ Json to_json(const Plan& plan) {
           {"query_landmarks", plan.triangle.query_landmarks},
           {"base_landmarks", plan.triangle.base_landmarks},
           {"approximate", plan.approximate},
-          {"shifts", plan.approximate ? plan.shifted_sort.shifts : 0},
+          {"epsilon", plan.epsilon},
+          {"shifts", plan.method == Method::shifted_sort ? plan.shifted_sort.shifts : 0},
           {"window", plan.shifted_sort.window},
           {"workspace_bytes", plan.workspace_bytes},
           {"budget_bytes", plan.budget_bytes},
@@ -94,6 +97,7 @@ Json to_json(const SearchReport& report) {
                {"queries_per_second", queries / report.seconds},
                {"distances_per_second", distances / report.seconds}};
   if (report.triangle) json["triangle"] = triangle_json(*report.triangle);
+  if (report.certified) json["certified"] = *report.certified;
   if (report.quality)
     json["quality"] = {{"queries", report.quality->queries},
                        {"recall", report.quality->recall},

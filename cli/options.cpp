@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kSearchGroup = "Search";
 constexpr const char* kTriangleGroup = "Method triangle";
-constexpr const char* kShiftedSortGroup = "Method shifted-sort";
 constexpr const char* kInputGroup = "Input";
 constexpr const char* kOutputGroup = "Output";
 
@@ -116,6 +115,9 @@ Options SearchSettings::options() const {
   options.method = method;
   options.distance = distance;
   options.select = select;
+  options.max_distance = max_distance;
+  options.epsilon = epsilon;
+  options.period = period;
   options.threads = threads;
   options.memory_budget = memory;
   options.check_finite = !no_check_finite;
@@ -194,6 +196,34 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
   add_shifted_sort_options(command, context, settings.shifted_sort);
 }
 
+void add_max_distance(CLI::App& command, SearchSettings& settings) {
+  command
+      .add_option("--max-distance", settings.max_distance,
+                  "Leave out neighbors that are farther away: id -1 and an infinite distance in their places")
+      ->type_name("X")
+      ->default_str("")
+      ->group(kSearchGroup);
+}
+
+void add_limits(CLI::App& command, SearchSettings& settings) {
+  add_max_distance(command, settings);
+  command
+      .add_option("--epsilon", settings.epsilon,
+                  "Distances may be up to 1 + X times the true ones, where that makes method tree faster")
+      ->type_name("X")
+      ->group(kSearchGroup);
+}
+
+void add_period(CLI::App& command, SearchSettings& settings) {
+  command
+      .add_option("--period", settings.period,
+                  "Axes whose ends meet: a period for each dimension, 0 for an axis without, as 1,1,0 (method tree)")
+      ->type_name("X,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kSearchGroup);
+}
+
 void add_select_method(CLI::App& command, Context& context, SelectMethod& method) {
   add_choice(command, context, "--method", method, all_of(select_methods, selecting_backends()), parse_select_method,
              "How values are selected")
@@ -217,7 +247,7 @@ void add_report_options(CLI::App& command, ReportSettings& settings) {
   command
       .add_flag("--stats", settings.stats,
                 "Print what was done on stderr: time, rate, finalists, what method triangle left out, how good\n"
-                "shifted-sort is")
+                "an approximate answer is")
       ->group("General");
 }
 

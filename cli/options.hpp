@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 
 namespace kith::cli {
 
+inline constexpr const char* kShiftedSortGroup = "Method shifted-sort";  // of options, in --help
+
 // --metric … --no-check-finite
 struct SearchSettings {
   std::string metric = "euclidean";
@@ -20,6 +23,9 @@ struct SearchSettings {
   Backend backend = Backend::automatic;
   DistanceStage distance = DistanceStage::automatic;
   SelectMethod select = SelectMethod::automatic;
+  double max_distance = std::numeric_limits<double>::infinity();
+  double epsilon = 0;
+  std::vector<double> period;
   int threads = 0;
   std::int64_t memory = 0;
   bool no_check_finite = false;
@@ -31,6 +37,10 @@ struct SearchSettings {
 };
 
 void add_search_options(CLI::App& command, Context& context, SearchSettings& settings);
+// --max-distance says which neighbors are wanted; --epsilon, which only add_limits has too, how exactly.
+void add_max_distance(CLI::App& command, SearchSettings& settings);
+void add_limits(CLI::App& command, SearchSettings& settings);
+void add_period(CLI::App& command, SearchSettings& settings);
 void add_k(CLI::App& command, std::int64_t& k, const std::string& description);
 void add_threads(CLI::App& command, int& threads);
 void add_memory(CLI::App& command, std::int64_t& memory);

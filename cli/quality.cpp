@@ -8,78 +8,93 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cli/row_distances.hpp"
 #include "cli/signals.hpp"
 #include "kith/error.hpp"
-#include "kith/search.hpp"
 
 namespace kith::cli {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kNoId = -1;
 
-// Distances from one query to base points given by id; an id out of range is infinitely bad.
-template <Element T>
-class RowDistances {
- public:
-  RowDistances(MatrixView<T> base, MatrixView<T> queries, const Options& options)
-      : base_(base), queries_(queries), options_(options) {
-    options_.threads = 1;  // a row is too little to share
-    options_.check_finite = false;
-    options_.progress = nullptr;
-    worst_ = options.metric.kind == MetricKind::inner_product ? -kInfinity : kInfinity;
-  }
-
-  std::vector<double> of(std::int64_t query, const std::int64_t* ids, std::int64_t k) {
-    gathered_.clear();
-    for (std::int64_t i = 0; i < k; ++i) {
-      if (valid(ids[i])) gather(ids[i]);
-    }
-    std::vector<double> result(static_cast<std::size_t>(k), worst_);
-    if (gathered_.empty()) return result;
-    const MatrixView<T> points(gathered_.data(), static_cast<std::int64_t>(gathered_.size()) / base_.cols, base_.cols);
-    const auto row = distances(points, queries_.rows_from(query, 1), options_);
-    std::int64_t next = 0;
-    for (std::int64_t i = 0; i < k; ++i) {
-      if (valid(ids[i])) result[static_cast<std::size_t>(i)] = static_cast<double>(row(0, next++));
-    }
-    return result;
-  }
-
-  bool valid(std::int64_t id) const { return id >= 0 && id < base_.rows; }
-
- private:
-  void gather(std::int64_t id) {
-    for (std::int64_t col = 0; col < base_.cols; ++col) gathered_.push_back(base_(id, col));
-  }
-
-  MatrixView<T> base_;
-  MatrixView<T> queries_;
-  Options options_;
-  double worst_;
-  std::vector<T> gathered_;
-};
-
-double worst_of(const std::vector<double>& distances, bool largest_first) {
-  return largest_first ? *std::min_element(distances.begin(), distances.end())
-                       : *std::max_element(distances.begin(), distances.end());
+// A place without a neighbor; with a finite distance −1 is an id out of range.
+bool is_missing(std::int64_t id, const double* reported, std::size_t at) {
+  return id == kNoId && (reported == nullptr || std::isinf(reported[at]));
 }
 
+// The true neighbors of one query: of the ids, those that are no farther away than was asked for.
+struct TrueRow {
+  std::vector<std::int64_t> ids;
+  std::int64_t count = 0;
+  double last = 0;  // distance, of the farthest
+};
+
 template <Element T>
-void count_row(const RowDistances<T>& rows, const std::int64_t* ids, const std::vector<double>& found, double kth,
-               bool largest_first, Quality& quality) {
+TrueRow true_row(RowDistances<T>& rows, std::int64_t query, const std::int64_t* ids, std::int64_t k,
+                 const Options& options) {
+  const bool largest_first = options.metric.kind == MetricKind::inner_product;
+  TrueRow row{{ids, ids + k}};
+  const std::vector<double> distances = rows.of(query, ids, k);
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    if (!largest_first && distances[i] > options.max_distance) row.ids[i] = kNoId;
+    if (row.ids[i] == kNoId) continue;
+    const bool farther = largest_first ? distances[i] < row.last : distances[i] > row.last;
+    if (row.count++ == 0 || farther) row.last = distances[i];
+  }
+  return row;
+}
+
+// One row of the answer.
+struct FoundRow {
+  const std::int64_t* ids;
+  const double* reported;         // distances, or null
+  std::vector<double> distances;  // recomputed
+};
+
+template <Element T>
+void count_row(const RowDistances<T>& rows, const FoundRow& found, const TrueRow& truth, bool largest_first,
+               Quality& quality) {
   std::unordered_set<std::int64_t> seen;
   std::int64_t right = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!rows.valid(ids[i])) {
+  std::int64_t missing = 0;
+  const auto k = static_cast<std::int64_t>(found.distances.size());
+  for (std::size_t i = 0; i < found.distances.size(); ++i) {
+    const double distance = found.distances[i];
+    if (is_missing(found.ids[i], found.reported, i)) {
+      ++missing;
+    } else if (!rows.valid(found.ids[i])) {
       ++quality.invalid_ids;
-    } else if (!seen.insert(ids[i]).second) {
+    } else if (!seen.insert(found.ids[i]).second) {
       ++quality.repeated_ids;
-    } else if (largest_first ? found[i] >= kth : found[i] <= kth) {
+    } else if (largest_first ? distance >= truth.last : distance <= truth.last) {
       ++right;
     }
   }
+  right = std::min(right, truth.count);
   quality.right += right;
-  quality.right_rows += right == static_cast<std::int64_t>(found.size());
+  quality.true_neighbors += truth.count;
+  quality.missing_ids += std::max<std::int64_t>(missing - (k - truth.count), 0);
+  quality.right_rows += right + missing == k && right == truth.count;
+}
+
+double ratio_of(double worst, double last) {
+  return worst == last ? 1 : last > 0 ? worst / last : kInfinity;
+}
+
+// Of a metric whose nearest are the smallest.
+template <Element T>
+double row_ratio(const RowDistances<T>& rows, const FoundRow& found, const TrueRow& truth) {
+  std::int64_t neighbors = 0;
+  double worst = 0;
+  for (std::size_t i = 0; i < found.distances.size(); ++i) {
+    if (is_missing(found.ids[i], found.reported, i)) continue;
+    if (!rows.valid(found.ids[i])) return kInfinity;
+    worst = std::max(worst, found.distances[i]);
+    ++neighbors;
+  }
+  if (neighbors < truth.count || (truth.count == 0 && neighbors > 0)) return kInfinity;
+  return ratio_of(worst, truth.last);
 }
 
 // In the type D that distances have: a file of decimal text need not hold more. Ids out of range have no distance to
@@ -95,13 +110,9 @@ double largest_error(const double* reported, const std::vector<double>& found) {
   return largest;
 }
 
-double ratio_of(double worst, double kth) {
-  return worst == kth ? 1 : kth > 0 ? worst / kth : kInfinity;
-}
-
 void require_truth_ids(const Truth& truth, std::int64_t rows, std::int64_t k) {
   for (std::size_t i = 0; i < truth.ids.size(); ++i) {
-    if (truth.ids[i] >= 0 && truth.ids[i] < rows) continue;
+    if (truth.ids[i] == kNoId || (truth.ids[i] >= 0 && truth.ids[i] < rows)) continue;
     throw Error(ErrorCode::bad_data,
                 fmt::format("the truth has id {} at row {}, column {}, but the base has {} points", truth.ids[i],
                             i / static_cast<std::size_t>(k), i % static_cast<std::size_t>(k), rows));
@@ -120,17 +131,16 @@ Quality judge_typed(MatrixView<T> base, MatrixView<T> queries, std::int64_t k, c
   std::vector<double> ratios;
   for (std::int64_t query = 0; query < queries.rows; ++query) {
     throw_if_interrupted();
-    const std::int64_t* true_ids = truth.ids.data() + query * k;
+    const TrueRow best = true_row(rows, query, truth.ids.data() + query * k, k, options);
     const std::int64_t* row_ids = ids.data() + query * k;
-    const std::vector<double> best = rows.of(query, true_ids, k);
-    const std::vector<double> found = rows.of(query, row_ids, k);
-    const double kth = worst_of(best, largest_first);
-    quality.identical_rows += std::equal(true_ids, true_ids + k, row_ids);
-    count_row(rows, row_ids, found, kth, largest_first, quality);
-    ratios.push_back(ratio_of(worst_of(found, largest_first), kth));
+    const FoundRow found{row_ids, reported != nullptr ? reported->data() + query * k : nullptr,
+                         rows.of(query, row_ids, k)};
+    quality.identical_rows += std::equal(best.ids.begin(), best.ids.end(), row_ids);
+    count_row(rows, found, best, largest_first, quality);
+    if (!largest_first) ratios.push_back(row_ratio(rows, found, best));
     if (reported != nullptr) {
       quality.distance_error =
-          std::max(*quality.distance_error, largest_error<DistanceOf<T>>(reported->data() + query * k, found));
+          std::max(*quality.distance_error, largest_error<DistanceOf<T>>(found.reported, found.distances));
     }
   }
   if (!largest_first) quality.ratios = summarize_ratios(std::move(ratios));

@@ -63,6 +63,14 @@ std::string quality_text(const SearchQuality& quality) {
 
 }  // namespace
 
+std::string certified_text(const SearchReport& report) {
+  const auto certified = static_cast<double>(report.certified.value_or(0));
+  const std::int64_t queries = report.plan.problem.queries;
+  return fmt::format("certified: {} of {} queries, {:.4g} %, have the neighbors of an exact search\n",
+                     format_integer(report.certified.value_or(0)), format_integer(queries),
+                     100 * certified / static_cast<double>(queries));
+}
+
 void print_report(const SearchReport& report) {
   std::string text = describe(report) + "\n";
   if (report.triangle) text += triangle_text(*report.triangle) + "\n";

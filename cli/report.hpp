@@ -17,7 +17,10 @@ std::string describe(const SearchReport& report);
 // Mean, quantiles and, where one is above 1, the histogram.
 std::string describe(const DistanceRatios& ratios);
 
-// The same on stderr, what method triangle counted, and how good a sample of an approximate answer is.
+// How many queries have a proof, of a search that was asked for it.
+std::string certified_text(const SearchReport& report);
+
+// The first on stderr, what method triangle counted, and how good a sample of an approximate answer is.
 void print_report(const SearchReport& report);
 
 }  // namespace kith::cli

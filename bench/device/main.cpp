@@ -93,11 +93,11 @@ void define(CLI::App& app, Arguments& arguments) {
 
 std::vector<Suite> all_suites(const Settings& settings) {
   std::vector<Suite> suites = {
-      select::must_suite(settings),         select::queues_suite(settings),   select::thesis_suite(settings),
-      select::multi_select_suite(settings), search::must_suite(settings),     search::engine_suite(settings),
-      search::passes_suite(settings),       search::memory_suite(settings),   search::grid_suite(settings),
-      search::figures_suite(settings),      search::triangle_suite(settings), search::radius_suite(settings),
-      search::stream_suite(settings)};
+      select::must_suite(settings),         select::queues_suite(settings),  select::thesis_suite(settings),
+      select::multi_select_suite(settings), search::must_suite(settings),    search::engine_suite(settings),
+      search::passes_suite(settings),       search::tree_suite(settings),    search::memory_suite(settings),
+      search::grid_suite(settings),         search::figures_suite(settings), search::triangle_suite(settings),
+      search::radius_suite(settings),       search::stream_suite(settings)};
   for (Suite& suite : lowdim::all_suites(settings)) suites.push_back(std::move(suite));
   return suites;
 }

@@ -102,7 +102,13 @@ void require_rows(const std::string& what, const io::Array& array, std::int64_t 
   }
 }
 
-Truth load_truth(const EvalArguments& settings, std::int64_t queries, std::int64_t k) {
+// Checks the options too, as computing the truth would have done.
+Truth load_truth(const EvalArguments& settings, const io::Array& base, std::int64_t queries, std::int64_t k,
+                 const Options& options) {
+  io::visit_points(base, [&](auto view) {
+    using T = typename decltype(view)::value_type;
+    explain({base.rows(), queries, base.cols(), std::min(k, base.rows()), dtype_of<T>()}, options);
+  });
   const AnswerFile file = load_answer(settings.truth, settings.truth_array);
   require_rows("truth", file.ids, queries, k);
   return {leading_columns<std::int64_t>(file.ids, k)};
@@ -110,6 +116,10 @@ Truth load_truth(const EvalArguments& settings, std::int64_t queries, std::int64
 
 Truth compute_truth(const io::Array& base, const io::Array& queries, std::int64_t k, Options options,
                     bool print_its_plan, SearchReport& report) {
+  if (options.method == Method::shifted_sort)
+    throw Error(
+        ErrorCode::invalid_argument,
+        "method shifted-sort finds approximate neighbors; the truth needs an exact method, or a file by --truth");
   return io::visit_points(base, [&](auto base_view) -> Truth {
     using T = typename decltype(base_view)::value_type;
     if (print_its_plan) print_plan(explain({base.rows(), queries.rows(), base.cols(), k, dtype_of<T>()}, options));
@@ -122,10 +132,16 @@ Truth compute_truth(const io::Array& base, const io::Array& queries, std::int64_
 }
 
 Json quality_json(const Quality& quality) {
-  Json object = {{"queries", quality.queries},         {"k", quality.k},
-                 {"recall", quality.recall()},         {"right", quality.right},
-                 {"right_rows", quality.right_rows},   {"identical_rows", quality.identical_rows},
-                 {"invalid_ids", quality.invalid_ids}, {"repeated_ids", quality.repeated_ids}};
+  Json object = {{"queries", quality.queries},
+                 {"k", quality.k},
+                 {"recall", quality.recall()},
+                 {"right", quality.right},
+                 {"true_neighbors", quality.true_neighbors},
+                 {"right_rows", quality.right_rows},
+                 {"identical_rows", quality.identical_rows},
+                 {"missing_ids", quality.missing_ids},
+                 {"invalid_ids", quality.invalid_ids},
+                 {"repeated_ids", quality.repeated_ids}};
   object["distance_ratio"] = quality.ratios ? to_json(*quality.ratios) : Json(nullptr);
   object["distance_error"] = quality.distance_error ? Json(*quality.distance_error) : Json(nullptr);
   return object;
@@ -133,11 +149,12 @@ Json quality_json(const Quality& quality) {
 
 void print_quality(const Quality& quality) {
   std::string text = fmt::format("recall@{:<8} {:.6f}  ({} of {})\n", quality.k, quality.recall(),
-                                 format_integer(quality.right), format_integer(quality.queries * quality.k));
+                                 format_integer(quality.right), format_integer(quality.true_neighbors));
   text += fmt::format("right rows      {} of {}, {} with the same ids in the same order\n",
                       format_integer(quality.right_rows), format_integer(quality.queries),
                       format_integer(quality.identical_rows));
   if (quality.ratios) text += describe(*quality.ratios);
+  if (quality.missing_ids > 0) text += fmt::format("missing ids     {}\n", format_integer(quality.missing_ids));
   if (quality.invalid_ids > 0) text += fmt::format("invalid ids     {}\n", format_integer(quality.invalid_ids));
   if (quality.repeated_ids > 0) text += fmt::format("repeated ids    {}\n", format_integer(quality.repeated_ids));
   if (quality.distance_error) text += fmt::format("distance error  at most {}\n", *quality.distance_error);
@@ -162,7 +179,7 @@ void run(const EvalArguments& settings, const Context& context) {
   SearchReport report;
   const bool print_its_plan = settings.report.explain && !context.json;
   const Truth truth = computed ? compute_truth(base, queries, k, options, print_its_plan, report)
-                               : load_truth(settings, queries.rows(), k);
+                               : load_truth(settings, base, queries.rows(), k, options);
   if (computed && settings.report.stats) print_to_stderr(describe(report) + "\n");
   const Quality quality = judge(base, queries, k, options, truth, leading_columns<std::int64_t>(answer.ids, k),
                                 answer.distances ? &distances : nullptr);
@@ -194,11 +211,15 @@ void add_eval(CLI::App& app, Context& context) {
   add_integer(*command, "-k", settings->k, "Judge the first N neighbors; default: all columns of the result")
       ->group("Search");
   add_search_options(*command, context, settings->search);
+  add_max_distance(*command, settings->search);
+  add_period(*command, settings->search);
   add_report_options(*command, settings->report);
   add_general_options(*command, context, "Print the figures as a JSON object");
   command->footer(
-      "A neighbor is right when its distance, recomputed from its id, is at most the true k-th distance.\n"
-      "The distance ratio of a query is its worst distance over the true k-th one.");
+      "A neighbor is right when its distance, recomputed from its id, is at most that of the last true one.\n"
+      "The distance ratio of a query is its worst distance over that of the last true one.\n"
+      "Give the metric, --period and --max-distance of the search that is judged. Id -1 with an infinite distance\n"
+      "is a place without a neighbor; recall counts true neighbors only.");
 }
 
 }  // namespace kith::cli

@@ -47,6 +47,8 @@ void add_explain(CLI::App& app, Context& context) {
       ->group("Problem");
   add_k(*command, problem.k, "Neighbors of each query");
   add_search_options(*command, context, settings->search);
+  add_limits(*command, settings->search);
+  add_period(*command, settings->search);
   add_general_options(*command, context, "Print the plan as a JSON object");
 }
 

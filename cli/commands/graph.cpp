@@ -111,6 +111,8 @@ void add_graph(CLI::App& app, Context& context) {
       [](const std::string& name) { parse_symmetrize(name); }, "Edges kept")
       ->group("Search");
   add_search_options(*command, context, settings->search);
+  add_limits(*command, settings->search);
+  add_period(*command, settings->search);
   add_output_options(*command, context, settings->output,
                      "npz, h5, json with the CSR arrays indptr indices data shape");
   add_report_options(*command, settings->report);

@@ -135,6 +135,7 @@ void add_radius(CLI::App& app, Context& context) {
   command->add_flag("--count", settings->count, "How many there are, which is faster than finding them")
       ->group("Search");
   add_search_options(*command, context, settings->search);
+  add_period(*command, settings->search);
   add_output_options(*command, context, settings->output,
                      "npz, h5, json with arrays offsets, ids and distances; --count: npy, csv, ...");
   add_report_options(*command, settings->report);

@@ -141,6 +141,7 @@ void add_reduce(CLI::App& app, Context& context) {
                  "With --op covariance, which it implies: the direction of least extent; in a ply behind the points")
       ->group("Search");
   add_search_options(*command, context, settings->search);
+  add_period(*command, settings->search);
   add_output_options(*command, context, settings->output, "npy, npz, fvecs, h5, csv, ply (normals), json, ...");
   add_report_options(*command, settings->report);
   add_general_options(*command, context, "Print one JSON object on stdout: plan, report, and the answer or its file");

@@ -26,6 +26,7 @@ struct SearchArguments {
   OutputSettings output;
   std::string ids_path;
   std::string distances_path;
+  bool certify = false;
   ReportSettings report;
 
   // Whether ids and distances go together to --output, be it stdout.
@@ -34,9 +35,24 @@ struct SearchArguments {
   OutputSettings separate_output() const { return has_joint_output() ? OutputSettings{} : output; }
 };
 
+// Only shifted-sort can certify its rows, and only the whole answer has an array of flags.
+void check_certify(const SearchArguments& settings) {
+  if (!settings.certify) return;
+  if (settings.search.method != Method::shifted_sort)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--certify but --method is {}; only shifted-sort can certify its rows",
+                            to_string(settings.search.method)));
+  if (!settings.has_joint_output())
+    throw Error(
+        ErrorCode::invalid_argument,
+        "--certify but --ids and --distances hold no flags; write the whole answer with -o: npz, h5, csv, json, "
+        "or - for stdout");
+}
+
 void check_outputs(const SearchArguments& settings, const Context& context) {
   const bool joint = settings.has_joint_output();
-  if (joint) check_output(settings.output, {Shape::neighbors, settings.k}, context);
+  // Flags have a column only.
+  if (joint) check_output(settings.output, {settings.certify ? Shape::table : Shape::neighbors, settings.k}, context);
   int on_stdout = (joint && settings.output.to_stdout()) || context.json ? 1 : 0;
   std::vector<std::string> files;
   if (!settings.output.output.empty()) files.push_back(settings.output.output);
@@ -65,7 +81,10 @@ std::vector<io::Output> outputs_of(const SearchArguments& settings, const Neighb
     outputs.push_back(separate.with(settings.distances_path, {{"distances", distances}}));
   }
   if (settings.has_joint_output() && !settings.output.as_text()) {
-    outputs.push_back(settings.output.with({{"ids", ids}, {"distances", distances}}));
+    io::NamedArrays arrays{{"ids", ids}, {"distances", distances}};
+    if (settings.certify)
+      arrays.emplace_back("certified", io::Array::borrow(neighbors.certified.data(), neighbors.queries, 1));
+    outputs.push_back(settings.output.with(std::move(arrays)));
   }
   return outputs;
 }
@@ -86,6 +105,7 @@ Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, const std::optional<Matr
 template <class D>
 void deliver_neighbors(const SearchArguments& settings, const Context& context, const Neighbors<D>& neighbors) {
   if (settings.report.stats) print_report(neighbors.report);
+  if (settings.certify) print_to_stderr(certified_text(neighbors.report));
   Answer answer;
   answer.json = json_object("search");
   answer.json["plan"] = to_json(neighbors.report.plan);
@@ -93,9 +113,11 @@ void deliver_neighbors(const SearchArguments& settings, const Context& context, 
   answer.add_to_json = [&](Json& json) {
     json["ids"] = rows_to_json(neighbors.ids, neighbors.queries, neighbors.k);
     json["distances"] = rows_to_json(neighbors.distances, neighbors.queries, neighbors.k);
+    if (settings.certify) json["certified"] = neighbors.certified;
   };
   answer.print_text = [&] {
-    print_ranked("query", "distance", neighbors.queries, neighbors.k, neighbors.ids, neighbors.distances);
+    print_ranked("query", "distance", neighbors.queries, neighbors.k, neighbors.ids, neighbors.distances, 0,
+                 neighbors.certified);
   };
   answer.as_text = settings.has_joint_output() && settings.output.as_text();
   answer.outputs = outputs_of(settings, neighbors);
@@ -105,6 +127,8 @@ void deliver_neighbors(const SearchArguments& settings, const Context& context, 
 void run(const SearchArguments& settings, const Context& context) {
   Options options = settings.search.options();
   options.statistics = settings.report.stats;
+  options.shifted_sort.certify = settings.certify;
+  check_certify(settings);
   check_outputs(settings, context);
   io::Array base = settings.input.load_base();
   io::Array queries = base;
@@ -135,6 +159,13 @@ void add_search(CLI::App& app, Context& context) {
       ->description("The points to find neighbors of; - reads stdin; default: each base point, itself left out");
   add_k(*command, settings->k, "Neighbors of each query, from 1 to the number of base points");
   add_search_options(*command, context, settings->search);
+  add_limits(*command, settings->search);
+  add_period(*command, settings->search);
+  command
+      ->add_flag("--certify", settings->certify,
+                 "Say which queries are proven to have the neighbors of an exact search: their share on stderr, and\n"
+                 "an array certified of 1 and 0 in the whole answer")
+      ->group(kShiftedSortGroup);
   add_output_options(*command, context, settings->output, "npz, h5, csv, json with arrays ids and distances");
   add_file(*command, "--ids", settings->ids_path, "Write the ids alone, as npy, ivecs, ibin, csv, ...")
       ->group("Output");

@@ -27,7 +27,8 @@
 
 namespace kith::cuda {
 
-// The k nearest base points of a query, by (distance, id).
+// The k nearest base points of a query, by (distance, id). Where the index has a max_distance, ids of places without a
+// neighbor are −1.
 template <class T>
 struct Neighborhood {
   const std::int64_t* ids;

@@ -57,6 +57,9 @@ class KITH_API Index {
   // The k nearest of each query: 1 ≤ k ≤ rows.
   Neighbors<D> search(MatrixView<T> queries, std::int64_t k, void* stream = nullptr) const;
   SearchReport search_into(MatrixView<T> queries, std::int64_t k, NeighborsView<D> out, void* stream = nullptr) const;
+  // The same within limits of this search's own, in the place of the options'.
+  SearchReport search_into(MatrixView<T> queries, std::int64_t k, NeighborsView<D> out, const SearchLimits& limits,
+                           void* stream = nullptr) const;
   // The k nearest of each base point, itself left out by its id (so right under duplicates). k ≤ rows − 1.
   Neighbors<D> search_self(std::int64_t k, void* stream = nullptr) const;
   SearchReport search_self_into(std::int64_t k, NeighborsView<D> out, void* stream = nullptr) const;

@@ -1,6 +1,7 @@
-// Everything: k-nearest-neighbor search, radius search, graphs, reductions, selection.
+// Everything: k-nearest-neighbor search, also of batches, radius search, graphs, reductions, selection.
 #pragma once
 
+#include "kith/batches.hpp"
 #include "kith/error.hpp"
 #include "kith/graph.hpp"
 #include "kith/index.hpp"

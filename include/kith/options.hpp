@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,8 @@ namespace kith {
 // slow and for development.
 enum class Backend { automatic, cpu, cuda, emulated };
 
-// How neighbors are found. `automatic` lets the planner choose; `brute` looks at every point; `tree`, of backend cpu,
-// is for few dimensions; `shifted_sort` is the one whose neighbors are approximate, and never chosen unless asked for.
+// How neighbors are found. `automatic` lets the planner choose; `brute` looks at every point; `tree` is for few
+// dimensions; `shifted_sort` is the one whose neighbors are approximate, and never chosen unless asked for.
 enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort, tree };
 
 // How scores of all pairs of a query and a point are computed, by which candidates are chosen. `exact` computes the
@@ -150,6 +151,10 @@ struct ShiftedSortTuning {
   Curve curve = Curve::automatic;
   CurveMerge merge = CurveMerge::automatic;
   CurvePositions positions = CurvePositions::automatic;
+  // Searches say which rows are proven to be those of an exact search (Neighbors::certified): queries for which the
+  // windows of some orders together held every point that could be as near as the k-th neighbor. Wider windows prove
+  // more. Not for graphs, reductions and batches.
+  bool certify = false;
 };
 
 KITH_API const char* to_string(TriangleForm form) noexcept;
@@ -167,19 +172,37 @@ KITH_API Curve parse_curve(std::string_view name);
 KITH_API CurveMerge parse_curve_merge(std::string_view name);
 KITH_API CurvePositions parse_curve_positions(std::string_view name);
 
+// What one search of an index may have otherwise than its options say.
+struct SearchLimits {
+  double max_distance = std::numeric_limits<double>::infinity();  // Options::max_distance
+  double epsilon = 0;                                             // Options::epsilon
+};
+
 struct Options {
   Metric metric = MetricKind::euclidean;
   Backend backend = Backend::automatic;
   Method method = Method::automatic;
   DistanceStage distance = DistanceStage::automatic;
   SelectMethod select = SelectMethod::automatic;
+  // Neighbors whose returned distance is larger are left out: where fewer than k remain, the last places of a row have
+  // id −1 and an infinite distance, and a graph has fewer edges. 0 or more; not for inner_product, whose nearest are
+  // the largest, nor for searches by radius and reductions. Method tree gets faster by it.
+  double max_distance = std::numeric_limits<double>::infinity();
+  // What a search of the k nearest may be off by: the i-th distance that it returns, a square under sqeuclidean, is at
+  // most (1 + epsilon) times the true i-th. Method tree passes over more points by it; other methods are exact all the
+  // same, but for shifted-sort, which promises nothing.
+  double epsilon = 0;
+  // Axes whose ends meet: their periods, one for each dimension, 0 for an axis without; empty for none at all. Along a
+  // periodic axis the difference of two coordinates is that to the nearest image: |x − y| modulo the period L, or L
+  // minus that where it is less. Coordinates may lie anywhere. Of method tree, which `automatic` then means.
+  std::vector<double> period{};
   // CPU threads; 0 = as many as the work is worth, at most host_limits().threads (kith/machine.hpp). A number is taken
   // as it is; fewer do the work where the system grants no more.
   int threads = 0;
   // Bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free, on a device half of it.
   std::int64_t memory_budget = 0;
   bool check_finite = true;  // off: NaN or Inf in the input give an unspecified answer, never a crash
-  bool statistics = false;   // method triangle counts what it does, shifted-sort judges a sample; costs time
+  bool statistics = false;   // method triangle counts what it does, approximate ones judge a sample; costs time
   TriangleTuning triangle;
   ShiftedSortTuning shifted_sort;
   ProgressCallback progress;

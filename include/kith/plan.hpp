@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct Plan {
 
   Problem problem;
   Metric metric;
+  double max_distance = std::numeric_limits<double>::infinity();  // Options::max_distance
+  double epsilon = 0;                                             // Options::epsilon, where the method makes use of it
+  std::vector<double> period{};                                   // Options::period
   Backend backend = Backend::cpu;
   Method method = Method::brute;
   DistanceStage distance = DistanceStage::automatic;

@@ -57,8 +57,9 @@ struct RadiusLists {
 //
 // The memory budget is the search's. How many neighbors there are nobody knows before: while rows are put together,
 // up to two copies of the result are held, and Error(out_of_memory) comes when free memory cannot hold them.
-// The method is brute, or on the CPU tree, for few dimensions; distance stages of brute are `register-tiled`, on the
-// CPU `direct`, and on devices of compute capability 9 `fp16`, for metrics that are products.
+// The method is brute, or tree, for few dimensions; distance stages of brute are `register-tiled`, on the CPU `direct`,
+// and on devices of compute capability 9 `fp16`, for metrics that are products. Answers are exact, whatever
+// Options::epsilon is.
 template <Element T>
 KITH_API RadiusNeighbors<DistanceOf<T>> search_radius(MatrixView<T> base, MatrixView<T> queries,
                                                       std::span<const DistanceOf<T>> radii,

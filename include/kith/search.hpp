@@ -1,4 +1,4 @@
-// k-nearest-neighbor search: exact, but for method shifted-sort.
+// k-nearest-neighbor search: exact, but for method shifted-sort, and for method tree where Options::epsilon allows it.
 #pragma once
 
 #include <cstdint>
@@ -55,10 +55,14 @@ struct SearchReport {
   std::int64_t finalists = 0;
   std::vector<SearchStep> steps;  // on a device: how many queries each pass was tried for
   std::optional<TriangleStatistics> triangle;
-  std::optional<SearchQuality> quality;  // of method shifted-sort, where Options::statistics asked for it
+  std::optional<SearchQuality> quality;  // of an approximate plan, where Options::statistics asked for it
+  // Queries whose rows are proven to be exact, where ShiftedSortTuning::certify asked for it; not of an answer that
+  // lies on a device, for which the call does not wait.
+  std::optional<std::int64_t> certified;
 };
 
-// queries × k neighbors, each row sorted by (distance, id); inner products by (−product, id).
+// queries × k neighbors, each row sorted by (distance, id); inner products by (−product, id). Options::max_distance may
+// leave the last places of a row without one: with id −1 and an infinite distance.
 // Distances are sums accumulated in double, rounded once to D.
 template <class D>
 struct Neighbors {
@@ -66,6 +70,9 @@ struct Neighbors {
   std::int64_t k = 0;
   std::vector<std::int64_t> ids;  // queries × k, row-major
   std::vector<D> distances;       // queries × k, row-major
+  // 1 for each query whose row is proven to be that of an exact search, else 0; empty unless method shifted-sort was
+  // asked for it (ShiftedSortTuning::certify).
+  std::vector<std::uint8_t> certified;
   SearchReport report;
 
   std::span<const std::int64_t> ids_of(std::int64_t query) const {
@@ -82,6 +89,7 @@ struct NeighborsView {
   std::int64_t* ids = nullptr;
   D* distances = nullptr;
   Memory memory = Memory::host;
+  std::uint8_t* certified = nullptr;  // a flag for each query where ShiftedSortTuning::certify asks for it, else null
 };
 
 // The k nearest base points of each query: 1 ≤ k ≤ base.rows, equal cols. Where base, queries and answers may lie, and
@@ -97,7 +105,8 @@ KITH_API SearchReport search_into(MatrixView<T> base, MatrixView<T> queries, std
                                   void* stream = nullptr);
 
 // The whole queries.rows × base.rows matrix of distances, each as search() would return it: always by the direct
-// formula, so of the options only metric, backend, threads, check_finite and progress matter.
+// formula, so of the options only metric, backend, threads, check_finite and progress matter. There is none of periodic
+// axes.
 template <Element T>
 KITH_API Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const Options& options = {},
                                          void* stream = nullptr);

@@ -14,6 +14,7 @@ Arrays may come from NumPy, PyTorch, CuPy, JAX, or anything with DLPack or ``__c
 back in the library, and on the device, of the queries.
 """
 
+from ._batches import search_batches
 from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
@@ -42,6 +43,7 @@ __all__ = [
     "read_all",
     "reduce",
     "search",
+    "search_batches",
     "search_radius",
     "show_versions",
     "topk",

@@ -6,7 +6,8 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import INT64
+from ._arrays import INT64, UINT8
+from ._kith import Options
 from ._libraries import FRESH, Library
 from ._neighbors import Neighbors
 from ._progress import showing
@@ -14,16 +15,29 @@ from ._types import ProgressLike
 
 
 def find_neighbors(
-    library: Library, rows: int, k: int, dtype: np.dtype, stream: int, progress: ProgressLike, search: Any, *inputs: Any
+    library: Library,
+    rows: int,
+    k: int,
+    dtype: np.dtype,
+    options: Options,
+    stream: int,
+    progress: ProgressLike,
+    search: Any,
+    *inputs: Any,
 ) -> Neighbors:
     """The rows × k neighbors that ``search`` finds, a native function of the inputs and of what follows them."""
     shape = (rows, k)
     distances, indices = library.empty(shape, dtype, stream), library.empty(shape, INT64, stream)
+    certified = library.empty((rows,), UINT8, stream) if options.certifies else None
     report = None
     if rows > 0:
+        flags = None if certified is None else library.take(certified, FRESH)
         with showing(progress) as watch:
-            report = search(*inputs, k, library.take(distances, FRESH), library.take(indices, FRESH), stream, watch)
+            report = search(
+                *inputs, k, library.take(distances, FRESH), library.take(indices, FRESH), flags, stream, watch
+            )
     found = Neighbors(library.answer(distances), library.answer(indices))
+    found.certified = None if certified is None else library.flags(certified, stream)
     found.report = report
     return found
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ._checks import as_integer
 
-FLOAT32, FLOAT64, INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
+FLOAT32, FLOAT64, INT64, UINT8 = (np.dtype(t) for t in (np.float32, np.float64, np.int64, np.uint8))
 
 _READY = "fdBb"
 _EXACT_INTEGERS = 2**53  # float64 holds all integers up to here

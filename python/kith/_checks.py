@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from numbers import Real
 from operator import index
-from typing import Mapping, Optional, Union
+from typing import Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -35,6 +35,26 @@ def as_power(p: Optional[float]) -> Optional[float]:
     if isinstance(p, bool) or not isinstance(p, Real):
         raise TypeError(f"p must be a number of at least 1, not {described(p)}")
     return float(p)
+
+
+def as_real(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, not {described(value)}")
+    return float(value)
+
+
+def as_limit(max_distance: Optional[float]) -> float:
+    """Infinity for None."""
+    return np.inf if max_distance is None else as_real(max_distance, "max_distance")
+
+
+def as_period(period: Optional[Sequence[float]]) -> Tuple[float, ...]:
+    """Numbers in any sequence or array; none for None."""
+    if period is None:
+        return ()
+    if isinstance(period, (str, bytes)) or np.ndim(period) != 1:
+        raise TypeError(f"period must have a number for each dimension, not {described(period)}")
+    return tuple(as_real(each, "a period") for each in period)
 
 
 def as_bytes(memory: Union[None, int, float, str]) -> int:

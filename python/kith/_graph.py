@@ -12,6 +12,7 @@ from ._types import (
     Memory,
     MethodName,
     MetricName,
+    Period,
     ProgressLike,
     SparseMatrix,
     Symmetrize,
@@ -31,6 +32,9 @@ def graph(
     threads: Optional[int] = None,
     memory: Memory = None,
     check_finite: bool = True,
+    max_distance: Optional[float] = None,
+    epsilon: float = 0.0,
+    period: Period = None,
     stream: object = None,
     progress: ProgressLike = False,
 ) -> SparseMatrix:
@@ -40,6 +44,7 @@ def graph(
     ----------
     symmetrize : "none", "union" (an edge when either is a neighbor of the other) or "mutual" (when both are)
     mode : "distance", or "connectivity" for ones
+    max_distance : edges are no longer than that; rows may have fewer than k
     The other parameters are those of :func:`kith.search`.
 
     Returns
@@ -56,6 +61,6 @@ def graph(
     """
     index: Index = Index(
         points, metric=metric, p=p, method=method, backend=backend, threads=threads, memory=memory,
-        check_finite=check_finite, stream=stream,
+        check_finite=check_finite, max_distance=max_distance, epsilon=epsilon, period=period, stream=stream,
     )  # fmt: skip
     return index._last(index.graph(k, symmetrize=symmetrize, mode=mode, stream=stream, progress=progress))

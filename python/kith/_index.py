@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Dict, Generic, Mapping, Optional, Tuple, Union
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from . import _kith
 from ._answers import Lists, find_neighbors
 from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of
-from ._checks import as_flag, as_integer, as_name
+from ._checks import as_flag, as_integer, as_limit, as_name, as_real
 from ._kith import Plan
 from ._libraries import FRESH, library_of, ready_queries, stream_number, to_host
 from ._neighbors import Neighbors, RadiusNeighbors
@@ -28,9 +29,11 @@ from ._types import (
     Memory,
     MethodName,
     MetricName,
+    Period,
     ProgressLike,
     Real,
     ReduceName,
+    SearchCallOptions,
     SearchOptions,
     SelectName,
     SparseMatrix,
@@ -82,13 +85,17 @@ class Index(Generic[Real, Whole]):
         memory: Memory = None,
         check_finite: bool = True,
         statistics: bool = False,
+        max_distance: Optional[float] = None,
+        epsilon: float = 0.0,
+        period: Period = None,
         tuning: Optional[Mapping[str, object]] = None,
         stream: object = None,
         progress: ProgressLike = False,
     ) -> None:
         self._keywords: Dict[str, Any] = dict(
             metric=metric, p=p, backend=backend, method=method, distance=distance, select=select, threads=threads,
-            memory=memory, check_finite=check_finite, statistics=statistics, tuning=tuning,
+            memory=memory, check_finite=check_finite, statistics=statistics, max_distance=max_distance, epsilon=epsilon,
+            period=period, tuning=tuning,
         )  # fmt: skip
         self._options = make_options(**self._keywords)
         self._base = base
@@ -102,14 +109,31 @@ class Index(Generic[Real, Whole]):
             self._native = _kith.Index(self._library.take(points, number), self._options, number, watch)
 
     @overload
-    def search(self, queries: HostArray, k: int, **options: Unpack[CallOptions]) -> Neighbors[Floats, Integers]: ...
-    @overload
-    def search(self, queries: Array, k: int, **options: Unpack[CallOptions]) -> Neighbors[Array, Array]: ...
     def search(
-        self, queries: ArrayLike, k: int, *, stream: object = None, progress: ProgressLike = False
+        self, queries: HostArray, k: int, **options: Unpack[SearchCallOptions]
+    ) -> Neighbors[Floats, Integers]: ...
+    @overload
+    def search(self, queries: Array, k: int, **options: Unpack[SearchCallOptions]) -> Neighbors[Array, Array]: ...
+    def search(
+        self,
+        queries: ArrayLike,
+        k: int,
+        *,
+        max_distance: Optional[float] = None,
+        epsilon: Optional[float] = None,
+        stream: object = None,
+        progress: ProgressLike = False,
     ) -> Neighbors[Any, Any]:
-        """The k nearest base points of each query."""
+        """The k nearest base points of each query; ``max_distance`` and ``epsilon`` of the index unless they are given."""
         k = as_integer(k, "k")
+        native_search = self._native.search
+        if max_distance is not None or epsilon is not None:
+            usual = self._keywords
+            limits = (
+                as_limit(usual["max_distance"] if max_distance is None else max_distance),
+                as_real(usual["epsilon"] if epsilon is None else epsilon, "epsilon"),
+            )
+            native_search = partial(native_search, limits=limits)
         library = library_of(queries)
         number = stream_number(stream, library, self._library)
         points = ready_queries(library, queries, self._dtype)
@@ -117,7 +141,15 @@ class Index(Generic[Real, Whole]):
         if rows == 0 or not 0 < k <= self._shape[0]:
             self._native.explain(max(rows, 1), k)  # refuses
         found = find_neighbors(
-            library, rows, k, self._distance_dtype, number, progress, self._native.search, library.take(points, number)
+            library,
+            rows,
+            k,
+            self._distance_dtype,
+            self._options,
+            number,
+            progress,
+            native_search,
+            library.take(points, number),
         )
         library.finish((points,), number)
         return found
@@ -129,7 +161,9 @@ class Index(Generic[Real, Whole]):
         if not 0 < k < rows:
             raise ValueError(f"k = {k} but the number of other points is {rows - 1}")
         number = stream_number(stream, library)
-        found = find_neighbors(library, rows, k, self._distance_dtype, number, progress, self._native.search, None)
+        found = find_neighbors(
+            library, rows, k, self._distance_dtype, self._options, number, progress, self._native.search, None
+        )
         library.finish((), number)
         return found
 

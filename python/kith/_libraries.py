@@ -87,6 +87,10 @@ class Library:
         """An array of ``empty``, filled, as the caller gets it."""
         return array
 
+    def flags(self, array: Any, stream: int) -> Any:
+        """Bytes of ``empty`` that the stream writes as 0 or 1, as booleans for the caller."""
+        return self.answer(array.view(np.bool_))
+
     def from_host(self, array: Any) -> Any:
         """An answer that was made by NumPy, as the caller gets it."""
         return self.answer(array)
@@ -204,6 +208,9 @@ class TorchDevice(DeviceLibrary):
         with self.using(stream):
             return self._torch.empty(shape, dtype=getattr(self._torch, dtype.name), device=f"cuda:{self.device}")
 
+    def flags(self, array: Any, stream: int) -> Any:
+        return array.view(self._torch.bool)
+
     def from_host(self, array: Any) -> Any:
         return self._torch.from_numpy(array).to(f"cuda:{self.device}")
 
@@ -302,6 +309,10 @@ class JaxDevice(DeviceLibrary):
     def from_host(self, array: Any) -> Any:
         devices = self._jax.devices()
         return self._jax.device_put(array, next(one for one in devices if one.local_hardware_id == self.device))
+
+    def flags(self, array: Any, stream: int) -> Any:
+        _kith.synchronize(self.device, stream)  # JAX converts on a stream of its own
+        return array.astype(bool)
 
     def finish(self, inputs: Sequence[Any], stream: int) -> None:
         _kith.synchronize(self.device, stream)

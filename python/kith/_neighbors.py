@@ -53,7 +53,9 @@ else:  # Python before 3.11 has no generic named tuples; as tuples, these take t
 class Neighbors(_Pair[Real, Whole]):
     """``distances`` and ``indices``, queries × k each, the nearest first; equal distances by the lower index.
 
-    Unpacks as a pair. ``report`` tells what was done; it is not pickled.
+    Unpacks as a pair. ``certified`` has a boolean for each query, True where its row is proven to be that of an exact
+    search; None unless method shifted-sort was asked for it (``tuning={"certify": True}``). ``report`` tells what was
+    done; it is not pickled.
 
     >>> import numpy as np, kith
     >>> base = np.array([[0.0], [2.0], [5.0]])
@@ -64,10 +66,11 @@ class Neighbors(_Pair[Real, Whole]):
     True
     """
 
+    certified: Optional[Any] = None
     report: Optional[Report] = None
 
     def __reduce__(self) -> Any:
-        return Neighbors, tuple(self)
+        return Neighbors, tuple(self), {"certified": self.certified}
 
 
 class RadiusNeighbors(_Triple[Real, Whole]):

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 
-from ._checks import as_bytes, as_flag, as_name, as_power, as_threads, check_mapping
+from ._checks import (
+    as_bytes,
+    as_flag,
+    as_limit,
+    as_name,
+    as_period,
+    as_power,
+    as_real,
+    as_threads,
+    check_mapping,
+)
 from ._kith import Options
 from ._types import Memory
 
@@ -23,6 +33,9 @@ def _made(
     memory: Memory,
     check_finite: bool,
     statistics: bool,
+    max_distance: Optional[float],
+    epsilon: float,
+    period: Optional[Sequence[float]],
     tuning: Optional[Mapping[str, object]] = None,
 ) -> Options:
     if tuning is not None:
@@ -38,6 +51,9 @@ def _made(
         as_bytes(memory),
         as_flag(check_finite, "check_finite"),
         as_flag(statistics, "statistics"),
+        as_limit(max_distance),
+        as_real(epsilon, "epsilon"),
+        as_period(period),
         None if tuning is None else dict(tuning),
     )
     try:
@@ -62,10 +78,16 @@ def make_options(
     memory: Memory = None,
     check_finite: bool = True,
     statistics: bool = False,
+    max_distance: Optional[float] = None,
+    epsilon: float = 0.0,
+    period: Optional[Sequence[float]] = None,
     tuning: Optional[Mapping[str, Any]] = None,
 ) -> Options:
     """The keywords as the library takes them; the same ones are made once."""
-    keywords = metric, p, backend, method, distance, select, threads, memory, check_finite, statistics
+    keywords = (
+        metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, max_distance, epsilon,
+        period,
+    )  # fmt: skip
     if tuning is None:
         try:
             return _cached(*keywords)

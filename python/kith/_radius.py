@@ -16,6 +16,7 @@ from ._types import (
     Integers,
     Memory,
     MetricName,
+    Period,
     ProgressLike,
     RadiusOptions,
     Values,
@@ -57,6 +58,7 @@ def search_radius(
     threads: Optional[int] = None,
     memory: Memory = None,
     check_finite: bool = True,
+    period: Period = None,
     stream: object = None,
     progress: ProgressLike = False,
 ) -> RadiusNeighbors[Any, Any]:
@@ -76,7 +78,7 @@ def search_radius(
     """
     index: Index = Index(
         base, metric=metric, p=p, distance=distance, backend=backend, threads=threads,
-        memory=memory, check_finite=check_finite, stream=stream,
+        memory=memory, check_finite=check_finite, period=period, stream=stream,
     )  # fmt: skip
     asked: Any = queries
     return index._last(index.search_radius(asked, radius, count_only=count_only, stream=stream, progress=progress))

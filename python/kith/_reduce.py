@@ -21,6 +21,7 @@ from ._types import (
     Memory,
     MethodName,
     MetricName,
+    Period,
     ProgressLike,
     ReduceName,
     ReduceOptions,
@@ -67,6 +68,7 @@ def reduce(
     threads: Optional[int] = None,
     memory: Memory = None,
     check_finite: bool = True,
+    period: Period = None,
     tuning: Optional[Mapping[str, object]] = None,
     stream: object = None,
     progress: ProgressLike = False,
@@ -89,7 +91,7 @@ def reduce(
           manhattan and chebyshev have one
         - "covariance": of the neighbors' coordinates; rows of the upper triangle, dims · (dims + 1) / 2 columns, of
           which :func:`normals` makes normals
-    metric, p, method, backend, distance, select, threads, memory, check_finite, tuning, stream, progress
+    metric, p, method, backend, distance, select, threads, memory, check_finite, period, tuning, stream, progress
         As for :func:`search`.
         Method "shifted-sort", whose neighbors are approximate, reduces them on a device where it finds them.
 
@@ -117,7 +119,8 @@ def reduce(
     """
     index: Index = Index(
         base, metric=metric, p=p, method=method, backend=backend, distance=distance,
-        select=select, threads=threads, memory=memory, check_finite=check_finite, tuning=tuning, stream=stream,
+        select=select, threads=threads, memory=memory, check_finite=check_finite, period=period, tuning=tuning,
+        stream=stream,
     )  # fmt: skip
     asked: Any = queries
     return index._last(index.reduce(asked, k, values, op, stream=stream, progress=progress))

@@ -28,6 +28,7 @@ from ._types import (
     Memory,
     MethodName,
     MetricName,
+    Period,
     ProgressLike,
     SearchOptions,
     SelectName,
@@ -61,11 +62,14 @@ def search(
     memory: Memory = None,
     check_finite: bool = True,
     statistics: bool = False,
+    max_distance: Optional[float] = None,
+    epsilon: float = 0.0,
+    period: Period = None,
     tuning: Optional[Mapping[str, object]] = None,
     stream: object = None,
     progress: ProgressLike = False,
 ) -> Neighbors[Any, Any]:
-    """The k nearest base points of each query: exactly, unless ``method`` is "shifted-sort".
+    """The k nearest base points of each query: exactly, unless ``method`` is "shifted-sort" or ``epsilon`` not 0.
 
     Parameters
     ----------
@@ -82,7 +86,7 @@ def search(
         correlation, canberra, inner_product (the largest come first), hamming (the share of elements that differ: of
         bytes, whole bytes are compared, not bits; ``np.unpackbits(points, axis=1)`` makes an element of each bit).
     method, distance, select : names that force a way of searching; see :func:`explain`
-        Methods are brute, triangle and shifted-sort, on the CPU also tree, on a device two-stage and fused. Neighbors by
+        Methods are brute, tree, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by
         shifted-sort are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev
         distances.
     backend : "auto", "cpu" or "cuda"
@@ -91,11 +95,19 @@ def search(
     memory : bytes of workspace beyond inputs and outputs, as a number or as "512MiB", "1GB"; None for a quarter of
         what is free
     check_finite : False skips the look for NaN and infinity, which are otherwise a ValueError
-    statistics : the report has what method triangle counts, or how good the neighbors by shifted-sort are
+    statistics : the report has what method triangle counts, or how good approximate neighbors are
+    max_distance : neighbors that are farther away are left out
+        Where fewer than k remain, the last places of a row have index -1 and an infinite distance. Not for
+        inner_product.
+    epsilon : the i-th distance returned may be up to 1 + epsilon times the true i-th
+        Method tree gets faster by it; others are exact all the same.
+    period : a number for each dimension, 0 for those without: axes whose ends meet
+        Along a periodic axis the difference of two coordinates is that of their nearest images, wherever they lie. Of
+        method tree and its metrics: sqeuclidean, euclidean, manhattan, chebyshev, minkowski.
     tuning : settings by name
         Of method triangle: landmarks (of the base), query_landmarks, and on a device form, filter, placement, layout,
         remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge
-        and positions.
+        and positions; certify, which is for searches: True makes them say which rows are proven to be exact.
     stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
         object of PyTorch, CuPy or with ``__cuda_stream__``
     progress : True for a bar, or a function of (done, total); what that raises stops the search
@@ -104,7 +116,8 @@ def search(
     -------
     Neighbors
         (distances, indices), queries × k each. Distances are accumulated in float64 and rounded once, to float32
-        unless the base is float64; indices are int64.
+        unless the base is float64; indices are int64. ``certified``, where tuning asks for it, has True for every
+        query whose row is proven to be that of an exact search.
 
     Examples
     --------
@@ -114,14 +127,19 @@ def search(
     Neighbors(distances=array([[0., 5.]], dtype=float32), indices=array([[0, 1]]))
     >>> kith.search(base, base[:1], k=2, method="shifted-sort", tuning={"shifts": 8, "curve": "hilbert"}).indices
     array([[0, 1]])
+    >>> kith.search(base, base[:1], k=2, max_distance=3).indices
+    array([[ 0, -1]])
+    >>> kith.search(base, [[9, 9]], k=1, period=[10, 10])
+    Neighbors(distances=array([[1.4142135]], dtype=float32), indices=array([[0]]))
     >>> kith.search(base, base[:1], k=4)
     Traceback (most recent call last):
         ...
     ValueError: k = 4 but the number of base points is 3
     """
     options = make_options(
-        metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, tuning
-    )
+        metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, max_distance, epsilon,
+        period, tuning,
+    )  # fmt: skip
     k = as_integer(k, "k")
     library, base_library = library_of(queries), library_of(base)
     number = stream_number(stream, library, base_library)
@@ -136,6 +154,7 @@ def search(
         rows,
         k,
         distance_dtype(dtype),
+        options,
         number,
         progress,
         _kith.search,
@@ -196,6 +215,9 @@ def explain(
     select: SelectName = "auto",
     threads: Optional[int] = None,
     memory: Memory = None,
+    max_distance: Optional[float] = None,
+    epsilon: float = 0.0,
+    period: Period = None,
     tuning: Optional[Mapping[str, object]] = None,
 ) -> Plan:
     """What :func:`search` would do, why, and what it should cost, without doing it.
@@ -208,7 +230,10 @@ def explain(
     >>> plan.method, plan.workspace <= plan.budget
     ('brute', True)
     """
-    options = make_options(metric, p, backend, method, distance, select, threads, memory, tuning=tuning)
+    options = make_options(
+        metric, p, backend, method, distance, select, threads, memory, max_distance=max_distance, epsilon=epsilon,
+        period=period, tuning=tuning,
+    )  # fmt: skip
     rows, dims = shape_of(base, "base")
     count = count_of(queries)
     if dtype is None:

@@ -75,6 +75,7 @@ Whole = TypeVar("Whole", default=Integers)  # an array of indices
 Value = TypeVar("Value", default=Numbers)
 
 Memory = Union[None, int, float, str]
+Period = Union[None, Sequence[float], npt.NDArray[np.floating[Any]]]
 ProgressLike = Union[bool, Callable[[int, int], object]]
 
 
@@ -91,6 +92,7 @@ class CommonOptions(TypedDict, total=False):
 class RadiusOptions(CommonOptions, total=False):
     distance: DistanceName
     memory: Memory
+    period: Period
 
 
 class ReduceOptions(RadiusOptions, total=False):
@@ -99,8 +101,21 @@ class ReduceOptions(RadiusOptions, total=False):
     tuning: Optional[Mapping[str, object]]
 
 
+class BatchOptions(ReduceOptions, total=False):
+    offsets: Any  # whole numbers of any library
+    query_offsets: Any
+    lengths: Any
+    query_lengths: Any
+    batch: Any
+    query_batch: Any
+    max_distance: Optional[float]
+    epsilon: float
+
+
 class SearchOptions(ReduceOptions, total=False):
     statistics: bool
+    max_distance: Optional[float]
+    epsilon: float
 
 
 class TopKOptions(TypedDict, total=False):
@@ -118,3 +133,10 @@ class CallOptions(TypedDict, total=False):
 
     stream: object
     progress: ProgressLike
+
+
+class SearchCallOptions(CallOptions, total=False):
+    """Of one search of an index."""
+
+    max_distance: Optional[float]
+    epsilon: Optional[float]

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "bindings.hpp"
 #include "kith/io.hpp"
@@ -62,6 +63,23 @@ class Array {
   int cuda_device_ = -1;
   Py_buffer buffer_{};             // of host memory
   nb::ndarray<nb::ro> capsule_{};  // of a device
+};
+
+// An argument that may be None.
+class OptionalArray {
+ public:
+  explicit OptionalArray(nb::handle object, bool writable = false) {
+    if (!object.is_none()) array_.emplace(object, writable);
+  }
+  const Array* get() const { return array_ ? &*array_ : nullptr; }
+  // A null pointer for None.
+  template <io::Scalar T>
+  T* output(std::int64_t elements) const {
+    return array_ ? array_->output<T>(elements) : nullptr;
+  }
+
+ private:
+  std::optional<Array> array_;
 };
 
 // The CUDA device on which arrays lie, null pointers among them aside; -1 for none. Throws ValueError where they lie on

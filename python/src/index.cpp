@@ -24,18 +24,6 @@ namespace {
 template <Element T>
 using OwnedIndex = std::unique_ptr<const kith::Index<T>>;
 
-// An argument that may be None.
-class OptionalArray {
- public:
-  explicit OptionalArray(nb::handle object) {
-    if (!object.is_none()) array_.emplace(object, false);
-  }
-  const Array* get() const { return array_ ? &*array_ : nullptr; }
-
- private:
-  std::optional<Array> array_;
-};
-
 // Lists that the Python function allocate(count) makes, which returns ids and distances; None for none.
 class Lists {
  public:
@@ -104,17 +92,23 @@ class Index {
     drain(cuda_device_);
   }
 
-  // Of each base point, itself left out, where queries are None; the same below.
-  SearchReport search(nb::handle queries, std::int64_t k, nb::handle distances, nb::handle ids, std::uintptr_t stream,
-                      nb::handle progress) {
+  // Of each base point, itself left out, where queries are None; the same below. `certified` may be None.
+  // `limits`: None, or a largest distance and an epsilon in the place of those of the options.
+  SearchReport search(nb::handle queries, std::int64_t k, nb::handle distances, nb::handle ids, nb::handle certified,
+                      std::uintptr_t stream, nb::handle progress, nb::handle limits) {
+    std::optional<SearchLimits> own;
+    if (!limits.is_none()) own = SearchLimits{nb::cast<double>(limits[0]), nb::cast<double>(limits[1])};
     const OptionalArray points(queries);
     const Array distances_out(distances, true);
     const Array ids_out(ids, true);
+    const OptionalArray certified_out(certified, true);
     return run({points.get(), &distances_out, &ids_out}, stream, progress, [&]<Element T>(const kith::Index<T>& index) {
       using D = DistanceOf<T>;
-      const std::int64_t count = (points.get() != nullptr ? points.get()->rows() : index.rows()) * k;
-      const NeighborsView<D> out{ids_out.output<std::int64_t>(count), distances_out.output<D>(count), ids_out.memory()};
+      const std::int64_t rows = points.get() != nullptr ? points.get()->rows() : index.rows();
+      const NeighborsView<D> out{ids_out.output<std::int64_t>(rows * k), distances_out.output<D>(rows * k),
+                                 ids_out.memory(), certified_out.output<std::uint8_t>(rows)};
       if (points.get() == nullptr) return index.search_self_into(k, out, cuda_stream(stream));
+      if (own) return index.search_into(points.get()->view<T>(), k, out, *own, cuda_stream(stream));
       return index.search_into(points.get()->view<T>(), k, out, cuda_stream(stream));
     });
   }
@@ -193,7 +187,8 @@ void bind_index(nb::module_& module) {
       .def(nb::init<nb::handle, const Options&, std::uintptr_t, nb::handle>(), nb::arg("base"), nb::arg("options"),
            nb::arg("stream"), nb::arg("progress").none())
       .def("search", &Index::search, nb::arg("queries").none(), nb::arg("k"), nb::arg("distances"), nb::arg("ids"),
-           nb::arg("stream"), nb::arg("progress").none())
+           nb::arg("certified").none(), nb::arg("stream"), nb::arg("progress").none(),
+           nb::arg("limits").none() = nb::none())
       .def("search_radius", &Index::search_radius, nb::arg("queries").none(), nb::arg("radii"), nb::arg("offsets"),
            nb::arg("allocate").none(), nb::arg("stream"), nb::arg("progress").none())
       .def("graph", &Index::graph, nb::arg("k"), nb::arg("symmetrize"), nb::arg("indptr"), nb::arg("allocate"),

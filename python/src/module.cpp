@@ -12,6 +12,7 @@ NB_MODULE(_kith, module) {
   bind_options(module);
   bind_report(module);
   bind_search(module);
+  bind_batches(module);
   bind_index(module);
   bind_reduce(module);
   bind_topk(module);

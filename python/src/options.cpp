@@ -1,7 +1,9 @@
 // Options from keywords.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
+#include <vector>
 
 #include "bindings.hpp"
 #include "kith/error.hpp"
@@ -50,6 +52,8 @@ bool set_shifted_sort(ShiftedSortTuning& tuning, const std::string& name, nb::ha
     tuning.merge = parse_curve_merge(nb::cast<std::string>(value));
   } else if (name == "positions") {
     tuning.positions = parse_curve_positions(nb::cast<std::string>(value));
+  } else if (name == "certify") {
+    tuning.certify = nb::cast<bool>(value);
   } else {
     return false;
   }
@@ -67,7 +71,7 @@ void set_tuning(Options& options, const std::string& name, nb::handle value) {
               "tuning '" + name +
                   "' is not known; triangle has landmarks (or base_landmarks), query_landmarks, form, filter, "
                   "placement, layout, remapped, threads_per_query; shifted-sort has shifts, shift, guaranteed, window, "
-                  "curve, merge, positions");
+                  "curve, merge, positions, certify");
 }
 
 Metric metric_of(const std::string& name, nb::handle p) {
@@ -87,7 +91,8 @@ void bind_options(nb::module_& module) {
           "__init__",
           [](Options* self, const std::string& metric, nb::object p, const std::string& backend,
              const std::string& method, const std::string& distance, const std::string& select, int threads,
-             std::int64_t memory, bool check_finite, bool statistics, nb::object tuning) {
+             std::int64_t memory, bool check_finite, bool statistics, double max_distance, double epsilon,
+             const std::vector<double>& period, nb::object tuning) {
             Options options;
             options.metric = metric_of(metric, p);
             options.backend = parse_backend(backend);
@@ -98,6 +103,9 @@ void bind_options(nb::module_& module) {
             options.memory_budget = memory;
             options.check_finite = check_finite;
             options.statistics = statistics;
+            options.max_distance = max_distance;
+            options.epsilon = epsilon;
+            options.period = period;
             if (!tuning.is_none())
               for (const auto [name, value] : nb::cast<nb::dict>(tuning))
                 set_tuning(options, nb::cast<std::string>(name), value);
@@ -106,8 +114,11 @@ void bind_options(nb::module_& module) {
           },
           nb::arg("metric"), nb::arg("p").none(), nb::arg("backend"), nb::arg("method"), nb::arg("distance"),
           nb::arg("select"), nb::arg("threads"), nb::arg("memory"), nb::arg("check_finite"), nb::arg("statistics"),
-          nb::arg("tuning").none())
-      .def_prop_ro("metric", [](const Options& options) { return to_string(options.metric); });
+          nb::arg("max_distance"), nb::arg("epsilon"), nb::arg("period"), nb::arg("tuning").none())
+      .def_prop_ro("metric", [](const Options& options) { return to_string(options.metric); })
+      .def_prop_ro("certifies", [](const Options& options) {
+        return options.method == Method::shifted_sort && options.shifted_sort.certify;
+      });
 }
 
 }  // namespace kith::python

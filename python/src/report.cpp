@@ -1,5 +1,6 @@
 // Plans and reports: what will be done, and what was.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
 #include <string_view>
@@ -104,6 +105,10 @@ void bind_report(nb::module_& module) {
           "distance", [](const Plan& plan) { return to_string(plan.distance); }, "The distance stage.")
       .def_prop_ro(
           "select", [](const Plan& plan) { return to_string(plan.select); }, "The selection stage.")
+      .def_ro("approximate", &Plan::approximate, "Neighbors may be missed.")
+      .def_ro("max_distance", &Plan::max_distance)
+      .def_ro("epsilon", &Plan::epsilon, "How far distances may be off, where the method makes use of it.")
+      .def_ro("period", &Plan::period, "Of each axis, 0 for one without; empty for none at all.")
       .def_ro("expanded", &Plan::expanded, "Euclidean candidates come from norms and products.")
       .def_ro("threads", &Plan::threads)
       .def_ro("threads_reason", &Plan::threads_reason, "Why so many.")
@@ -134,8 +139,15 @@ void bind_report(nb::module_& module) {
                    nb::for_getter(nb::sig("def triangle(self, /) -> dict[str, typing.Any] | None")),
                    "What method triangle counted, where statistics were asked for.")
       .def_prop_ro("quality", &quality_of, nb::for_getter(nb::sig("def quality(self, /) -> dict[str, float] | None")),
-                   "How near method shifted-sort came, where statistics were asked for: of a sample of queries, the "
+                   "How near an approximate search came, where statistics were asked for: of a sample of queries, the "
                    "recall, and the k-th distance over the true one.")
+      .def_prop_ro(
+          "certified",
+          [](const SearchReport& report) -> nb::object {
+            return report.certified ? nb::cast(*report.certified) : nb::none();
+          },
+          nb::for_getter(nb::sig("def certified(self, /) -> int | None")),
+          "Queries whose rows are proven to be exact, where tuning asked for it and the answer is of the host.")
       .def("__repr__", [](const SearchReport& report) {
         return text_of(report.plan) + "\ntook      " + std::to_string(report.seconds * 1e3) + " ms";
       });

@@ -14,19 +14,23 @@
 namespace kith::python {
 namespace {
 
-// Distances and ids of queries × k, into memory that the caller has made.
+// Distances and ids of queries × k, and flags of certified queries unless these are None, into memory that the caller
+// has made.
 SearchReport search_into(nb::handle base, nb::handle queries, const Options& options, std::int64_t k,
-                         nb::handle distances, nb::handle ids, std::uintptr_t stream, nb::handle progress) {
+                         nb::handle distances, nb::handle ids, nb::handle certified, std::uintptr_t stream,
+                         nb::handle progress) {
   const Array base_array(base, false);
   const Array query_array(queries, false);
   const Array distances_out(distances, true);
   const Array ids_out(ids, true);
+  const OptionalArray certified_out(certified, true);
   const int device = cuda_device_of({&base_array, &query_array, &distances_out, &ids_out});
   return visit_points(base_array, [&]<Element T>(MatrixView<T> base_view) {
     using D = DistanceOf<T>;
     const MatrixView<T> query_view = query_array.view<T>();
     const std::int64_t count = query_view.rows * k;
-    const NeighborsView<D> out{ids_out.output<std::int64_t>(count), distances_out.output<D>(count), ids_out.memory()};
+    const NeighborsView<D> out{ids_out.output<std::int64_t>(count), distances_out.output<D>(count), ids_out.memory(),
+                               certified_out.output<std::uint8_t>(query_view.rows)};
     return watched(progress, [&] {
       const CurrentDevice current(device);
       return kith::search_into(base_view, query_view, k, out, options, cuda_stream(stream));
@@ -61,7 +65,8 @@ DType dtype_named(const std::string& name) {
 
 void bind_search(nb::module_& module) {
   module.def("search", &search_into, nb::arg("base"), nb::arg("queries"), nb::arg("options"), nb::arg("k"),
-             nb::arg("distances"), nb::arg("ids"), nb::arg("stream"), nb::arg("progress").none());
+             nb::arg("distances"), nb::arg("ids"), nb::arg("certified").none(), nb::arg("stream"),
+             nb::arg("progress").none());
   module.def("distances", &distances_into, nb::arg("base"), nb::arg("queries"), nb::arg("distances"),
              nb::arg("options"), nb::arg("stream"), nb::arg("progress").none());
   module.def(

@@ -26,7 +26,10 @@ class Array:
         return len(self.values)
 
     def __getitem__(self, at):
-        return Array(self.values[at])
+        return Array(self.values[at.values if isinstance(at, Array) else at])
+
+    def reshape(self, shape):
+        return Array(self.values.reshape(shape))
 
     def __ne__(self, other):
         return self.values != other.values

@@ -310,3 +310,16 @@ def test_lists_that_cannot_be_made(where, floats, monkeypatch):
     monkeypatch.setattr(library, "empty", offsets_only)
     with pytest.raises(MemoryError, match="no room"):
         index.search_radius(where.put(floats[1]), 1.0)
+
+
+def test_batches(where, points):
+    base, queries = points
+    lengths, query_lengths = [100, 0, 1, 129], [10, 3, 2, 11]
+    ways = dict(lengths=lengths, query_lengths=query_lengths)
+    want = kith.search_batches(base, queries, 7, backend="cpu", **ways)
+    found = kith.search_batches(where.put(base), where.put(queries), 7, backend=where.backend, **ways)
+    assert_same(where, found, want)
+    clouds = base[:228].reshape(4, 57, 5)
+    want = kith.search_batches(clouds, None, 3, lengths=[57, 2, 0, 40], backend="cpu")
+    found = kith.search_batches(where.put(clouds), None, 3, lengths=[57, 2, 0, 40], backend=where.backend)
+    assert_same(where, found, want)

@@ -29,6 +29,10 @@ WRONG = {
     + [(1.5, ValueError), (np.nan, ValueError), (np.inf, ValueError), (2**63, ValueError), (-1, ValueError)],
     "p": [("a", TypeError), ([3], TypeError), (True, TypeError), (0.5, ValueError), (np.nan, ValueError)],
     "tuning": [("shifts", TypeError), ([("shifts", 1)], TypeError), ({1: 2}, TypeError)],
+    "max_distance": [("far", TypeError), ([1.0], TypeError), (True, TypeError), (-1.0, ValueError), (np.nan, ValueError)],
+    "epsilon": [("some", TypeError), (None, TypeError), (-0.1, ValueError), (np.nan, ValueError), (np.inf, ValueError)],
+    "period": [(1.0, TypeError), ("111", TypeError), ([1.0, "a", 0.0], TypeError), ([1.0, 1.0], ValueError)]
+    + [([1.0, -1.0, 1.0], ValueError), ([1.0, np.nan, 1.0], ValueError), ([[1.0, 1.0, 1.0]], TypeError)],
     "progress": [("bar", TypeError), (3, TypeError)],
 }
 CASES = [
@@ -141,7 +145,8 @@ def test_the_names_that_types_list_are_the_names():
 
 OPTIONS = {
     "metric": "euclidean", "p": None, "backend": "auto", "method": "auto", "distance": "auto", "select": "auto",
-    "threads": 0, "memory": 0, "check_finite": True, "statistics": False, "tuning": None,
+    "threads": 0, "memory": 0, "check_finite": True, "statistics": False,
+    "max_distance": np.inf, "epsilon": 0.0, "period": (), "tuning": None,
 }  # fmt: skip
 
 

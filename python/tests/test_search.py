@@ -1,5 +1,7 @@
 """search() against NumPy: metrics, types, layouts."""
 
+import pickle
+
 import numpy as np
 import pytest
 from brute_force import assert_nearest, distances
@@ -227,6 +229,24 @@ def test_shifted_sort(rng):
         kith.search(base, queries, 5, method="shifted-sort", metric="cosine")
 
 
+def test_certified(rng):
+    base, queries = make(rng, (2000, 3), np.float32), make(rng, (200, 3), np.float32)
+    keywords = {"method": "shifted-sort", "tuning": {"window": 60, "certify": True}}
+    found = kith.search(base, queries, 5, **keywords)
+    right = kith.search(base, queries, 5)
+    assert right.certified is None and right.report.certified is None
+    assert found.certified.dtype == bool and found.certified.shape == (200,)
+    assert found.report.certified == found.certified.sum() > 50
+    assert (found.indices[found.certified] == right.indices[found.certified]).all()
+    assert (found.distances[found.certified] == right.distances[found.certified]).all()
+    index = kith.Index(base, **keywords)
+    assert (index.search(queries, 5).certified == found.certified).all()
+    assert index.search_self(5).certified.shape == (2000,)
+    assert (pickle.loads(pickle.dumps(found)).certified == found.certified).all()
+    with pytest.raises(ValueError, match="graphs"):
+        index.graph(3)
+
+
 def test_report_and_plan(rng):
     base = make(rng, (100, 3), np.float32)
     found = kith.search(base, base, 2, backend="cpu")
@@ -251,3 +271,65 @@ def test_distances(rng):
         assert (kith.distances(b, a, metric=metric).T == found).all()
     assert kith.distances(a, b.astype(np.float64)).dtype == kith.distances(a.tolist(), b).dtype == np.float64
     assert kith.distances(a.astype(np.int8), b).dtype == np.float32
+
+
+def test_max_distance(rng):
+    base, queries = make(rng, (500, 3), np.float32), make(rng, (20, 3), np.float32)
+    want = kith.search(base, queries, 9)
+    limit = float(np.median(want.distances))
+    index = kith.Index(base)
+    for found in (
+        kith.search(base, queries, 9, max_distance=limit),
+        kith.search(base, queries, 9, max_distance=limit, method="brute"),
+        kith.Index(base, max_distance=limit).search(queries, 9),
+        index.search(queries, 9, max_distance=limit),
+    ):
+        near = want.distances.astype(float) <= limit
+        assert (found.indices == np.where(near, want.indices, -1)).all() and not near.all()
+        assert (found.distances == np.where(near, want.distances, np.inf)).all()
+        assert found.report.plan.max_distance == limit
+    again = index.search(queries, 9)
+    assert (again.indices == want.indices).all()
+    edges = kith.graph(base, 9, max_distance=limit)
+    assert 0 < edges.data.max() <= limit and len(edges.data) < 9 * len(base)
+
+
+def test_epsilon(rng):
+    base, queries = rng.random((20000, 4)), rng.random((30, 4))
+    want = kith.search(base, queries, 10, method="tree")
+    assert not want.report.plan.approximate
+    for found in (
+        kith.search(base, queries, 10, method="tree", epsilon=2, statistics=True),
+        kith.Index(base, method="tree").search(queries, 10, epsilon=2.0),
+    ):
+        assert found.report.plan.approximate and found.report.plan.epsilon == 2
+        assert (found.distances <= 3 * want.distances * (1 + 1e-14)).all()
+        assert (found.distances > want.distances).any()
+    assert "approximate" in str(kith.explain((10**5, 3), 10**5, 5, epsilon=0.5, backend="cpu"))
+
+
+def test_period(rng):
+    base, queries = rng.random((2000, 3)) * 5 - 1, rng.random((20, 3))
+    period = np.array([1.0, 0.0, 2.5])
+    gaps = np.abs(queries[:, None] - base)
+    wrapped = np.fmod(gaps[..., [0, 2]], period[[0, 2]])
+    gaps[..., [0, 2]] = np.minimum(wrapped, period[[0, 2]] - wrapped)
+    truth = np.sqrt((gaps**2).sum(-1))
+    order = np.argsort(truth, kind="stable")[:, :7]
+    for given in (period, [1, 0, 2.5], (1.0, 0.0, 2.5)):
+        found = kith.search(base, queries, 7, period=given)
+        assert (found.indices == order).all() and found.report.plan.method == "tree"
+        assert found.report.plan.period == [1.0, 0.0, 2.5]
+        np.testing.assert_allclose(found.distances, np.take_along_axis(truth, order, 1), rtol=1e-14)
+    counts = kith.search_radius(base, queries, 0.3, period=period, count_only=True).counts
+    assert (counts == (truth <= 0.3).sum(1)).all()
+    kth = kith.reduce(base, queries, 7, op="kth-distance", period=period)
+    assert (kth == found.distances[:, -1]).all()
+    index = kith.Index(base, period=period)
+    assert (index.search_self(3).indices == kith.search(base, base, 4, period=period).indices[:, 1:]).all()
+    assert kith.graph(base, 3, period=period).shape == (2000, 2000)
+    assert kith.explain(base.shape, 20, 7).period == []
+    with pytest.raises(ValueError, match="2 periods for points of 3 dimensions"):
+        kith.search(base, queries, 7, period=[1.0, 1.0])
+    with pytest.raises(ValueError, match="method brute"):
+        kith.search(base, queries, 7, period=period, method="brute")

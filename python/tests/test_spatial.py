@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kith.spatial as ours
-from kith.spatial import KDTree, _blocks, _periodic
+from kith.spatial import KDTree, _blocks
 
 NORMS = [1, 2, 3, 1.5, np.inf]
 BOXES = [None, 1.0, (1.0, 0.0, 2.5), 0.0]
@@ -149,18 +149,41 @@ def test_torus_by_definition(rows, dims, k, p, open_axis, seed):
         assert found.tolist() == [np.flatnonzero(row <= r).tolist() for row in truth]
 
 
-@pytest.mark.parametrize("limits", [(1, 2**24), (3, 2**24), (64, 1)], ids=str)
-def test_torus_each_way(rng, limits, monkeypatch):
-    """By all points, some by them and some by images, and in blocks of one query."""
+def test_torus_by_blocks(rng, monkeypatch):
     points, queries = rng.random((200, 3)), rng.random((30, 3))
     want = theirs.KDTree(points, boxsize=1.0)
-    monkeypatch.setattr(_periodic, "_MOST_IMAGES", limits[0])
-    monkeypatch.setattr(_blocks, "PAIRS_AT_ONCE", limits[1])
     tree = KDTree(points, boxsize=1.0)
     for k in (1, 10, 200):
         assert_same_neighbors(tree.query(queries, k), want.query(queries, k))
     for r in (0.1, 0.55, 2.0):
         assert (tree.query_ball_point(queries, r) == want.query_ball_point(queries, r)).all()
+    monkeypatch.setattr(_blocks, "PAIRS_AT_ONCE", 1)
+    radii = np.arange(0.1, 1.0, 0.1)
+    others = KDTree(queries, boxsize=1.0), theirs.KDTree(queries, boxsize=1.0)
+    assert (tree.count_neighbors(others[0], radii) == want.count_neighbors(others[1], radii)).all()
+
+
+def test_query_within_a_factor(rng):
+    points, queries = rng.random((20000, 4)), rng.random((50, 4))
+    for box in (None, 1.0):
+        tree = KDTree(points, boxsize=box)
+        exact, rough = tree.query(queries, 10)[0], tree.query(queries, 10, eps=2.0)[0]
+        assert (rough >= exact).all() and (rough <= 3 * exact * (1 + 1e-14)).all()
+        assert box is None or (rough > exact).any()  # few queries without a box are searched by brute force
+        assert (tree.query(queries, 10, eps=1e-12)[0] <= exact * (1 + 1e-11)).all()
+
+
+@pytest.mark.parametrize("box", [None, 1.0])
+def test_bounds_are_strict(rng, box):
+    """A neighbor at the bound is none, one just below it is."""
+    points, queries = rng.random((3000, 2)), rng.random((20, 2))
+    tree = KDTree(points, boxsize=box)
+    distances, indices = tree.query(queries, 8)
+    for bound in (distances[3, 4], np.nextafter(distances[3, 4], 2), 0.0, -1.0, 5e-324):
+        near = distances < bound
+        got = tree.query(queries, 8, distance_upper_bound=bound)
+        assert (got[0] == np.where(near, distances, np.inf)).all()
+        assert (got[1] == np.where(near, indices, tree.n)).all()
 
 
 @pytest.mark.parametrize("p", [1, 2, np.inf])
@@ -243,8 +266,8 @@ def test_an_index_for_each_norm_is_kept(rng):
     for _ in range(2):
         for p in (1, 1.0, 2, np.inf, 3):
             tree.query([0, 0, 0], p=p)
-    assert len(tree._indices) == 4
-    assert sorted(index.metric for index in tree._indices.values()) == [
+    assert len(tree._searchers) == 4
+    assert sorted(index.metric for index in tree._searchers.values()) == [
         "chebyshev", "euclidean", "manhattan", "minkowski(3)",
     ]  # fmt: skip
 

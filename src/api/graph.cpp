@@ -1,6 +1,7 @@
 #include "kith/graph.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "api/index_state.hpp"
 #include "core/instantiate.hpp"
@@ -42,9 +43,14 @@ SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const G
   return api::reported([&](SearchReport& report) {
     const api::Asked<T> asked = state().self(stream);
     state().check(asked, k);
+    api::refuse_certify(options(), "graphs");
     state().check_memory(out.memory, "an answer");
     if (out.indptr == nullptr || !out.allocate)
       throw Error(ErrorCode::invalid_argument, "indptr must point to points + 1 elements, and allocate be a function");
+    if (out.memory == Memory::device && std::isfinite(options().max_distance))
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("max_distance = {} for a graph in device memory; one in host memory may have it",
+                              options().max_distance));
     const auto search = state().begin(asked, out.memory);
     const Problem problem = state().problem(rows(), k + 1, true);
     report.plan = api::plan_of(state(), problem, asked, out.memory, search->samples());

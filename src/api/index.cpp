@@ -14,6 +14,7 @@ Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* strea
   api::guarded([&] {
     api::check_view(base, "base");
     api::check_dims(base.cols);
+    api::check_period(options.period, base.cols);
     options.backend = api::check_options(options, api::either(base.memory, others));
     machine = backend::machine_of(options.backend);
     plan::IndexFacts facts = plan::choose_index(problem(1, 1), options, machine);

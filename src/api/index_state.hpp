@@ -81,10 +81,13 @@ template <class State, Element T>
 Plan plan_of(const State& state, const Problem& problem, const Asked<T>& asked, Memory answers,
              const plan::DataSamples& samples) {
   const plan::IndexFacts facts = facts_of(state, problem, asked, answers);
+  if (std::holds_alternative<core::DeviceFacts>(state.machine))
+    return state.plans.choose(problem, state.options, state.machine, facts, samples);
   // How many threads a CPU has may differ from call to call.
-  if (!std::holds_alternative<core::DeviceFacts>(state.machine))
-    return plan::choose(problem, state.options, backend::for_this_thread(state.machine), facts, samples);
-  return state.plans.choose(problem, state.options, state.machine, facts, samples);
+  const plan::Machine machine = backend::for_this_thread(state.machine);
+  // What brute force has spent is another fact with every search; trees are so fast that planning counts.
+  if (!facts.has_tree) return plan::choose(problem, state.options, machine, facts, samples);
+  return state.plans.choose(problem, state.options, machine, facts, samples);
 }
 
 // Calls work(report), which sets the plan and follows it, and adds the time.
@@ -128,7 +131,12 @@ auto growing(std::vector<std::int64_t>& ids, std::vector<D>& distances) {
 struct OneSearch {
   template <Element T>
   static Index<T> of(const MatrixView<T>& base, const Options& options, void* stream, Memory others = Memory::host) {
-    return Index<T>(std::make_unique<typename Index<T>::State>(base, options, stream, others));
+    return Index<T>(state_of(base, options, stream, others));
+  }
+  // What is in it, for calls that are no function of an index.
+  template <Element T>
+  static auto state_of(const MatrixView<T>& base, const Options& options, void* stream, Memory others) {
+    return std::make_unique<typename Index<T>::State>(base, options, stream, others);
   }
 };
 

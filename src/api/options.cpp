@@ -38,7 +38,7 @@ HostLimits host_limits() {
 
 std::vector<Method> search_methods(Backend backend) {
   using enum Method;
-  if (is_device(backend)) return {automatic, brute, two_stage, fused, triangle, shifted_sort};
+  if (is_device(backend)) return {automatic, brute, two_stage, fused, tree, triangle, shifted_sort};
   return {automatic, brute, tree, triangle, shifted_sort};
 }
 

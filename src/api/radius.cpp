@@ -50,6 +50,10 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
   return api::reported([&](SearchReport& report) {
     if (!asked.exclude_self) state.check(asked, 1);
     state.check_memory(out.memory, "an answer");
+    if (std::isfinite(state.options.max_distance))
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("max_distance = {} is for the k nearest; a radius search has its radius",
+                              state.options.max_distance));
     if (out.offsets == nullptr)
       throw Error(ErrorCode::invalid_argument, "offsets must point to queries + 1 elements (null pointer)");
     core::RadiusQuery<D> query = checked_radii(radii, asked.queries.rows, state.options.metric);

@@ -9,6 +9,7 @@
 #include "core/instantiate.hpp"
 #include "core/key.hpp"
 #include "core/names.hpp"
+#include "core/periodic.hpp"
 
 namespace kith {
 namespace {
@@ -45,7 +46,15 @@ double cube_side(const Metric& metric, std::int64_t dims) {
 // the metric, do not go with it.
 template <class T, class D>
 core::Reduction checked_reduction(const MatrixView<T>& base, std::int64_t k, const MatrixView<D>& values, ReduceOp op,
-                                  const Metric& metric) {
+                                  const Options& options) {
+  const Metric& metric = options.metric;
+  if (std::isfinite(options.max_distance))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("max_distance = {}: a reduction is of k neighbors, none of which may be left out",
+                            options.max_distance));
+  if (op == ReduceOp::covariance && core::is_periodic(options.period))
+    throw Error(ErrorCode::invalid_argument,
+                "covariance is not supported with periodic axes: neighbors may lie on both sides of a wall");
   core::Reduction reduction{op, k, base.cols, 0, 0, metric.kind == MetricKind::sqeuclidean};
   if (core::has_values(op)) {
     api::check_view(values, "values");
@@ -109,8 +118,7 @@ auto Index<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> value
     -> Reduced<D> {
   return api::guarded([&] {
     state().check({queries, stream}, k);
-    const std::int64_t columns =
-        core::reduced_columns(checked_reduction(state().base, k, values, op, options().metric));
+    const std::int64_t columns = core::reduced_columns(checked_reduction(state().base, k, values, op, options()));
     api::check_output(queries.rows, columns, sizeof(D));
     Reduced<D> reduced;
     reduced.values = Matrix<D>(queries.rows, columns);
@@ -124,7 +132,8 @@ SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, Matrix
                                    ReducedView<D> out, void* stream) const {
   return api::reported([&](SearchReport& report) {
     state().check({queries, stream}, k);
-    const core::Reduction reduction = checked_reduction(state().base, k, values, op, options().metric);
+    api::refuse_certify(options(), "reductions");
+    const core::Reduction reduction = checked_reduction(state().base, k, values, op, options());
     const Memory others = api::either(out.memory, core::has_values(op) ? values.memory : Memory::host);
     state().check_memory(others, "values or an answer");
     if (out.values == nullptr)

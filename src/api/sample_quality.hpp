@@ -20,9 +20,11 @@ MatrixView<T> sample_of(const MatrixView<T>& queries) {
           queries.col_stride, queries.memory};
 }
 
-// Options of the same search that is exact, and says nothing of itself.
+// Options of the same search that is exact, leaves nothing out, and says nothing of itself.
 inline Options exact_options(Options options) {
   options.method = Method::automatic;
+  options.epsilon = 0;
+  options.max_distance = std::numeric_limits<double>::infinity();
   options.statistics = false;
   options.progress = nullptr;
   return options;

@@ -1,17 +1,20 @@
 #include "kith/search.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "api/index_state.hpp"
 #include "api/sample_quality.hpp"
 #include "backend/registry.hpp"
 #include "core/instantiate.hpp"
+#include "core/periodic.hpp"
 
 namespace kith {
 namespace {
 
-// How good the answers to some of the queries are, by an exact search of these.
+// How good the answers to some of the queries are, by an exact search of these: before those that are too far away are
+// left out.
 template <Element T, class State>
 SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, const Plan& plan) {
   using D = DistanceOf<T>;
@@ -21,6 +24,7 @@ SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, con
   const NeighborsView<D> found = api::growing(ids, distances)(some.queries.rows * plan.problem.k);
   SearchReport ignored;
   ignored.plan = plan;
+  ignored.plan.max_distance = std::numeric_limits<double>::infinity();
   state.begin(some, Memory::host, {})->search(ignored.plan, found, ignored);
   const auto truth = search(state.base, some.queries, plan.problem.k, api::exact_options(state.options), asked.stream);
   return api::judge_sample(distances.data(), truth);
@@ -28,15 +32,20 @@ SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, con
 
 template <Element T, class State>
 SearchReport search_neighbors_into(const State& state, const api::Asked<T>& asked, std::int64_t k,
-                                   const NeighborsView<DistanceOf<T>>& out) {
+                                   const NeighborsView<DistanceOf<T>>& out, const SearchLimits* limits = nullptr) {
   SearchReport made = api::reported([&](SearchReport& report) {
+    if (limits != nullptr) api::check_limits(*limits, state.options.metric);
     state.check(asked, k);
     state.check_memory(out.memory, "an answer");
     api::check_outputs(out.ids, out.distances);
+    api::check_certified(state.options, out.certified);
     const auto search = state.begin(asked, out.memory);
     const Problem problem = state.problem(asked.queries.rows, k + (asked.exclude_self ? 1 : 0), asked.exclude_self);
     report.plan = api::plan_of(state, problem, asked, out.memory, search->samples());
+    if (limits != nullptr) plan::set_limits(report.plan, *limits);
     search->search(report.plan, out, report);
+    if (out.certified != nullptr && out.memory == Memory::host)
+      report.certified = std::count(out.certified, out.certified + asked.queries.rows, 1);
   });
   if (made.plan.approximate && made.plan.statistics)
     made.quality = api::guarded([&] { return sample_quality(state, asked, made.plan); });
@@ -52,7 +61,11 @@ Neighbors<DistanceOf<T>> search_neighbors(const State& state, const api::Asked<T
     Neighbors<D> found;
     found.queries = asked.queries.rows;
     found.k = k;
-    const NeighborsView<D> out = api::growing(found.ids, found.distances)(found.queries * k);
+    NeighborsView<D> out = api::growing(found.ids, found.distances)(found.queries * k);
+    if (api::certifies(state.options)) {
+      found.certified.resize(static_cast<std::size_t>(found.queries));
+      out.certified = found.certified.data();
+    }
     found.report = search_neighbors_into(state, asked, k, out);
     return found;
   });
@@ -74,6 +87,12 @@ Matrix<D> zeros(std::int64_t rows, std::int64_t cols, const ProgressCallback& pr
   return {rows, cols, std::move(values)};
 }
 
+Backend check_matrix_options(const Options& options, Memory memory) {
+  if (std::any_of(options.period.begin(), options.period.end(), [](double each) { return each != 0; }))
+    throw Error(ErrorCode::invalid_argument, "distances() does not support periodic axes; searches by method tree do");
+  return api::check_options(options, memory);
+}
+
 }  // namespace
 
 template <Element T>
@@ -84,6 +103,12 @@ auto Index<T>::search(MatrixView<T> queries, std::int64_t k, void* stream) const
 template <Element T>
 SearchReport Index<T>::search_into(MatrixView<T> queries, std::int64_t k, NeighborsView<D> out, void* stream) const {
   return search_neighbors_into<T>(state(), {queries, stream}, k, out);
+}
+
+template <Element T>
+SearchReport Index<T>::search_into(MatrixView<T> queries, std::int64_t k, NeighborsView<D> out,
+                                   const SearchLimits& limits, void* stream) const {
+  return search_neighbors_into<T>(state(), {queries, stream}, k, out, &limits);
 }
 
 template <Element T>
@@ -115,7 +140,7 @@ void distances_into(MatrixView<T> base, MatrixView<T> queries, DistanceOf<T>* ou
   api::check_view(base, "base");
   api::check_search(base, queries, 1);
   if (out == nullptr) throw Error(ErrorCode::invalid_argument, "the output of distances is null");
-  const Backend backend = api::check_options(options, api::either(base.memory, queries.memory));
+  const Backend backend = check_matrix_options(options, api::either(base.memory, queries.memory));
   api::guarded([&] { backend::table_of(backend).of<T>().distances(base, queries, options, stream, out); });
 }
 
@@ -124,7 +149,7 @@ Matrix<DistanceOf<T>> distances(MatrixView<T> base, MatrixView<T> queries, const
   return api::guarded([&] {
     api::check_view(base, "base");
     api::check_search(base, queries, 1);
-    const Backend backend = api::check_options(options, api::either(base.memory, queries.memory));
+    const Backend backend = check_matrix_options(options, api::either(base.memory, queries.memory));
     api::check_output(queries.rows, base.rows, sizeof(DistanceOf<T>));
     Matrix<DistanceOf<T>> out = zeros<DistanceOf<T>>(queries.rows, base.rows, options.progress);
     backend::table_of(backend).of<T>().distances(base, queries, options, stream, out.data());
@@ -136,6 +161,7 @@ Plan explain(const Problem& problem, const Options& options) {
   return api::guarded([&] {
     const Backend backend = api::check_options(options);
     api::check_problem(problem);
+    api::check_period(options.period, problem.dims);
     return plan::choose(problem, options, backend::for_this_thread(backend::machine_of(backend)));
   });
 }
@@ -143,6 +169,8 @@ Plan explain(const Problem& problem, const Options& options) {
 #define KITH_INSTANTIATE(T)                                                                                            \
   template auto Index<T>::search(MatrixView<T>, std::int64_t, void*) const->Neighbors<D>;                              \
   template SearchReport Index<T>::search_into(MatrixView<T>, std::int64_t, NeighborsView<D>, void*) const;             \
+  template SearchReport Index<T>::search_into(MatrixView<T>, std::int64_t, NeighborsView<D>, const SearchLimits&,      \
+                                              void*) const;                                                            \
   template auto Index<T>::search_self(std::int64_t, void*) const->Neighbors<D>;                                        \
   template SearchReport Index<T>::search_self_into(std::int64_t, NeighborsView<D>, void*) const;                       \
   template KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T>, MatrixView<T>, std::int64_t, const Options&,        \

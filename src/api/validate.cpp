@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "backend/machine.hpp"
+#include "core/periodic.hpp"
 #include "core/sizes.hpp"
 #include "core/triangle_bounds.hpp"
 
@@ -113,11 +115,8 @@ void check_triangle(const Options& options, Backend backend) {
                 "threads_per_query are for devices");
 }
 
-void check_tree(const Options& options, Backend backend) {
+void check_tree(const Options& options) {
   if (options.method != Method::tree) return;
-  if (backend != Backend::cpu)
-    throw Error(ErrorCode::invalid_argument, fmt::format("method tree is of backend cpu; backend {} has {}",
-                                                         to_string(backend), joined(search_methods(backend))));
   if (!core::has_box_bounds(options.metric))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("method tree cannot search by {}: it takes sqeuclidean, euclidean, manhattan, chebyshev "
@@ -129,14 +128,36 @@ void check_tree(const Options& options, Backend backend) {
                             to_string(options.distance), to_string(options.select)));
 }
 
+// Periodic axes are those of method tree.
+void check_periodic(const Options& options) {
+  if (!core::is_periodic(options.period)) return;
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorCode::invalid_argument, "a period requires method tree; " + what);
+  };
+  if (options.method != Method::automatic && options.method != Method::tree)
+    refuse(fmt::format("method {} was asked for", to_string(options.method)));
+  if (options.distance != DistanceStage::automatic || options.select != SelectMethod::automatic)
+    refuse(fmt::format("it has no stages to choose, but distance '{}' and selection '{}' were asked for",
+                       to_string(options.distance), to_string(options.select)));
+  if (!core::has_box_bounds(options.metric))
+    refuse(fmt::format("metric {} was asked for; it takes sqeuclidean, euclidean, manhattan, chebyshev and minkowski",
+                       to_string(options.metric)));
+}
+
 }  // namespace
 
 Backend check_options(const Options& options, Memory memory) {
   if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
     throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
+  check_limits({options.max_distance, options.epsilon}, options.metric);
   check_resources(options.threads, options.memory_budget);
-  const Backend backend = resolve(options.backend, memory);
-  check_tree(options, backend);
+  // Devices have no periodic axes of so many dimensions.
+  const bool is_cpu = options.backend == Backend::automatic && memory == Memory::host &&
+                      core::is_periodic(options.period) &&
+                      std::ssize(options.period) > core::TreeLimits::kMostPeriodicDims;
+  const Backend backend = resolve(is_cpu ? Backend::cpu : options.backend, memory);
+  check_periodic(options);
+  check_tree(options);
   check_known("method", options.method, search_methods(backend), backend);
   check_known("distance stage", options.distance, distance_stages(backend), backend);
   if (backend == Backend::cpu && options.select == SelectMethod::sort)
@@ -152,6 +173,49 @@ Backend check_options(const TopkOptions& options, Memory memory) {
   check_known("selection method", options.method, select_methods(backend), backend);
   check_tuning(options.tuning);
   return backend;
+}
+
+void check_limits(const SearchLimits& limits, const Metric& metric) {
+  if (!(limits.max_distance >= 0))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("max_distance = {}; it must be 0 or more", limits.max_distance));
+  if (std::isfinite(limits.max_distance) && metric.kind == MetricKind::inner_product)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("max_distance = {} under inner_product, whose nearest have the largest products; a radius "
+                            "search has a least product",
+                            limits.max_distance));
+  if (!(limits.epsilon >= 0) || std::isinf(limits.epsilon))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("epsilon = {}; it must be 0 or more, and finite", limits.epsilon));
+}
+
+void check_period(const std::vector<double>& period, std::int64_t dims) {
+  if (!period.empty() && static_cast<std::int64_t>(period.size()) != dims)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} periods for points of {} dimensions; one for each is needed, 0 for an axis without",
+                            period.size(), dims));
+  for (std::size_t c = 0; c < period.size(); ++c)
+    if (!(period[c] >= 0) || std::isinf(period[c]))
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("period = {} of axis {}; it must be 0 (none) or more, and finite", period[c], c));
+}
+
+void check_certified(const Options& options, const std::uint8_t* certified) {
+  if (certifies(options) && certified == nullptr)
+    throw Error(ErrorCode::invalid_argument,
+                "shifted_sort.certify is set: certified must point to a flag for each query (null pointer)");
+  if (!certifies(options) && certified != nullptr)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("certified flags were asked of method {}{}; method shifted-sort with shifted_sort.certify "
+                            "sets them",
+                            to_string(options.method),
+                            options.method == Method::shifted_sort ? " without shifted_sort.certify" : ""));
+}
+
+void refuse_certify(const Options& options, const char* what) {
+  if (certifies(options))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("shifted_sort.certify is not supported for {}; search() certifies rows", what));
 }
 
 void check_k(std::int64_t k, std::int64_t limit, const char* why) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "kith/error.hpp"
 #include "kith/matrix.hpp"
@@ -42,6 +43,12 @@ void check_view(const MatrixView<T>& view, const char* role) {
 Backend check_options(const Options& options, Memory memory = Memory::host);
 Backend check_options(const TopkOptions& options, Memory memory = Memory::host);
 
+// A distance and an epsilon that searches by this metric may have.
+void check_limits(const SearchLimits& limits, const Metric& metric);
+
+// One period for each of so many dimensions, or none at all.
+void check_period(const std::vector<double>& period, std::int64_t dims);
+
 // 1 ≤ k ≤ limit; `why` says where the limit comes from.
 void check_k(std::int64_t k, std::int64_t limit, const char* why);
 
@@ -52,6 +59,16 @@ inline void check_outputs(const void* ids, const void* distances) {
   if (ids == nullptr || distances == nullptr)
     throw Error(ErrorCode::invalid_argument, "ids and distances must point to queries × k elements (null pointer)");
 }
+
+// Whether searches say which of their rows are proven to be exact.
+inline bool certifies(const Options& options) {
+  return options.method == Method::shifted_sort && options.shifted_sort.certify;
+}
+
+// Flags of certified rows are given room for where they are asked for, and only there.
+void check_certified(const Options& options, const std::uint8_t* certified);
+// For what is made of neighbors, which has no rows to certify; `what` names it.
+void refuse_certify(const Options& options, const char* what);
 
 // q · n and q · k must be countable.
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k);

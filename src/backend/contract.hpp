@@ -8,13 +8,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "core/batches.hpp"
 #include "core/facts.hpp"
 #include "core/radius_query.hpp"
 #include "core/reduction.hpp"
+#include "kith/error.hpp"
 #include "kith/graph.hpp"
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
@@ -46,12 +49,19 @@ class BackendSearch {
   virtual ~BackendSearch() = default;
   // What the planner may ask of the data, as long as this lives.
   virtual plan::DataSamples samples() = 0;
-  // plan.problem.k neighbors a query, or one less where queries exclude themselves.
+  // plan.problem.k neighbors a query, or one less where queries exclude themselves. Those beyond plan.max_distance are
+  // left out as core/max_distance.hpp has it.
   virtual void search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) = 0;
+  // Each query of the listed batches among the base points of its batch, by a plan of choose_batches(). Answers have k
+  // places a query, on the host, with ids of the whole base; those that a batch has no points for are marked. Batches
+  // are listed where plan::choose_small_batch() says so; others are searched by an index of their own.
+  virtual void search_batches(const Plan& plan, const core::Batches& batches, std::span<const std::int64_t> listed,
+                              std::int64_t k, const NeighborsView<D>& out, SearchReport& report) = 0;
   // All points within the radii, by a plan of a radius search.
   virtual void search_radius(const Plan& plan, const core::RadiusQuery<D>& radii, const RadiusLists<D>& out,
                              SearchReport& report) = 0;
-  // The graph of all points, of queries that exclude themselves.
+  // The graph of all points, of queries that exclude themselves. With a largest distance, which
+  // leaves fewer edges, it goes to the host.
   virtual void graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<D>& out, SearchReport& report) = 0;
   // core::reduced_columns() values a query; `values` where the operation has some. The plan is one of batches: of
   // plan.problem.queries queries, whose neighbors are in memory at a time. The report is of the last batch.
@@ -113,6 +123,9 @@ struct TypedTable {
                     DistanceOf<T>* out);
   void (*topk)(const MatrixView<T>& matrix, std::int64_t k, const TopkOptions& options, const TopkView<T>& out,
                void* stream);
+  // Brings an answer of so many places from the host to the device, and waits for the stream. Null where there is none.
+  void (*bring_answer)(const NeighborsView<DistanceOf<T>>& answer, std::int64_t count,
+                       const NeighborsView<DistanceOf<T>>& out, void* stream);
 };
 
 struct BackendTable {

@@ -83,14 +83,22 @@ KITH_HOST_DEVICE inline CurveFrame make_frame(const double* least, const double*
   return frame;
 }
 
-// Returns a coordinate as an integer of `bits` bits.
-KITH_HOST_DEVICE inline std::uint32_t curve_cell(const CurveFrame& frame, int c, double x, int shift, int bits) {
+// Returns a coordinate in the frame, from 0 to its extent. Never falls as x grows: no step of it does.
+KITH_HOST_DEVICE inline double frame_coordinate(const CurveFrame& frame, int c, double x) {
   double u = (x - frame.origin[c]) * frame.scale;
   if (!(u > 0)) u = 0;
-  if (u > frame.extent) u = frame.extent;
+  return u > frame.extent ? frame.extent : u;
+}
+
+// Returns a coordinate in the frame as an integer of `bits` bits, under a shift. Never falls as u grows.
+KITH_HOST_DEVICE inline std::uint32_t shifted_cell(const CurveFrame& frame, double u, int shift, int bits) {
   const double cells = static_cast<double>(std::uint64_t{1} << static_cast<unsigned>(bits));
   const double cell = (u + static_cast<double>(shift) * frame.shift) * cells;
   return cell < cells ? static_cast<std::uint32_t>(cell) : static_cast<std::uint32_t>(cells - 1);
+}
+
+KITH_HOST_DEVICE inline std::uint32_t curve_cell(const CurveFrame& frame, int c, double x, int shift, int bits) {
+  return shifted_cell(frame, frame_coordinate(frame, c, x), shift, bits);
 }
 
 // Applies Skilling's transposition: the interleaved integers then count along Hilbert's curve.

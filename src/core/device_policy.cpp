@@ -47,6 +47,7 @@ constexpr PolicyField kFields[] = {
     {"score_bytes", &P::score_bytes, {4 * kGiB, 4 * kGiB}, "scores of a tile; more make nothing faster"},
     {"radius_queries", &P::radius_queries, {16384, 16384}, "queries of a radius search at a time"},
     {"radius_pairs", &P::radius_pairs, {32 * kMiB, 32 * kMiB}, "pairs that it lists at a time"},
+    {"tree_max_dims", &P::tree_max_dims, {8, 8}, "dimensions up to which trees may be chosen"},
     {"triangle_min_queries", &P::triangle_min_queries, {256, 256}, "queries below which triangle leaves it idle"},
     {"triangle_min_points", &P::triangle_min_points, {4096, 4096}, "points below which it does"},
     {"scan_warps_each", &P::scan_warps_each, {24, 24}, "warps that keep it busy scanning intervals, each"},

@@ -70,7 +70,8 @@ struct DevicePolicy {
   std::int64_t radius_queries;
   std::int64_t radius_pairs;
 
-  // Triangle and shifted sorting.
+  // Tree, triangle and shifted sorting.
+  std::int64_t tree_max_dims;
   std::int64_t triangle_min_queries;
   std::int64_t triangle_min_points;
   std::int64_t scan_warps_each;

@@ -2,10 +2,13 @@
 // src/cuda/graph/symmetrize.cu does the same on a device.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "core/max_distance.hpp"
 #include "kith/graph.hpp"
 
 namespace kith::core {
@@ -73,21 +76,49 @@ void symmetrize(const SparseRows<D>& directed, bool mutual, const GraphLists<D>&
     });
 }
 
-// search(view) fills the lists of the k nearest others of each point.
+// Lists of k places a point, of which the last may have no neighbor, as rows that end where their neighbors do.
+template <class D>
+SparseRows<D> rows_of_lists(std::int64_t points, std::int64_t k, std::vector<std::int64_t> ids,
+                            std::vector<D> distances) {
+  SparseRows<D> rows;
+  rows.indptr.reserve(static_cast<std::size_t>(points) + 1);
+  rows.indptr.push_back(0);
+  std::size_t size = 0;
+  std::size_t from = 0;
+  for (std::int64_t point = 0; point < points; ++point) {
+    for (std::int64_t i = 0; i < k; ++i, ++from) {
+      if (ids[from] == kNoNeighbor) continue;
+      ids[size] = ids[from];
+      distances[size++] = distances[from];
+    }
+    rows.indptr.push_back(static_cast<std::int64_t>(size));
+  }
+  ids.resize(size);
+  distances.resize(size);
+  rows.indices = std::move(ids);
+  rows.data = std::move(distances);
+  return rows;
+}
+
+// search(view) fills the lists of the k nearest others of each point; all k are there unless `is_cut_off`.
 template <class D, class Search>
-void make_graph(std::int64_t points, std::int64_t k, Symmetrize how, const GraphLists<D>& out, Search search) {
+void make_graph(std::int64_t points, std::int64_t k, Symmetrize how, bool is_cut_off, const GraphLists<D>& out,
+                Search search) {
   const auto count = static_cast<std::size_t>(points * k);
-  if (how == Symmetrize::none) {
+  if (how == Symmetrize::none && !is_cut_off) {
     search(out.allocate(points * k));
     for (std::int64_t i = 0; i <= points; ++i) out.indptr[i] = i * k;
     return;
   }
-  SparseRows<D> directed;
-  directed.indices.resize(count);
-  directed.data.resize(count);
-  search(NeighborsView<D>{directed.indices.data(), directed.data.data()});
-  for (std::int64_t i = 0; i <= points; ++i) directed.indptr.push_back(i * k);
-  symmetrize(directed, how == Symmetrize::mutual, out);
+  std::vector<std::int64_t> ids(count);
+  std::vector<D> distances(count);
+  search(NeighborsView<D>{ids.data(), distances.data()});
+  const SparseRows<D> directed = rows_of_lists(points, k, std::move(ids), std::move(distances));
+  if (how != Symmetrize::none) return symmetrize(directed, how == Symmetrize::mutual, out);
+  std::copy(directed.indptr.begin(), directed.indptr.end(), out.indptr);
+  const NeighborsView<D> to = out.allocate(directed.indptr.back());
+  std::copy(directed.indices.begin(), directed.indices.end(), to.ids);
+  std::copy(directed.data.begin(), directed.data.end(), to.distances);
 }
 
 }  // namespace kith::core

@@ -50,6 +50,10 @@ class ScoreBounds {
   // Whether scores are products with rounding errors, which depend on norms.
   KITH_HOST_DEVICE bool is_absolute() const { return !exact_ && (expanded_ || form_ == Form::dot); }
 
+  // ε and η of the header comment.
+  double relative_error_of_scores() const { return relative_; }
+  double underflow_of_scores() const { return underflow_; }
+
   // E of the header comment; infinite where a sum could overflow on its way. Norms are 1 under cosine and correlation,
   // whose rows are unit vectors.
   KITH_HOST_DEVICE double error(double query_square_norm, double tile_square_norm) const {

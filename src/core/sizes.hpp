@@ -37,9 +37,13 @@ struct IntervalScanLimits {
   static constexpr std::int64_t kMaxIntervalMembers = 4096;  // longer intervals are scanned in parts: small buffers
 };
 
-// The CPU's walk through a tree.
+// Walks through a tree.
 struct TreeLimits {
   static constexpr std::int64_t kLeaf = 32;  // points
+  // On a device fewer queries are not worth a sort.
+  static constexpr std::int64_t kFewestOrdered = 2048;
+  // On a device a lane of a warp has an axis.
+  static constexpr std::int64_t kMostPeriodicDims = 32;
   // More than so many times k collected points, and these, are ranked by their keys: scores cannot tell them apart.
   static constexpr std::int64_t kRankFactor = 8;
   static constexpr std::int64_t kRanked = 256;

@@ -29,7 +29,7 @@ void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Op
 }
 
 template <Element T>
-constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>};
+constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, nullptr};
 
 }  // namespace
 

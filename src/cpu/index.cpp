@@ -89,7 +89,8 @@ const Tree<DistanceOf<T>>& CpuIndex<T>::tree(const Plan& plan, ProgressMeter& pr
   if (has_tree_) return *tree_;
   const std::lock_guard<std::mutex> lock(tree_mutex_);
   if (tree_ == nullptr)
-    tree_ = std::make_unique<Tree<DistanceOf<T>>>(make_tree(rows(false, progress), plan.threads, progress));
+    tree_ = std::make_unique<Tree<DistanceOf<T>>>(
+        make_tree(rows(false, progress), options_.period, plan.threads, progress));
   has_tree_ = true;
   return *tree_;
 }

@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/bounds.hpp"
 #include "core/instantiate.hpp"
+#include "core/score_scale.hpp"
 #include "cpu/parallel.hpp"
 #include "kith/error.hpp"
 #include "plan/cpu_threads.hpp"
@@ -93,28 +95,12 @@ double largest_magnitude(const MatrixView<T>& view) {
 
 template <Element T>
 double score_scale(const MatrixView<T>& view, const Metric& metric) {
-  const MetricKind kind = core::effective_kind(metric);
-  const bool squares =
-      kind == MetricKind::euclidean || kind == MetricKind::sqeuclidean || kind == MetricKind::inner_product;
-  if (!std::is_same_v<T, float> || !squares) return 1;
-  constexpr std::int64_t kSample = 15;
-  std::array<double, kSample> sample;
-  std::size_t count = 0;
-  for (std::int64_t i = 0; i < std::min(kSample, view.rows); ++i) {
-    const double largest = largest_magnitude(view.rows_from(i * view.rows / std::min(kSample, view.rows), 1));
-    if (largest > 0 && std::isfinite(largest)) sample[count++] = largest;
-  }
-  if (count == 0) return 1;
-  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(count / 2);
-  std::nth_element(sample.begin(), middle, sample.begin() + static_cast<std::ptrdiff_t>(count));
-  constexpr int kLeast = -32;  // exponents between which squares of differences have all their digits
-  constexpr int kMost = 50;
-  const int usual = std::ilogb(*middle);
-  if (usual >= kLeast && usual <= kMost) return 1;
-  const double largest = largest_magnitude(view);
-  if (!std::isfinite(largest)) return 1;
-  constexpr int kFarthest = 60;  // exponent of the largest: no scaled coordinate of the base may be infinite
-  return std::ldexp(1.0, std::min(-usual, kFarthest - std::ilogb(largest)));
+  if (!std::is_same_v<T, float> || !core::has_scaled_scores(metric)) return 1;
+  std::vector<double> sample;
+  const std::int64_t count = std::min(core::kScaleSample, view.rows);
+  for (std::int64_t i = 0; i < count; ++i)
+    sample.push_back(largest_magnitude(view.rows_from(i * view.rows / count, 1)));
+  return core::score_scale_of(std::move(sample), [&] { return largest_magnitude(view); });
 }
 
 template <Element T>

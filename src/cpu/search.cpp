@@ -1,16 +1,20 @@
 #include "cpu/search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "backend/batches.hpp"
 #include "core/exclude_self.hpp"
+#include "core/max_distance.hpp"
 #include "core/neighbor_graph.hpp"
 #include "core/reduce_lists.hpp"
+#include "cpu/brute/brute_batches.hpp"
 #include "cpu/brute/brute_search.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/radius/radius_search.hpp"
+#include "cpu/tree/tree_batches.hpp"
 #include "cpu/tree/tree_radius.hpp"
 #include "cpu/tree/tree_search.hpp"
 #include "plan/cpu_threads.hpp"
@@ -55,6 +59,16 @@ plan::DataSamples CpuSearch<T>::samples() {
 
 template <Element T>
 void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) {
+  find_others(plan, out, report);
+  if (std::isinf(plan.max_distance) || plan.method == Method::tree) return;  // which begins with it
+  const D largest = core::largest_within<D>(plan.max_distance);
+  const std::int64_t k = plan.problem.k - (queries_.exclude_self ? 1 : 0);
+  for_rows(plan.threads, plan.problem.queries,
+           [&](std::int64_t first, std::int64_t last) { core::leave_out_beyond(out, first * k, last * k, largest); });
+}
+
+template <Element T>
+void CpuSearch<T>::find_others(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) {
   const bool norms = plan::needs_norms(plan);
   base_rows(norms);  // is refused before the queries
   const PreparedRows<T>& queries = query_rows(norms);
@@ -62,7 +76,9 @@ void CpuSearch<T>::search(const Plan& plan, const NeighborsView<D>& out, SearchR
   if (plan.method == Method::tree)
     return find_by_tree(plan, queries, queries_.progress, out, report);  // without lists of k + 1
   OwnedLists<D> found(plan.problem.queries * plan.problem.k);
-  find(plan, queries, queries_.progress, found.view(), report);
+  NeighborsView<D> longer = found.view();
+  longer.certified = out.certified;  // lists of k others are exact where those of k + 1 are
+  find(plan, queries, queries_.progress, longer, report);
   constexpr double kCopySeconds = 3e-9;
   const double copied = static_cast<double>(plan.problem.queries) * static_cast<double>(plan.problem.k);
   const int threads = plan::threads_worth(copied * kCopySeconds, plan.threads);
@@ -80,7 +96,7 @@ void CpuSearch<T>::find(const Plan& plan, const PreparedRows<T>& queries, const 
   } else if (plan.method == Method::tree) {
     find_by_tree(plan, queries, progress, out, report);
   } else if (plan.method == Method::shifted_sort) {
-    report.finalists = index_.orders().search(base, queries, plan, progress, out.ids, out.distances);
+    report.finalists = index_.orders().search(base, queries, plan, progress, out);
   } else {
     report.finalists = brute_search(base, queries, plan, progress, out.ids, out.distances);
     index_.count_brute_force(plan.seconds);
@@ -107,6 +123,17 @@ void CpuSearch<T>::find_by_triangle(const Plan& plan, const PreparedRows<T>& que
 }
 
 template <Element T>
+void CpuSearch<T>::search_batches(const Plan& plan, const core::Batches& batches, std::span<const std::int64_t> listed,
+                                  std::int64_t k, const NeighborsView<D>& out, SearchReport& report) {
+  const bool norms = plan::needs_norms(plan);
+  const PreparedRows<T>& base = base_rows(norms);
+  const PreparedRows<T>& queries = query_rows(norms);
+  const ListedBatches asked{batches, listed, k, queries_.exclude_self};
+  report.finalists = plan.method == Method::tree ? tree_batches(base, queries, asked, plan, queries_.progress, out)
+                                                 : brute_batches(base, queries, asked, plan, queries_.progress, out);
+}
+
+template <Element T>
 void CpuSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<D>& radii, const RadiusLists<D>& out,
                                  SearchReport& report) {
   const bool norms = plan::needs_norms(plan);
@@ -122,7 +149,7 @@ void CpuSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<D>& r
 
 template <Element T>
 void CpuSearch<T>::graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<D>& out, SearchReport& report) {
-  core::make_graph(plan.problem.queries, plan.problem.k - 1, symmetrize, out,
+  core::make_graph(plan.problem.queries, plan.problem.k - 1, symmetrize, std::isfinite(plan.max_distance), out,
                    [&](const NeighborsView<D>& lists) { search(plan, lists, report); });
 }
 

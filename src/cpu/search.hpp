@@ -18,6 +18,8 @@ class CpuSearch final : public backend::BackendSearch<T> {
 
   plan::DataSamples samples() override;
   void search(const Plan& plan, const NeighborsView<D>& out, SearchReport& report) override;
+  void search_batches(const Plan& plan, const core::Batches& batches, std::span<const std::int64_t> listed,
+                      std::int64_t k, const NeighborsView<D>& out, SearchReport& report) override;
   void search_radius(const Plan& plan, const core::RadiusQuery<D>& radii, const RadiusLists<D>& out,
                      SearchReport& report) override;
   void graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<D>& out, SearchReport& report) override;
@@ -31,6 +33,8 @@ class CpuSearch final : public backend::BackendSearch<T> {
     return index_.is_base(queries_.points) ? base : rows_.get(norms, preparing_, base.scale);
   }
   const PreparedRows<T>& base_rows(bool norms) const { return index_.rows(norms, preparing_); }
+  // The plan's k neighbors of each query, or one less without the query itself, however far away they are.
+  void find_others(const Plan& plan, const NeighborsView<D>& out, SearchReport& report);
   // The plan's k neighbors of each query.
   void find(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
             const NeighborsView<D>& out, SearchReport& report) const;

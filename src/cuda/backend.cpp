@@ -8,7 +8,18 @@ namespace kith::KITH_BACKEND {
 namespace {
 
 template <Element T>
-constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>};
+void bring_answer(const NeighborsView<DistanceOf<T>>& answer, std::int64_t count,
+                  const NeighborsView<DistanceOf<T>>& out, void* caller_stream) {
+  auto* const stream = static_cast<cudaStream_t>(caller_stream);
+  const auto places = static_cast<std::size_t>(count);
+  KITH_CUDA(cudaMemcpyAsync(out.ids, answer.ids, places * sizeof(std::int64_t), cudaMemcpyHostToDevice, stream));
+  KITH_CUDA(
+      cudaMemcpyAsync(out.distances, answer.distances, places * sizeof(DistanceOf<T>), cudaMemcpyHostToDevice, stream));
+  KITH_CUDA(cudaStreamSynchronize(stream));
+}
+
+template <Element T>
+constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, &bring_answer<T>};
 
 bool is_available() {
   static const bool found = device_count() > 0;  // the driver takes a while to start

@@ -14,7 +14,12 @@ namespace {
 
 // The library's own function is not linked where device sources stand alone.
 const char* name_of(Method method) {
-  return method == Method::triangle ? "triangle" : "shifted-sort";
+  switch (method) {
+    case Method::triangle: return "triangle";
+    case Method::tree: return "tree";
+    case Method::shifted_sort: return "shifted-sort";
+    default: return "brute, of batches,";
+  }
 }
 
 }  // namespace
@@ -41,6 +46,7 @@ plan::IndexFacts DeviceIndex<T>::facts(const Problem& problem) const {
   brute::Pass second = first;
   second.bounded = true;
   facts.timed = times_.of(problem);
+  facts.has_tree = tree_.is_made();
   facts.sampled_k = sampled_.contains(problem.k) ? problem.k : 0;
   facts.few_need_second_pass = history_.few_have_failed();
   facts.many_need_second_pass = history_.has_failed(first);

@@ -16,6 +16,7 @@
 #include "cuda/points/integer_range.hpp"
 #include "cuda/search_times.hpp"
 #include "cuda/shifted_sort/cached_orders.hpp"
+#include "cuda/tree/cached_tree.hpp"
 #include "cuda/triangle/cached_clusters.hpp"
 
 namespace kith::KITH_BACKEND {
@@ -63,6 +64,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   SearchTimes& times() const { return times_; }
   triangle::CachedClusters<F>& clusters() const { return clusters_; }
   shifted_sort::CachedOrders<F>& orders() const { return orders_; }
+  tree::CachedTree<F>& tree() const { return tree_; }
 
   // As core::ScoreBounds has it, of the points and of these queries.
   double range_with(const PointStore<F>& queries, cudaStream_t stream) const {
@@ -131,6 +133,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   mutable std::map<std::int64_t, double> sampled_;  // by k
   mutable triangle::CachedClusters<F> clusters_;
   mutable shifted_sort::CachedOrders<F> orders_;
+  mutable tree::CachedTree<F> tree_;
 };
 
 }  // namespace kith::KITH_BACKEND

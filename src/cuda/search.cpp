@@ -1,8 +1,12 @@
 #include "cuda/search.hpp"
 
+#include <cmath>
+
+#include "core/max_distance.hpp"
 #include "cuda/brute/candidates.hpp"
 #include "cuda/brute/expand_duplicates.hpp"
 #include "cuda/graph/exclude_self.hpp"
+#include "cuda/graph/leave_out_beyond.hpp"
 
 namespace kith::KITH_BACKEND {
 namespace {
@@ -66,6 +70,8 @@ void DeviceSearch<T>::search(const Plan& plan, const NeighborsView<F>& out, Sear
   Link link = link_for(out.memory == Memory::host ? rows() * plan.problem.k * 8 : 0);
   if (plan.method == Method::triangle) {
     search_triangle(plan, out, report, link);
+  } else if (plan.method == Method::tree) {
+    search_tree(plan, out, link);
   } else if (plan.method == Method::shifted_sort) {
     search_shifted_sort(plan, out, link);
   } else {
@@ -160,14 +166,36 @@ void DeviceSearch<T>::search_triangle(const Plan& plan, const NeighborsView<F>& 
 }
 
 template <Element T>
+void DeviceSearch<T>::search_tree(const Plan& plan, const NeighborsView<F>& out, Link& link) {
+  const PointStore<F>& base = index_.store_for(plan);
+  const std::int64_t count = rows() * plan.problem.k;
+  DeviceBuffer<F> keys(as_size(count), stream_);
+  DeviceBuffer<unsigned> found(as_size(count), stream_);
+  Workspace workspace(stream_, as_size(plan.workspace_bytes));
+  DeviceProgress done = progress(plan, out.memory);
+  with_checked(false, RowGaps::allowed, link, [&](const PointStore<F>& points) {
+    std::optional<SearchTiming> timing = begin_timing(plan);
+    const tree::TreeSets<F> sets{points, base, index_.tree().get(plan, base, stream_)};
+    tree::tree_search(tree_work(plan), sets, plan.problem.k, keys.data(), found.data(), workspace,
+                      [&](std::int64_t queries) { done.add(queries * base.count()); });
+    end_timing(std::move(timing));
+  });
+  Answers answers = answers_for(plan, out, link);
+  put_lists(keys.data(), found.data(), answers);
+  host_data::deliver(answers.distances, answers.ids);
+}
+
+template <Element T>
 void DeviceSearch<T>::search_shifted_sort(const Plan& plan, const NeighborsView<F>& out, Link& link) {
   const PointStore<F>& base = index_.store_for(plan);
   const std::int64_t count = rows() * plan.problem.k;
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   DeviceProgress done = progress(plan, out.memory);
+  host_data::Answer<std::uint8_t> certified(out.certified, out.memory, out.certified == nullptr ? 0 : rows(), link);
   const auto search_into = [&](F* distances, std::int64_t* ids) {
+    std::uint8_t* const flags = out.certified == nullptr ? nullptr : certified.data();
     with_checked(false, RowGaps::allowed, link, [&](const PointStore<F>& points) {
-      index_.orders().search(plan, points, base, distances, ids, workspace,
+      index_.orders().search(plan, points, base, {distances, ids, flags}, workspace,
                              [&](std::int64_t queries) { done.add(queries * base.count()); });
     });
   };
@@ -177,17 +205,20 @@ void DeviceSearch<T>::search_shifted_sort(const Plan& plan, const NeighborsView<
     search_into(keys.data(), found.data());
     Answers answers = answers_for(plan, out, link);
     put_lists(keys.data(), found.data(), answers);
-    return host_data::deliver(answers.distances, answers.ids);
+    host_data::deliver(answers.distances, answers.ids);
+    return certified.deliver();  // lists of k others are exact where those of k + 1 are
   }
   Answers answers = answers_for(plan, out, link);
   search_into(answers.distances.data(), answers.ids.data());
+  leave_out_beyond(answers);
   host_data::deliver(answers.distances, answers.ids);
+  certified.deliver();
 }
 
 template <Element T>
 auto DeviceSearch<T>::answers_for(const Plan& plan, const NeighborsView<F>& out, Link& link) const -> Answers {
   const std::int64_t k = plan.problem.k - (queries_.exclude_self ? 1 : 0);
-  return {k, {out.distances, out.memory, rows() * k, link}, {out.ids, out.memory, rows() * k, link}};
+  return {k, plan.max_distance, {out.distances, out.memory, rows() * k, link}, {out.ids, out.memory, rows() * k, link}};
 }
 
 template <Element T>
@@ -200,6 +231,14 @@ void DeviceSearch<T>::put_lists(const F* keys, const Id* found, Answers& answers
   } else if constexpr (std::is_same_v<Id, unsigned>) {
     brute::return_answer(index_.metric(), keys, found, rows() * answers.k, distances, ids, stream_);
   }
+  leave_out_beyond(answers);
+}
+
+template <Element T>
+void DeviceSearch<T>::leave_out_beyond(Answers& answers) const {
+  if (std::isinf(answers.max_distance)) return;
+  graph::leave_out_beyond(answers.distances.data(), answers.ids.data(), rows() * answers.k,
+                          core::largest_within<F>(answers.max_distance), stream_);
 }
 
 template <Element T>

@@ -9,6 +9,7 @@
 #include "cuda/points/check_points.hpp"
 #include "cuda/progress.hpp"
 #include "cuda/runtime/search_memory.hpp"
+#include "cuda/tree/tree_search.hpp"
 
 namespace kith::KITH_BACKEND {
 
@@ -26,6 +27,8 @@ class DeviceSearch final : public backend::BackendSearch<T> {
 
   plan::DataSamples samples() override;
   void search(const Plan& plan, const NeighborsView<F>& out, SearchReport& report) override;
+  void search_batches(const Plan& plan, const core::Batches& batches, std::span<const std::int64_t> listed,
+                      std::int64_t k, const NeighborsView<F>& out, SearchReport& report) override;
   void search_radius(const Plan& plan, const core::RadiusQuery<F>& radii, const RadiusLists<F>& out,
                      SearchReport& report) override;
   void graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<F>& out, SearchReport& report) override;
@@ -41,11 +44,13 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   // What the caller gets: lists of k, where it wants them or beside.
   struct Answers {
     std::int64_t k;
+    double max_distance;  // neighbors that are farther away are left out
     host_data::Answer<F> distances;
     host_data::Answer<std::int64_t> ids;
   };
   Answers answers_for(const Plan& plan, const NeighborsView<F>& out, Link& link) const;
-  // Lists of plan.problem.k as an answer, without the points themselves where they are left out.
+  void leave_out_beyond(Answers& answers) const;
+  // Lists of plan.problem.k as an answer, without the points themselves and those too far away where they are left out.
   template <class Id>
   void put_lists(const F* keys, const Id* found, Answers& answers) const;
   void search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
@@ -56,7 +61,15 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   };
   ExpandedLists expand_groups(std::int64_t k, const DeviceBuffer<F>& keys, const DeviceBuffer<unsigned>& groups) const;
   void search_triangle(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
+  static tree::TreeWork tree_work(const Plan& plan) {
+    return {plan.metric, core::range_of_type<T>(), plan.query_block, plan.max_distance, plan.epsilon};
+  }
+  void search_tree(const Plan& plan, const NeighborsView<F>& out, Link& link);
   void search_shifted_sort(const Plan& plan, const NeighborsView<F>& out, Link& link);
+  // All points within radii that are keys on the device, to found.add(part).
+  template <class Found>
+  void radius_by_tree(const Plan& plan, const core::RadiusQuery<F>& radii, const F* keys, Link& link,
+                      Workspace& workspace, DeviceProgress& done, Found& found);
 
   // Calls use(points, refuse_faults) with queries whose check is enqueued, and for which refuse_faults() waits: the
   // base's own points where they are the base.

@@ -1,4 +1,6 @@
 // What is made of neighbors on a device, or of those within a radius: lists of any length, graphs, reductions.
+#include <cmath>
+
 #include "backend/batches.hpp"
 #include "core/instantiate.hpp"
 #include "core/neighbor_graph.hpp"
@@ -31,6 +33,10 @@ void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   DeviceProgress done(queries_.progress, rows() * plan.problem.base_rows, false, stream_);  // the search itself waits
   const auto find = [&](auto& found) {
+    if (plan.method == Method::tree) {
+      radius_by_tree(plan, radii, device_keys.data(), link, workspace, done, found);
+      return std::move(found).write(index_.metric());
+    }
     with_points(index_.needs_bias(), RowGaps::closed, link, [&](const PointStore<F>& points, auto refuse_faults) {
       const radius::RadiusWork work{.metric = index_.metric(),
                                     .fp16 = plan.distance == DistanceStage::fp16,
@@ -62,10 +68,23 @@ void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>
 }
 
 template <Element T>
+template <class Found>
+void DeviceSearch<T>::radius_by_tree(const Plan& plan, const core::RadiusQuery<F>& radii, const F* keys, Link& link,
+                                     Workspace& workspace, DeviceProgress& done, Found& found) {
+  const PointStore<F>& base = index_.store_for(plan);
+  with_checked(false, RowGaps::allowed, link, [&](const PointStore<F>& points) {
+    const tree::TreeRadiusWork work{tree_work(plan), radii.count_only, radii.exclude_self, plan.candidates};
+    tree::tree_radius<F>(
+        work, {points, base, index_.tree().get(plan, base, stream_)}, keys, workspace,
+        {[&](const radius::FoundPart<F>& part) { found.add(part); }, [&](std::int64_t pairs) { done.add(pairs); }});
+  });
+}
+
+template <Element T>
 void DeviceSearch<T>::graph(const Plan& plan, Symmetrize symmetrize, const GraphLists<F>& out, SearchReport& report) {
   const std::int64_t k = plan.problem.k - 1;
   if (out.memory == Memory::host)
-    return core::make_graph(rows(), k, symmetrize, out,
+    return core::make_graph(rows(), k, symmetrize, std::isfinite(plan.max_distance), out,
                             [&](const NeighborsView<F>& lists) { search(plan, lists, report); });
   if (symmetrize == Symmetrize::none) {
     search(plan, out.allocate(rows() * k), report);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/key.hpp"
+#include "core/periodic.hpp"
 #include "core/sizes.hpp"
 #include "core/triangle_bounds.hpp"
 #include "kith/error.hpp"
@@ -31,6 +32,8 @@ constexpr double kTimedTriangleMargin = 1.15;
 
 // The same for a tree.
 constexpr double kTreeMargin = 0.9;
+// On a device its costs were worked out and not measured.
+constexpr double kDeviceTreeMargin = 0.4;
 constexpr double kDimensionsMargin = 1.25;
 constexpr std::int64_t kMostTreeDims = 32;
 // Radius searches with more dimensions than this meet most boxes. A tree may cost this fraction of brute force, of
@@ -121,11 +124,20 @@ Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core
   return plan;
 }
 
+// The one method that has periodic axes.
+Plan periodic_tree(const Problem& problem, const Options& options, const core::CpuFacts& facts,
+                   const IndexFacts& index) {
+  Plan plan = plan_cpu_tree(problem, options, facts, static_cast<double>(problem.dims), index.has_tree);
+  if (options.method == Method::automatic) plan.reason = "periodic axes";
+  return plan;
+}
+
 // Brute force, unless a sample says that most of it is waste. What earlier searches of an index have spent on brute
 // force counts for the sample and for the clusters: whoever searches often, but for few queries at a time, gets them
 // once they would have paid, and has spent at most twice what they cost.
 Plan choose_on(const core::CpuFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
+  if (core::is_periodic(options.period)) return periodic_tree(problem, options, facts, index);
   const bool tree_fits = may_choose_tree(problem, options);
   if (tree_fits)
     if (auto tree = better_tree(problem, options, facts, index, static_cast<double>(problem.dims)))
@@ -183,11 +195,30 @@ Plan plan_device_by_data(const Problem& problem, const Options& options, const c
   return distinct_rows > 0 ? plan_device_distinct(problem, options, facts, index, distinct_rows) : plan;
 }
 
-// Points that the triangle inequality tells apart may lie too close together for fp16, whose plan is then slower than
-// it looks.
-Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
-                   const IndexFacts& index, const DataSamples& samples) {
-  Plan brute = plan_device_by_data(problem, options, facts, index, samples);
+// A tree, where it is predicted to take at most that fraction of brute force for points that fill all their dimensions,
+// or was timed and is better.
+std::optional<Plan> better_device_tree(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
+                                       const IndexFacts& index, const Plan& brute, double fraction) {
+  if (!may_choose_tree(problem, options) || problem.dims > facts.policy.tree_max_dims) return std::nullopt;
+  try {
+    Plan tree = plan_device_tree(problem, options, facts, index.has_tree);
+    const TimedStage* const timed = find_timed(index, tree.method, tree.distance);
+    if (timed != nullptr) tree.seconds = timed->seconds;
+    if (tree.seconds > (timed != nullptr ? 1 : fraction) * brute.seconds) return std::nullopt;
+    tree.reason = "few dimensions: boxes rule out most points";
+    if (timed != nullptr) tree.reason += took_before(timed->seconds);
+    list_alternative(tree, brute);
+    return tree;
+  } catch (const Error& error) {
+    if (!is_refusal(error)) throw;
+    return std::nullopt;
+  }
+}
+
+// The plan, or triangle where a sample says that it is better. Points that the triangle inequality tells apart may lie
+// too close together for fp16, whose plan is then slower than it looks.
+Plan or_triangle(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
+                 const IndexFacts& index, const DataSamples& samples, Plan other) {
   const bool few =
       problem.queries < facts.policy.triangle_min_queries || problem.base_rows < facts.policy.triangle_min_points;
   // A second pass is as long as the first. Triangle may take ten times as long as its sample says where many dimensions
@@ -195,8 +226,8 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
   // order will do.
   constexpr std::int64_t kSampledDims = 32;
   const bool cached = problem.base_rows * problem.dims * core::element_bytes(problem) <= facts.policy.hardware.l2_bytes;
-  if (few || !may_choose_triangle(options, samples)) return brute;
-  if (index.many_need_second_pass && !index.fp16_fails && problem.dims > kSampledDims && !cached) return brute;
+  if (few || !may_choose_triangle(options, samples)) return other;
+  if (index.many_need_second_pass && !index.fp16_fails && problem.dims > kSampledDims && !cached) return other;
   try {
     Plan triangle = plan_device_triangle(problem, options, facts);
     // Who searches so for the third time will do so again: clusters pay, and so does a sample that costs a search.
@@ -205,31 +236,39 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
       return triangle_seconds(facts.profile, problem, options.metric, triangle.triangle, surviving, repeated);
     };
     if (const TimedStage* timed = find_timed(index, triangle.method, triangle.distance)) {
-      if (timed->seconds > brute.seconds) return brute;
+      if (timed->seconds > other.seconds) return other;
       triangle.seconds = timed->seconds;
       triangle.reason = "the triangle inequality leaves few distances" + took_before(timed->seconds);
-      list_alternative(triangle, std::move(brute));
+      list_alternative(triangle, std::move(other));
       return triangle;
     }
     const double margin = repeated ? kTimedTriangleMargin : kDeviceTriangleMargin;
-    const double worst = margin * without_fp16(brute, index);
+    const double worst = margin * without_fp16(other, index);
     // Nobody knows yet whether fp16 will do: the search takes something between the two.
-    const double likely = std::sqrt(brute.seconds * without_fp16(brute, index));
+    const double likely = std::sqrt(other.seconds * without_fp16(other, index));
     const double cost = sample_seconds(facts.profile, problem, options.metric, triangle.triangle.base_landmarks);
     const bool sampled = index.sampled_k == problem.k;
     const bool serves_all = !index.serves_once && (repeated || problem.dims <= kLowDims);
     const double limit = !serves_all ? kDeviceSampleCostLimit : repeated ? 1 : kKeptSampleCostLimit;
-    if (seconds(0) > worst || (!sampled && cost > limit * likely)) return brute;
+    if (seconds(0) > worst || (!sampled && cost > limit * likely)) return other;
     const double surviving = samples.surviving_fractions(triangle).points;
-    if (seconds(surviving) > worst) return brute;
-    if (seconds(surviving) > margin * brute.seconds && samples.first_pass_suffices(brute)) return brute;
+    if (seconds(surviving) > worst) return other;
+    if (seconds(surviving) > margin * other.seconds && samples.first_pass_suffices(other)) return other;
     triangle.seconds = seconds(surviving);
-    prefer(triangle, surviving, std::move(brute));
+    prefer(triangle, surviving, std::move(other));
     return triangle;
   } catch (const Error& error) {
     if (!is_refusal(error)) throw;
-    return brute;
+    return other;
   }
+}
+
+Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
+                   const IndexFacts& index, const DataSamples& samples) {
+  if (core::is_periodic(options.period)) return plan_device_tree(problem, options, facts, index.has_tree);
+  Plan brute = plan_device_by_data(problem, options, facts, index, samples);
+  std::optional<Plan> tree = better_device_tree(facts, problem, options, index, brute, kDeviceTreeMargin);
+  return or_triangle(facts, problem, options, index, samples, std::move(tree ? *tree : brute));
 }
 
 Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
@@ -240,12 +279,11 @@ Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Opt
 }
 
 // Refuses methods and stages that a radius search does not have.
-void check_radius_options(const Options& options, bool has_tree, std::initializer_list<DistanceStage> stages) {
-  if (options.method != Method::automatic && options.method != Method::brute &&
-      !(has_tree && options.method == Method::tree))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("method {} finds the k nearest; a radius search has {}", to_string(options.method),
-                            has_tree ? "brute, tree" : "brute"));
+void check_radius_options(const Options& options, std::initializer_list<DistanceStage> stages) {
+  if (options.method != Method::automatic && options.method != Method::brute && options.method != Method::tree)
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("method {} finds the k nearest; a radius search has brute, tree", to_string(options.method)));
   if (options.distance == DistanceStage::automatic || std::count(stages.begin(), stages.end(), options.distance) > 0)
     return;
   std::string known = "auto";
@@ -256,7 +294,8 @@ void check_radius_options(const Options& options, bool has_tree, std::initialize
 
 Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const Options& options,
                       const IndexFacts& index, const DataSamples& samples) {
-  check_radius_options(options, true, {DistanceStage::direct, DistanceStage::register_tiled});
+  check_radius_options(options, {DistanceStage::direct, DistanceStage::register_tiled});
+  if (core::is_periodic(options.period)) return periodic_tree(problem, options, facts, index);
   if (options.method == Method::tree)
     return plan_cpu_tree(problem, options, facts, static_cast<double>(problem.dims), index.has_tree);
   Plan plan = plan_cpu_radius(problem, options, facts, index.has_norms);
@@ -278,8 +317,12 @@ Plan choose_radius_on(const core::CpuFacts& facts, const Problem& problem, const
 
 Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options,
                       const IndexFacts& index, const DataSamples&) {
-  check_radius_options(options, false, {DistanceStage::register_tiled, DistanceStage::fp16});
-  Plan plan = plan_device_radius(problem, options, facts);
+  check_radius_options(options, {DistanceStage::register_tiled, DistanceStage::fp16});
+  Plan plan = options.method == Method::tree || core::is_periodic(options.period)
+                  ? plan_device_tree(problem, options, facts, index.has_tree)
+                  : plan_device_radius(problem, options, facts);
+  if (plan.method != Method::tree)
+    if (auto tree = better_device_tree(facts, problem, options, index, plan, kRadiusTreeCost)) plan = *std::move(tree);
   plan.peak_bytes = peak_bytes(plan, index, is_resident(problem, options, facts), facts.policy);
   return plan;
 }
@@ -316,6 +359,13 @@ Plan choose_radius(const Problem& problem, const Options& options, const Machine
                    const DataSamples& samples) {
   return std::visit([&](const auto& facts) { return choose_radius_on(facts, problem, options, index, samples); },
                     machine);
+}
+
+void set_limits(Plan& plan, const SearchLimits& limits) {
+  plan.max_distance = limits.max_distance;
+  if (plan.method != Method::tree) return;
+  plan.epsilon = limits.epsilon;
+  plan.approximate = limits.epsilon > 0;
 }
 
 bool needs_norms(const Plan& plan) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct TimedStage {
 struct IndexFacts {
   bool has_norms = true;       // CPU: norms of the points, or memory to make them
   bool has_clusters = false;   // of method triangle
-  bool has_tree = false;       // CPU: of method tree
+  bool has_tree = false;       // of method tree
   std::int64_t sampled_k = 0;  // a sample of method triangle for so many neighbors is there, 0 for none
   double spent = 0;            // CPU: seconds that searches by brute force should have taken so far
   bool resident = true;        // device: all points stay there; else every search streams them through
@@ -79,6 +80,31 @@ Plan choose(const Problem& problem, const Options& options, const Machine& machi
 // The same of a radius search; problem.k is 0.
 Plan choose_radius(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index = {},
                    const DataSamples& samples = {});
+
+// Gives a plan of a search limits of its own.
+void set_limits(Plan& plan, const SearchLimits& limits);
+
+// Of a search of so many batches: the method by which one of this shape is searched together with others, each by one
+// thread, or on a device each query by a warp; none where it is searched by itself. On the CPU brute or tree, where
+// that is the best method, or the one that was asked for, and too little work to be shared by threads; on a device
+// brute.
+std::optional<Method> choose_small_batch(const Problem& batch, std::int64_t batches, const Options& options,
+                                         const Machine& machine);
+
+// Batches that are searched together, by one method.
+struct SmallBatches {
+  Method method = Method::brute;
+  Problem all;  // rows and queries of the whole call, whose norms are made at once; k of the batch that has the most
+  std::int64_t count = 0;
+  std::int64_t base_rows = 0;  // of these batches
+  std::int64_t queries = 0;
+  std::int64_t most_base_rows = 0;  // of one of them
+  std::int64_t most_queries = 0;
+};
+
+// A plan for all of them, whose tasks are batches.
+Plan choose_batches(const SmallBatches& small, const Options& options, const Machine& machine,
+                    const IndexFacts& index = {}, const DataSamples& samples = {});
 
 // Whether the CPU's search by this plan needs the norms of rows.
 bool needs_norms(const Plan& plan);

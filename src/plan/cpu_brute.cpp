@@ -163,6 +163,7 @@ Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::
   Plan plan;
   plan.problem = problem;
   plan.metric = options.metric;
+  plan.max_distance = options.max_distance;
   plan.backend = Backend::cpu;
   plan.budget_bytes = options.memory_budget > 0 ? options.memory_budget : std::max(64 * kMiB, facts.free_memory / 4);
   return plan;

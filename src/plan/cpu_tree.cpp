@@ -46,6 +46,9 @@ Plan plan_cpu_tree(const Problem& problem, const Options& options, const core::C
   Plan plan = begin_cpu_plan(problem, options, facts);
   set_threads(plan, options, facts, tree_seconds(problem, options.metric, dimensions, facts, 1, has_tree));
   plan.method = Method::tree;
+  plan.period = options.period;
+  plan.statistics = options.statistics;
+  if (problem.k > 0) set_limits(plan, {options.max_distance, options.epsilon});
   plan.distance = DistanceStage::direct;
   plan.select = problem.k > 0 ? SelectMethod::threshold_filter : SelectMethod::radius;
   plan.query_block = std::min(problem.queries, kLargestBatch);

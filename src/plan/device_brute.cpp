@@ -309,6 +309,7 @@ Plan begin_device_plan(const Problem& problem, const Options& options, const cor
   Plan plan;
   plan.problem = problem;
   plan.metric = options.metric;
+  plan.max_distance = options.max_distance;
   plan.backend = facts.backend;
   plan.profile = facts.profile_source;
   plan.budget_bytes = device_budget(options, facts);
@@ -350,6 +351,7 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
                  const IndexFacts& index) {
   if (options.method == Method::shifted_sort) return plan_device_shifted_sort(problem, options, facts);
   if (options.method == Method::triangle) return plan_device_triangle(problem, options, facts);
+  if (options.method == Method::tree) return plan_device_tree(problem, options, facts, index.has_tree);
   Plan plan = begin_device_plan(problem, options, facts);
   plan.method = Method::two_stage;
   plan.select = options.select;

@@ -6,6 +6,7 @@
 #include "core/sample_plan.hpp"
 #include "core/tensor_tiles.hpp"
 #include "core/triangle_sample.hpp"
+#include "plan/cpu_costs.hpp"
 #include "plan/products.hpp"
 
 namespace kith::plan {
@@ -261,6 +262,35 @@ double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem
   const double query = kQuery + n * surviving * (kPoint + kStep * d * width) + k * (kFound + kFoundStep * d);
   return assigned * (kAssign * d * width * costs.register_tiled + costs.fused_pair) + q * query * costs.direct +
          kStarts * costs.start;
+}
+
+// A query takes some hundred instructions of a warp for itself and about 180 a leaf, with its part of the boxes; warps
+// that wait for memory leave half of the cycles to nobody. A tree is made by a sort for each halving of nodes that are
+// too large for a block, and by as much again for the others.
+double tree_seconds(const core::DeviceFacts& facts, const Problem& problem, const Metric& metric, bool has_tree) {
+  constexpr double kWarpCycles = 4 * 1.7e9;  // of a multiprocessor a second
+  constexpr double kBusy = 0.5;
+  constexpr double kQuery = 700;
+  constexpr double kLeaf = 150;
+  constexpr double kStep = 10;      // a coordinate, of a leaf and its part of the boxes
+  constexpr double kNeighbor = 60;  // that is found, from its key to its place
+  constexpr double kBlockPoints = 2048;
+  constexpr double kBlockSorts = 3;  // that a block's splits are worth
+  constexpr double kSortStart = 4e-5;
+  constexpr double kPicosecond = 1e12;
+  const auto n = static_cast<double>(problem.base_rows);
+  const auto q = static_cast<double>(problem.queries);
+  const auto k = static_cast<double>(std::max<std::int64_t>(problem.k, 1));
+  const double width = problem.dtype == DType::float64 ? 2 : 1;
+  const double leaves = visited_leaves(n, k, static_cast<double>(problem.dims));
+  const double steps = triangle_steps(problem, metric) * width;
+  const double instructions = kQuery + leaves * (kLeaf + kStep * steps) + k * kNeighbor;
+  const double searched =
+      q * instructions / (kBusy * kWarpCycles * static_cast<double>(facts.policy.hardware.multiprocessors));
+  if (has_tree) return facts.profile.start + searched;
+  const double sorts = std::max(0.0, std::ceil(std::log2(n / kBlockPoints)));
+  const double sorted = n * width * static_cast<double>(facts.policy.sorted_picoseconds) / kPicosecond;
+  return 2 * facts.profile.start + sorts * kSortStart + (sorts + kBlockSorts) * sorted + searched;
 }
 
 // So few pairs leave the device half idle.

@@ -40,6 +40,10 @@ double radius_seconds(const core::DeviceFacts& facts, const Problem& problem, co
 double triangle_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
                         const TriangleTuning& tuning, double surviving, bool has_clusters = false);
 
+// Method tree, for points that fill all their dimensions; the tree included unless the base has one. Worked out from
+// the instructions of its kernels, not measured.
+double tree_seconds(const core::DeviceFacts& facts, const Problem& problem, const Metric& metric, bool has_tree);
+
 // A sample that tells that fraction.
 double sample_seconds(const core::DeviceProfile& costs, const Problem& problem, const Metric& metric,
                       std::int64_t landmarks);

@@ -62,12 +62,23 @@ class PeakBytes {
            std::max(clusters + std::max(making, candidate_clusters()), candidate_clusters() + answers());
   }
 
+  // Hits of a radius search, which nobody can foresee, are left out.
+  std::int64_t tree() const {
+    constexpr std::int64_t kCountedQuery = 4 + 8;  // how many hits it has, and where they are
+    const std::int64_t batch = plan_.problem.self ? 0 : plan_.query_block;
+    const std::int64_t ordered = batch * (batch < core::TreeLimits::kFewestOrdered ? 4 : 2 * (8 + 4));
+    const bool lists_hits = plan_.select == SelectMethod::radius;
+    const std::int64_t counts = plan_.query_block * kCountedQuery;
+    return queries(false) + ordered + (lists_hits ? problem_.queries * element_ + counts : running_lists() + answers());
+  }
+
   std::int64_t shifted_sort() const {
     const std::int64_t batch = plan_.query_block;
     const std::int64_t positions = batch * plan_.shifted_sort.shifts * 4;
     const bool joint = plan_.shifted_sort.positions == CurvePositions::sort;
     const std::int64_t lists = plan_.shifted_sort.merge == CurveMerge::global_memory ? batch * problem_.k * key_ : 0;
-    return queries(false) + answers() + curve_points(batch) + positions +
+    const std::int64_t flags = plan_.shifted_sort.certify && brings_answers_ ? problem_.queries : 0;
+    return queries(false) + answers() + flags + curve_points(batch) + positions +
            std::max(lists, joint ? joint_orders(batch) : 0);
   }
 
@@ -317,6 +328,7 @@ std::int64_t peak_bytes(const Plan& plan, const IndexFacts& index, bool resident
   PeakBytes peak(plan, index, resident, policy);
   if (plan.method == Method::triangle) return peak.triangle();
   if (plan.method == Method::shifted_sort) return peak.shifted_sort();
+  if (plan.method == Method::tree) return peak.tree();
   return plan.select == SelectMethod::radius ? peak.radius() : peak.brute();
 }
 

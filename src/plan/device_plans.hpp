@@ -44,6 +44,11 @@ std::int64_t distinct_limit(const Problem& problem, const Options& options, cons
 // The time is that of data with structure, since no data is at hand.
 Plan plan_device_triangle(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
 
+// Of a radius search where problem.k is 0: plan.candidates hits are sorted at a time. The time is that of points that
+// fill all their dimensions; `has_tree`: the base's is there.
+Plan plan_device_tree(const Problem& problem, const Options& options, const core::DeviceFacts& facts,
+                      bool has_tree = false);
+
 // A list of query_block × candidates pairs holds what a tile's scores cannot rule out; tiles for which it is too small
 // are cut.
 Plan plan_device_radius(const Problem& problem, const Options& options, const core::DeviceFacts& facts);

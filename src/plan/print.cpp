@@ -1,8 +1,10 @@
 // The plan as text.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ostream>
 
+#include "core/periodic.hpp"
 #include "core/sizes.hpp"
 #include "kith/plan.hpp"
 
@@ -28,12 +30,14 @@ std::string method_text(const Plan& plan) {
     return fmt::format("method    triangle, form {}: clusters and points are ruled out by the triangle inequality\n",
                        to_string(plan.triangle.form));
   if (plan.method == Method::tree)
-    return "method    tree: boxes around points that lie together are ruled out as a whole\n";
+    return fmt::format("method    tree{}: boxes around points that lie together are ruled out as a whole\n",
+                       plan.approximate ? fmt::format(", approximate within a factor 1 + {}", plan.epsilon) : "");
   if (plan.method == Method::shifted_sort)
     return fmt::format(
-        "method    shifted-sort, approximate: {} orders along the {} curve, {} candidates on either side{}\n",
+        "method    shifted-sort, approximate: {} orders along the {} curve, {} candidates on either side{}{}\n",
         plan.shifted_sort.shifts, to_string(plan.shifted_sort.curve), plan.shifted_sort.window,
-        plan.shifted_sort.positions == CurvePositions::sort ? ", points and queries sorted together" : "");
+        plan.shifted_sort.positions == CurvePositions::sort ? ", points and queries sorted together" : "",
+        plan.shifted_sort.certify ? ", rows that are exact are certified" : "");
   return fmt::format("method    {}: {} distances{}, {} selection\n", to_string(plan.method), to_string(plan.distance),
                      plan.expanded ? " from norms and products" : "", to_string(plan.select));
 }
@@ -69,9 +73,11 @@ std::string to_string(const Plan::Pass& pass) {
 std::string to_string(const Plan& plan) {
   const Problem& p = plan.problem;
   std::string text;
-  const std::string wanted = p.k > 0 ? fmt::format("k = {}", p.k) : "within a radius";
+  std::string wanted = p.k > 0 ? fmt::format("k = {}", p.k) : "within a radius";
+  if (std::isfinite(plan.max_distance)) wanted += fmt::format(" up to a distance of {}", plan.max_distance);
   text += fmt::format("search    {} queries × {} points × {} dimensions ({}), {}, {}\n", p.queries, p.base_rows, p.dims,
                       to_string(p.dtype), wanted, to_string(plan.metric));
+  if (core::is_periodic(plan.period)) text += fmt::format("period    {}\n", fmt::join(plan.period, ", "));
   text +=
       fmt::format("backend   {}, {} thread{}{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s",
                   plan.threads_reason.empty() ? "" : fmt::format(" ({})", plan.threads_reason));

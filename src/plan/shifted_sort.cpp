@@ -115,6 +115,7 @@ Plan plan_cpu_shifted_sort(const Problem& problem, const Options& options, const
   constexpr std::int64_t kMostPoints = std::numeric_limits<std::int32_t>::max();
   constexpr double kSortedSeconds = 6e-8;
   constexpr double kCandidateSeconds = 8e-9;
+  constexpr double kCertifySeconds = 2e-6;
   if (options.shifted_sort.merge != CurveMerge::automatic)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("shifted_sort.merge = '{}' is for devices; backend cpu has one way to merge",
@@ -127,7 +128,8 @@ Plan plan_cpu_shifted_sort(const Problem& problem, const Options& options, const
                 fmt::format("{} base points; method shifted-sort takes at most {}", problem.base_rows, kMostPoints));
   Plan plan = begin_cpu_plan(problem, options, facts);
   plan_orders(plan, options);
-  const double seconds = sorting_seconds(plan, kSortedSeconds, kCandidateSeconds);
+  double seconds = sorting_seconds(plan, kSortedSeconds, kCandidateSeconds);
+  if (plan.shifted_sort.certify) seconds += static_cast<double>(problem.queries) * kCertifySeconds;
   set_threads(plan, options, facts, seconds);
   const std::int64_t code = 8 * core::code_shape(static_cast<int>(problem.dims)).words;
   const std::int64_t point = problem.dims * core::element_bytes(problem);

@@ -260,7 +260,7 @@ struct Reduce {
     if (kOp == ReduceOp::weighted_mean && metric == MetricKind::inner_product) return;  // no weights either
     check(world, Method::automatic);
     if (metric == MetricKind::euclidean) check(world, Method::shifted_sort);
-    if (metric == MetricKind::euclidean && world.options().backend == Backend::cpu) check(world, Method::tree);
+    if (metric == MetricKind::euclidean) check(world, Method::tree);
   }
 
  private:
@@ -402,7 +402,7 @@ struct ReportsProgress {
 struct Cancels {
   template <Element T>
   static void check(World<T>& world) {
-    bool stop = true;
+    bool stop = false;  // an index is made first
     for_each_search(
         world, [&](const Progress&) { return !stop; },
         [&](const char* name, auto work) {

@@ -51,6 +51,18 @@ TEST_F(PlanMemoTest, OtherProblemsAndFactsHavePlansOfTheirOwn) {
   EXPECT_EQ(choose(kProblem, index).distance, DistanceStage::fp16);
 }
 
+TEST_F(PlanMemoTest, OtherThreadsHavePlansOfTheirOwn) {
+  core::CpuFacts cpu;
+  cpu.free_memory = std::int64_t{1} << 32;
+  const auto threads = [&](int there) {
+    cpu.threads = there;
+    return memo_.choose(kProblem, {}, cpu, {}, {}).threads;
+  };
+  EXPECT_EQ(threads(2), 2);
+  EXPECT_EQ(threads(4), 4);
+  EXPECT_EQ(threads(2), 2);
+}
+
 TEST_F(PlanMemoTest, TheOldestGoes) {
   for (std::int64_t k = 1; k <= 5; ++k) {
     Problem problem = kProblem;
@@ -73,7 +85,7 @@ TEST_F(PlanMemoTest, WhatSamplesDecidedIsAskedAgain) {
     return plan::SurvivingFractions{1e-4, 1};
   };
   samples.first_pass_suffices = [](const Plan&) { return true; };
-  const Problem problem{1000000, 1000000, 3, 10};
+  const Problem problem{1000000, 1000000, 12, 10};
   ASSERT_EQ(choose(problem, {}, samples).method, Method::triangle);
   ASSERT_EQ(choose(problem, {}, samples).method, Method::triangle);
   EXPECT_EQ(sampled, 2);

@@ -126,8 +126,9 @@ TEST_F(Promise7Progress, AnExceptionFromTheCallbackComesOutAsItIs) {
 }
 
 TEST_F(Promise7Progress, TheIndexWorksAfterCancellation) {
-  bool stop = true;
+  bool stop = false;  // the callback is asked while an index is made, too, where that takes long
   const Index<float> index(sample_.base.view(), options_with([&](const Progress&) { return !stop; }));
+  stop = true;
   EXPECT_TRUE(fails_with(ErrorCode::cancelled, {}, [&] { index.search(sample_.queries.view(), 10); }));
   stop = false;
   EXPECT_TRUE(same_answer(index.search(sample_.queries.view(), 10), run(nullptr)));

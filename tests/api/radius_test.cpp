@@ -80,8 +80,10 @@ TEST(Radius, ByTreeIsThatOfBruteForce) {
         EXPECT_EQ(got.ids, want.ids);
         EXPECT_EQ(got.distances, want.distances);
         if (radius > 1) continue;
-        EXPECT_EQ(index.search_radius_self(radii, output).offsets, right.search_radius_self(radii, output).offsets);
-        EXPECT_EQ(index.search_radius_self(radii, output).ids, right.search_radius_self(radii, output).ids);
+        const auto got_self = index.search_radius_self(radii, output);
+        const auto want_self = right.search_radius_self(radii, output);
+        EXPECT_EQ(got_self.offsets, want_self.offsets);
+        EXPECT_EQ(got_self.ids, want_self.ids);
       }
     }
   }

@@ -56,7 +56,9 @@ TEST(Tree, ManyQueries) {
   for (const std::int64_t dims : kDims)
     for (const Metric& metric : {Metric(MetricKind::euclidean), Metric(MetricKind::manhattan)}) {
       const Sample<float> sample = generate<float>(Kind::uniform, {9000, 300, dims}, metric, 5);
-      for (const std::int64_t k : {1, 2, 10, 100}) EXPECT_TRUE(finds_the_truth(sample, k, by_tree(metric, 2)));
+      const auto truth = truth_of(sample, metric);
+      for (const std::int64_t k : {1, 2, 10, 100})
+        EXPECT_TRUE(matches_truth(search(sample, k, by_tree(metric, 2)), truth, k));
     }
 }
 
@@ -204,18 +206,52 @@ TEST(Tree, RefusesWhatItCannotDo) {
   Options asked = by_tree();
   asked.distance = DistanceStage::direct;
   EXPECT_TRUE(refused(asked, {"tree", "direct"}));
-  for (const Backend backend : device_backends()) {
-    asked = by_tree();
-    asked.backend = backend;
-    EXPECT_TRUE(refused(asked, {"tree", "cpu", kith::to_string(backend)}));
+}
+
+TEST(Tree, IsOfEveryBackend) {
+  for (const Backend backend : {Backend::cpu, Backend::cuda, Backend::emulated}) {
+    const std::vector<Method> methods = search_methods(backend);
+    EXPECT_EQ(std::count(methods.begin(), methods.end(), Method::tree), 1);
   }
 }
 
-TEST(Tree, IsOfBackendCpuOnly) {
-  for (const Backend backend : {Backend::cpu, Backend::cuda, Backend::emulated}) {
-    const std::vector<Method> methods = search_methods(backend);
-    EXPECT_EQ(std::count(methods.begin(), methods.end(), Method::tree), backend == Backend::cpu ? 1 : 0);
+// Lists, of other points and of the base's own; radii, listed and counted.
+template <Element T>
+void expect_same_on_device(const Sample<T>& sample, const Metric& metric, Backend backend) {
+  using D = DistanceOf<T>;
+  Options there = by_tree(metric);
+  there.backend = backend;
+  const Index<T> index(sample.base.view(), there);
+  const Index<T> right(sample.base.view(), by_tree(metric));
+  for (const std::int64_t k : {1, 10, 40}) {
+    EXPECT_TRUE(same_answer(index.search(sample.queries.view(), k), right.search(sample.queries.view(), k)));
+    EXPECT_TRUE(same_answer(index.search_self(k), right.search_self(k)));
   }
+  const D nearest = right.search_self(10).distances[9];
+  for (const D radius : {D{0}, nearest, 3 * nearest})
+    for (const RadiusOutput output : {RadiusOutput::neighbors, RadiusOutput::count_only}) {
+      const std::vector<D> radii{radius};
+      const auto got = index.search_radius(sample.queries.view(), radii, output);
+      const auto wanted = right.search_radius(sample.queries.view(), radii, output);
+      EXPECT_EQ(got.report.plan.method, Method::tree);
+      EXPECT_EQ(got.offsets, wanted.offsets);
+      EXPECT_EQ(got.ids, wanted.ids);
+      EXPECT_EQ(got.distances, wanted.distances);
+      EXPECT_EQ(index.search_radius_self(radii, output).offsets, right.search_radius_self(radii, output).offsets);
+      EXPECT_EQ(index.search_radius_self(radii, output).ids, right.search_radius_self(radii, output).ids);
+    }
+}
+
+TEST(Tree, DevicesGiveTheSameAnswer) {
+  for (const Backend backend : device_backends())
+    for (const Kind kind : {Kind::uniform, Kind::clustered, Kind::duplicates, Kind::ties})
+      for (const std::int64_t dims : {1, 2, 3, 19}) {
+        SCOPED_TRACE(to_string(kind));
+        const Metric metric = dims == 2 ? MetricKind::manhattan : MetricKind::euclidean;
+        expect_same_on_device(generate<float>(kind, {400, 7, dims}, metric, 3), metric, backend);
+        expect_same_on_device(generate<double>(kind, {150, 4, dims}, metric, 4), metric, backend);
+        expect_same_on_device(generate<std::uint8_t>(kind, {150, 4, dims}, metric, 5), metric, backend);
+      }
 }
 
 TEST(Tree, CanBeCancelled) {
@@ -243,6 +279,33 @@ TEST(Tree, ABudgetIsABudget) {
     }
   }
   EXPECT_TRUE(refused);
+}
+
+// Each other's neighbors within a radius, in as many parts as budgets make of them, or an error that names the budget.
+TEST(Tree, BudgetsOfRadiusSearches) {
+  const Matrix<float> points = generate<float>(Kind::uniform, {1500, 1, 2}, MetricKind::euclidean, 9).base;
+  const std::vector<float> radii{0.06F};
+  for (const Backend backend : available_backends()) {
+    Options asked = by_tree();
+    asked.backend = backend;
+    const auto wanted = Index<float>(points.view(), asked).search_radius_self(radii);
+    bool refused = false;
+    bool done = false;
+    for (const std::int64_t budget : {8 << 20, 5 << 19, 9 << 17, 17 << 16, 10 << 10}) {
+      asked.memory_budget = budget;
+      try {
+        const auto got = Index<float>(points.view(), asked).search_radius_self(radii);
+        EXPECT_EQ(got.ids, wanted.ids) << budget;
+        EXPECT_EQ(got.offsets, wanted.offsets) << budget;
+        done = true;
+      } catch (const Error& error) {
+        refused = true;
+        EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+        EXPECT_NE(std::string(error.what()).find(std::to_string(budget)), std::string::npos) << error.what();
+      }
+    }
+    EXPECT_TRUE(refused && done);
+  }
 }
 
 TEST(TreeChoice, FewDimensionsGetIt) {

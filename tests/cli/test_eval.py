@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 
-from harness import BAD_DATA, KithTest, USAGE, exact_points, nearest, pairwise
+from harness import BAD_DATA, KithTest, USAGE, exact_points, nearest, pairwise, rng
 
 
 class Eval(KithTest):
@@ -15,6 +15,14 @@ class Eval(KithTest):
         self.save("base.npy", self.base)
         self.save("q.npy", self.queries)
         self.ids, self.distances = nearest(pairwise(self.base, self.queries), 8)
+
+    def limit(self):
+        """A distance that leaves rows with all, some and none of their neighbors; and which are within it."""
+        distances = self.distances.astype(np.float32)  # as they are returned
+        limit = np.median(distances[:, 3])
+        near = distances <= limit
+        self.assertTrue(near.all(axis=1).any() and not near[:, 0].all() and (near[:, 0] & ~near[:, 7]).any())
+        return float(limit), near
 
     def evaluate(self, ids, *arguments, distances=None):
         arrays = {"ids": ids} if distances is None else {"ids": ids, "distances": distances}
@@ -66,10 +74,111 @@ class Eval(KithTest):
 
     def test_ids_out_of_range(self):
         ids = self.ids.copy()
-        ids[0, 7], ids[1, 7] = -1, 180
+        ids[0, 7], ids[1, 7] = -2, 180
         answer = self.evaluate(ids)
-        self.assertEqual((answer["right"], answer["invalid_ids"]), (198, 2))
+        self.assertEqual((answer["right"], answer["invalid_ids"], answer["missing_ids"]), (198, 2, 0))
         self.assertEqual(answer["distance_ratio"]["unbounded_rows"], 2)
+
+    def test_places_without_a_neighbor(self):
+        ids, distances = self.ids.copy(), self.distances.astype(np.float32)
+        ids[0, 7], ids[1, 6:], ids[2, 7] = -1, -1, -1
+        distances[0, 7], distances[1, 6:] = np.inf, np.inf  # of row 2 it is finite
+        answer = self.evaluate(ids)
+        self.assertEqual((answer["right"], answer["missing_ids"], answer["invalid_ids"]), (196, 4, 0))
+        answer = self.evaluate(ids, distances=distances)
+        self.assertEqual((answer["right"], answer["missing_ids"], answer["invalid_ids"]), (196, 3, 1))
+        self.assertEqual((answer["recall"], answer["true_neighbors"], answer["distance_error"]), (0.98, 200, 0))
+        self.assertEqual((answer["distance_ratio"]["unbounded_rows"], answer["right_rows"]), (3, 22))
+
+    def test_a_largest_distance(self):
+        limit, near = self.limit()
+        arguments = ("--base", "base.npy", "--queries", "q.npy")
+        for name in ("out.npz", "out.csv", "out.h5"):
+            self.run_kith("search", *arguments, "-k", "8", "--max-distance", limit, "-o", name)
+            answer = self.run_json("eval", *arguments, "--result", name, "--max-distance", limit)
+            self.assertEqual((answer["recall"], answer["true_neighbors"], answer["right"]), (1, near.sum(), near.sum()))
+            self.assertEqual((answer["identical_rows"], answer["right_rows"]), (25, 25), name)
+            self.assertEqual((answer["missing_ids"], answer["invalid_ids"], answer["distance_error"]), (0, 0, 0), name)
+            ratio = answer["distance_ratio"]
+            self.assertEqual((ratio["mean"], ratio["max"], ratio["unbounded_rows"]), (1, 1, 0), name)
+        self.run_kith("search", *arguments, "-k", "8", "--max-distance", limit, "--ids", "ids.npy")
+        ids = self.load("ids.npy")
+        answer = self.evaluate(ids, "--max-distance", limit)
+        self.assertEqual((answer["recall"], answer["right_rows"], answer["invalid_ids"]), (1, 25, 0))
+        missed = next(row for row in range(25) if near[row].sum() > 1)
+        ids[missed, near[missed].sum() - 1] = -1
+        answer = self.evaluate(ids, "--max-distance", limit)
+        self.assertEqual((answer["right"], answer["missing_ids"], answer["right_rows"]), (near.sum() - 1, 1, 24))
+        self.assertEqual(answer["distance_ratio"]["unbounded_rows"], 1)
+
+    def test_neighbors_beyond_the_largest_distance(self):
+        limit, near = self.limit()
+        answer = self.evaluate(self.ids, "--max-distance", limit)
+        self.assertEqual((answer["recall"], answer["right"]), (1, near.sum()))  # all true ones are there, and others
+        self.assertEqual(answer["right_rows"], near.all(axis=1).sum())
+        self.assertEqual(answer["distance_ratio"]["unbounded_rows"], (~near[:, 0]).sum())
+
+    def test_no_true_neighbors(self):
+        self.save("q.npy", self.queries + 1000)
+        answer = self.evaluate(np.full((25, 4), -1), "--max-distance", 1)
+        self.assertEqual((answer["recall"], answer["true_neighbors"], answer["right_rows"]), (1, 0, 25))
+        self.assertEqual(answer["distance_ratio"]["max"], 1)
+        answer = self.evaluate(self.ids, "--max-distance", 1)
+        self.assertEqual((answer["right"], answer["right_rows"]), (0, 0))
+        self.assertEqual(answer["distance_ratio"]["unbounded_rows"], 25)
+
+    def test_a_truth_file_and_a_largest_distance(self):
+        limit, near = self.limit()
+        cut = np.where(near, self.ids, -1)
+        for truth in (self.ids, cut):  # the limit cuts what a search without one has found
+            self.save("truth.npy", truth)
+            answer = self.evaluate(cut, "--truth", "truth.npy", "--max-distance", limit)
+            self.assertEqual((answer["recall"], answer["identical_rows"]), (1, 25))
+        answer = self.evaluate(cut, "--truth", "truth.npy")  # one that says itself where it ends
+        self.assertEqual((answer["recall"], answer["right_rows"]), (1, 25))
+        arguments = ("eval", "--base", "base.npy", "--queries", "q.npy", "--result", "out.npz", "--truth", "truth.npy")
+        self.fails(USAGE, *arguments, "--max-distance", "-1", says="max_distance = -1")
+        self.fails(USAGE, *arguments, "--period", "1,1", says="2 periods for points of 3 dimensions")
+        self.fails(USAGE, *arguments[:-2], "--method", "shifted-sort", says=["approximate", "--truth"])
+
+    def test_periodic_axes(self):
+        period = np.array([5, 0, 7])
+        gaps = np.abs(self.queries[:, None] - self.base[None]).astype(np.float64)
+        folded = np.fmod(gaps, np.where(period > 0, period, np.inf))
+        distances = np.sqrt((np.where(period > 0, np.minimum(folded, period - folded), gaps) ** 2).sum(axis=2))
+        limit = float(np.median(nearest(distances, 8)[1]))
+        points, periodic = ("--base", "base.npy", "--queries", "q.npy"), ("--period", "5,0,7")
+        for limits in ((), ("--max-distance", limit)):
+            self.run_kith("search", *points, *periodic, *limits, "-k", "8", "-o", "out.npz")
+            answer = self.run_json("eval", *points, *periodic, *limits, "--result", "out.npz")
+            self.assertEqual((answer["recall"], answer["identical_rows"], answer["right_rows"]), (1, 25, 25))
+            self.assertEqual((answer["distance_error"], answer["distance_ratio"]["max"]), (0, 1))
+            self.assertEqual(answer["plan"]["period"], period.tolist())
+        ids, best = nearest(distances, 8)
+        self.assertEqual(self.evaluate(ids, *periodic)["recall"], 1)
+        ids[4, 2] = distances[4].argmax()
+        answer = self.evaluate(ids, *periodic)
+        self.assertEqual((answer["right"], answer["right_rows"]), (199, 24))
+        self.assertAlmostEqual(answer["distance_ratio"]["max"], distances[4].max() / best[4, 7], places=6)
+        self.assertLess(self.evaluate(self.ids, *periodic)["recall"], 1)  # those of axes without ends that meet
+
+    def test_an_answer_with_epsilon_is_measured(self):
+        self.base, self.queries = rng(3).random((5000, 4)), rng(4).random((40, 4))
+        self.save("base.npy", self.base)
+        self.save("q.npy", self.queries)
+        points = ("--base", "base.npy", "--queries", "q.npy")
+        distances = pairwise(self.base, self.queries)
+        limit = float(np.median(nearest(distances, 10)[1][:, 7]))
+        self.run_kith("search", *points, "-k", "10", "--method", "tree", "--epsilon", "1", "-o", "out.npz")
+        answer = self.run_json("eval", *points, "--result", "out.npz")
+        self.assertTrue(0.3 < answer["recall"] < 1)
+        self.assertTrue(1 < answer["distance_ratio"]["max"] <= 2)
+        self.assertEqual((answer["missing_ids"], answer["invalid_ids"], answer["distance_error"]), (0, 0, 0))
+        self.run_kith("search", *points, "-k", "10", "--method", "tree", "--epsilon", "1", "--max-distance", limit,
+                      "-o", "out.npz")
+        answer = self.run_json("eval", *points, "--result", "out.npz", "--max-distance", limit)
+        self.assertTrue(0.3 < answer["recall"] < 1)
+        self.assertEqual(answer["invalid_ids"], 0)
 
     def test_zero_distances(self):
         self.queries = self.base[:25]

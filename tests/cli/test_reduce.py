@@ -88,6 +88,38 @@ class ShiftedSort(KithTest):
         self.assertTrue(plan["approximate"])
         self.assertEqual(plan["shifts"], 3)
 
+    def test_certified(self):
+        self.save("base.npy", rng(5).random((2000, 3)).astype(np.float32))
+        self.save("queries.npy", rng(6).random((50, 3)).astype(np.float32))
+        exact = ("search", "--base", "base.npy", "--queries", "queries.npy", "-k", "5")
+        certified = (*exact, "--method", "shifted-sort", "--window", "60", "--certify")
+        done = self.run_kith(*certified, "-o", "found.npz")
+        self.run_kith(*exact, "-o", "exact.npz")
+        found, right = np.load(self.path("found.npz")), np.load(self.path("exact.npz"))
+        flags = found["certified"].ravel()
+        count = np.count_nonzero(flags)
+        self.assertEqual(flags.shape, (50,))
+        self.assertGreater(count, 10)
+        for name in ("ids", "distances"):
+            np.testing.assert_array_equal(found[name][flags == 1], right[name][flags == 1])
+        self.assertIn(f"certified: {count} of 50 queries", done.stderr)
+        self.assertNotIn("certified", right.files)
+        answer = self.run_json(*certified)
+        self.assertEqual(answer["report"]["certified"], count)
+        self.assertEqual(answer["certified"], flags.tolist())
+        self.run_kith(*certified, "-o", "found.csv")
+        header, *lines = self.run_kith(*certified).stdout.decode().splitlines()
+        self.assertEqual(header.split(), ["query", "rank", "id", "certified", "distance"])
+        self.assertEqual([int(line.split()[3]) for line in lines[::5]], flags.tolist())
+        self.assertNotIn(b"certified", self.run_kith(*exact).stdout)
+        self.run_kith(*certified, "--ids", "ids.npy", "-o", "found.npz")
+        self.assertIn("certified", np.load(self.path("found.npz")).files)
+        self.fails(USAGE, *exact, "--certify", says=["--method is auto", "only shifted-sort can certify"])
+        self.fails(USAGE, *exact, "--certify", "--method", "tree", "--epsilon", "1", says="--method is tree")
+        for files in (("--ids", "new.npy"), ("--distances", "new.npy"), ("--ids", "new.npy", "--json")):
+            self.fails(USAGE, *certified, *files, says=["--certify", "hold no flags", "with -o: npz, h5, csv, json"])
+        self.fails(USAGE, *certified, "-o", "found.gt", "--output-format", "groundtruth", says="cannot hold")
+
     def test_refusals(self):
         self.save("base.npy", np.zeros((20, 3), np.float32))
         points = ("--base", "base.npy", "--queries", "base.npy")

@@ -72,6 +72,40 @@ class Search(KithTest):
                 self.assertIn(f"to {common}", done.stderr)
                 self.assertEqual(self.assert_out()["distances"].dtype, np.dtype(common))
 
+    def test_a_largest_distance(self):
+        self.search("-o", "all.npz")
+        all_of_them = self.load("all.npz")
+        limit = float(np.median(all_of_them["distances"]))
+        near = all_of_them["distances"] <= limit
+        for method in ("brute", "tree"):
+            done = self.search("--max-distance", repr(limit), "--method", method, "--explain", "-o", "out.npz")
+            out = self.load("out.npz")
+            np.testing.assert_array_equal(out["ids"], np.where(near, all_of_them["ids"], -1))
+            np.testing.assert_array_equal(out["distances"], np.where(near, all_of_them["distances"], np.inf))
+            self.assertIn("up to a distance of", done.stderr)
+        done = self.search("--max-distance", "-1", code=USAGE)
+        self.assertIn("max_distance = -1", done.stderr)
+
+    def test_an_epsilon(self):
+        done = self.search("--epsilon", "0.5", "--method", "tree", "--explain", "-o", "out.npz")
+        self.assertIn("approximate within a factor 1 + 0.5", done.stderr)
+        found = self.load("out.npz")["distances"]
+        expected = nearest(pairwise(self.base, self.queries, "euclidean"), 7)[1]
+        self.assertTrue((found <= 1.5 * expected * (1 + 1e-6)).all())
+        self.assertIn("epsilon = -1", self.search("--epsilon", "-1", code=USAGE).stderr)
+
+    def test_periodic_axes(self):
+        period = np.array([5, 0, 3, 7.5, 2, 1])
+        gaps = np.abs(self.queries[:, None].astype(float) - self.base)
+        folded = np.fmod(gaps, np.where(period > 0, period, np.inf))
+        gaps = np.where(period > 0, np.minimum(folded, period - folded), gaps)
+        truth = np.sqrt((gaps**2).sum(-1))
+        self.search("--period", "5,0,3,7.5,2,1", "-o", "out.npz")
+        out = self.load("out.npz")
+        np.testing.assert_allclose(out["distances"], np.sort(truth)[:, :7], rtol=1e-6)
+        np.testing.assert_allclose(np.take_along_axis(truth, out["ids"], 1), out["distances"], rtol=1e-6)
+        self.assertIn("2 periods for points of 6 dimensions", self.search("--period", "1,1", code=USAGE).stderr)
+
     def test_separate_files(self):
         self.search("--ids", "ids.ivecs", "--distances", "d.npy")
         ids = np.fromfile(self.path("ids.ivecs"), np.int32).reshape(40, 8)

@@ -223,11 +223,36 @@ TEST(CpuChoice, MoreNeighborsAndDimensionsVisitMoreLeaves) {
   EXPECT_EQ(plan::visited_leaves(3200, 10, 30), 100);
 }
 
-TEST(DeviceChoice, HasNoTrees) {
+TEST(DeviceChoice, ManyQueriesInFewDimensionsTakeATree) {
+  const core::DeviceFacts device = test::large_device();
   for (const std::int64_t dims : {1, 3}) {
-    EXPECT_NE(plan::choose({300000, 300000, dims, 10}, {}, test::large_device()).method, Method::tree);
-    EXPECT_NE(plan::choose_radius({300000, 300000, dims, 0}, {}, test::large_device()).method, Method::tree);
+    EXPECT_EQ(plan::choose({300000, 300000, dims, 10}, {}, device).method, Method::tree) << dims;
+    EXPECT_EQ(plan::choose_radius({300000, 300000, dims, 0}, {}, device).method, Method::tree) << dims;
   }
+  EXPECT_NE(plan::choose({300000, 300000, 16, 10}, {}, device).method, Method::tree);
+  EXPECT_NE(plan::choose({300000, 1, 3, 10}, {}, device).method, Method::tree);
+  EXPECT_NE(plan::choose({3000, 300, 3, 10}, {}, device).method, Method::tree);
+  Options cosine;
+  cosine.metric = MetricKind::cosine;
+  EXPECT_NE(plan::choose({300000, 300000, 3, 10}, cosine, device).method, Method::tree);
+}
+
+TEST(DeviceChoice, TimesReplaceWhatIsPredictedOfTrees) {
+  const Problem problem{300000, 300000, 3, 10};
+  const Plan tree = plan::choose(problem, {}, test::large_device());
+  ASSERT_EQ(tree.method, Method::tree);
+  ASSERT_FALSE(tree.alternatives.empty());
+  const double brute = tree.alternatives.front().seconds;
+  const auto timed = [&](double seconds) {
+    plan::IndexFacts index;
+    index.timed = {{Method::tree, tree.distance, seconds}};
+    return plan::choose(problem, {}, test::large_device(), index);
+  };
+  EXPECT_EQ(timed(2 * tree.seconds).method, Method::tree);
+  EXPECT_NE(timed(1.1 * brute).method, Method::tree);
+  plan::IndexFacts made;
+  made.has_tree = true;
+  EXPECT_LT(plan::choose(problem, {}, test::large_device(), made).seconds, tree.seconds);
 }
 
 TEST(CpuChoice, RadiusSearchesInFewDimensionsTakeATree) {

@@ -148,6 +148,27 @@ Truth<DistanceOf<T>> truth_of(const Matrix<T>& base, const Matrix<T>& queries, c
 }
 
 template <Element T>
+Truth<DistanceOf<T>> periodic_truth_of(const Sample<T>& sample, const Metric& metric,
+                                       const std::vector<double>& period) {
+  const Matrix<T>& base = sample.base;
+  const Matrix<T>& queries = sample.queries;
+  const std::vector<double> zeros(period.size());
+  std::vector<double> differences(period.size());
+  return make_truth<DistanceOf<T>>(base.rows(), queries.rows(), metric, [&](std::int64_t i, std::int64_t j) {
+    for (std::size_t c = 0; c < period.size(); ++c) {
+      const auto at = static_cast<std::int64_t>(c);
+      double difference = std::abs(static_cast<double>(queries(i, at)) - static_cast<double>(base(j, at)));
+      if (period[c] > 0) {
+        difference = std::fmod(difference, period[c]);
+        difference = std::min(difference, period[c] - difference);
+      }
+      differences[c] = difference;
+    }
+    return key(differences.data(), zeros.data(), base.cols(), metric);
+  });
+}
+
+template <Element T>
 Truth<DistanceOf<T>> precise_truth_of(const Sample<T>& sample, const Metric& metric) {
   const Matrix<T>& base = sample.base;
   const Matrix<T>& queries = sample.queries;
@@ -223,11 +244,12 @@ Truth<DistanceOf<T>> truth_for(const Sample<T>& sample, const Case& c) {
 
 template struct Truth<float>;
 template struct Truth<double>;
-#define KITH_TEST_ORACLE(T)                                                                     \
-  template Truth<DistanceOf<T>> truth_of<T>(const Matrix<T>&, const Matrix<T>&, const Metric&); \
-  template Truth<DistanceOf<T>> precise_truth_of<T>(const Sample<T>&, const Metric&);           \
-  template Truth<DistanceOf<T>> truth_for<T>(const Sample<T>&, const Case&);                    \
-  template long double precise_distance<T>(const T*, const T*, std::int64_t, const Metric&);    \
+#define KITH_TEST_ORACLE(T)                                                                                        \
+  template Truth<DistanceOf<T>> truth_of<T>(const Matrix<T>&, const Matrix<T>&, const Metric&);                    \
+  template Truth<DistanceOf<T>> precise_truth_of<T>(const Sample<T>&, const Metric&);                              \
+  template Truth<DistanceOf<T>> periodic_truth_of<T>(const Sample<T>&, const Metric&, const std::vector<double>&); \
+  template Truth<DistanceOf<T>> truth_for<T>(const Sample<T>&, const Case&);                                       \
+  template long double precise_distance<T>(const T*, const T*, std::int64_t, const Metric&);                       \
   template double key_distance<T>(const T*, const T*, std::int64_t, const Metric&);
 KITH_TEST_ORACLE(float)
 KITH_TEST_ORACLE(double)

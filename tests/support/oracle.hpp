@@ -40,6 +40,11 @@ Truth<DistanceOf<T>> truth_of(const Sample<T>& sample, const Metric& metric) {
   return truth_of(sample.base, sample.queries, metric);
 }
 
+// Along axes with a period L > 0 differences are |x − y| modulo L, or L minus that where it is less.
+template <Element T>
+Truth<DistanceOf<T>> periodic_truth_of(const Sample<T>& sample, const Metric& metric,
+                                       const std::vector<double>& period);
+
 // The same distances computed in long double and rounded once.
 template <Element T>
 Truth<DistanceOf<T>> precise_truth_of(const Sample<T>& sample, const Metric& metric);

@@ -154,8 +154,8 @@ class ShiftedSortRun {
                     cuda::shifted_sort::sorting_of(plan_), *workspace_);
     ordered_.record(stream_);
     sets.orders = orders_->orders();
-    cuda::shifted_sort::shifted_sort_search(cuda::shifted_sort::shifted_sort_work(plan_), sets, distances_.data(),
-                                            ids_.data(), *workspace_, [](std::int64_t) {});
+    cuda::shifted_sort::shifted_sort_search<float>(cuda::shifted_sort::shifted_sort_work(plan_), sets,
+                                                   {distances_.data(), ids_.data()}, *workspace_, [](std::int64_t) {});
     done_.record(stream_);
   }
 

@@ -73,6 +73,7 @@ std::vector<Ceiling> search_ceilings(bool quick, const cuda::Stream& stream);
 // engine    the shapes that tensor cores decide, each with a bound and its share of the device's ceilings
 // memory    what a search takes of the device's memory beside what its plan says
 // passes    the fused pass in fp16 alone, with wgmma and without
+// tree      points in few dimensions among themselves, by method tree and by the others
 // must      the shapes a search has to be good at, with bars for well-spread points
 // grid      how near the planner's choice is to the best of all methods and stages, over shapes and kinds of points
 // figures   what Hanák's chapter 5 compares: figures 5.1, 5.8, 5.9 and 5.12, on today's sizes
@@ -83,6 +84,7 @@ std::vector<Ceiling> search_ceilings(bool quick, const cuda::Stream& stream);
 Suite engine_suite(const Settings& settings);
 Suite memory_suite(const Settings& settings);
 Suite passes_suite(const Settings& settings);
+Suite tree_suite(const Settings& settings);
 Suite must_suite(const Settings& settings);
 Suite grid_suite(const Settings& settings);
 Suite figures_suite(const Settings& settings);

@@ -2,9 +2,9 @@
 
 ``KDTree`` and ``cKDTree`` have the interface and the rules of :mod:`scipy.spatial`: shapes, ranks, missing neighbors as
 (infinity, n), periodic boxes. What is searched is a :class:`kith.Index` of the points in float64, made for each p when
-it is first asked for, and kept. So answers are exact whatever ``eps``, ``leafsize``, ``compact_nodes`` and
-``balanced_tree`` say, and neighbors at equal distances come by the lower index; lists that are not sorted are nearest
-first.
+it is first asked for, and kept. So answers are the same whatever ``leafsize``, ``compact_nodes`` and ``balanced_tree``
+say, and exact but for ``query`` with ``eps``; neighbors at equal distances come by the lower index; lists that are not
+sorted are nearest first.
 
 ``workers`` is the number of CPU threads, no more than there are; with -1, as many as the work is worth. Methods without
 it take those, too. A point is within r if its distance, rounded to float64, is at most r; no point is within a negative

@@ -1,4 +1,4 @@
-"""What trees search: an index, one in a periodic box, or no points at all; all have the same two searches."""
+"""What trees search: an index, or no points at all; both have the same two searches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from .._index import Index
 from .._neighbors import Neighbors, RadiusNeighbors
 from .._types import MetricName
-from ._periodic import PeriodicIndex
 
 _METRICS = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
@@ -17,28 +16,25 @@ _METRICS = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 class NoPoints:
     """The index of no points, which kith has not."""
 
-    def search(self, queries: np.ndarray, k: int) -> Neighbors:
+    def search(
+        self, queries: np.ndarray, k: int, *, max_distance: Optional[float] = None, epsilon: Optional[float] = None
+    ) -> Neighbors:
         return Neighbors(np.empty((len(queries), k)), np.empty((len(queries), k), np.int64))
 
     def search_radius(self, queries: np.ndarray, radius: np.ndarray, *, count_only: bool = False) -> RadiusNeighbors:
         return RadiusNeighbors(np.empty(0), np.empty(0, np.int64), np.zeros(len(queries) + 1, np.int64))
 
 
-Searcher = Union[Index, PeriodicIndex, NoPoints]
+Searcher = Union[Index, NoPoints]
 
 
-def index_of(points: np.ndarray, p: float, threads: Optional[int]) -> Union[Index, NoPoints]:
+def index_of(points: np.ndarray, p: float, threads: Optional[int], box: Optional[np.ndarray] = None) -> Searcher:
+    """Of points whose axes have the sizes of the box as periods; sizes that are not positive are none."""
     if len(points) == 0:
         return NoPoints()
     metric: MetricName = _METRICS.get(p, "minkowski")  # type: ignore[assignment]
-    return Index(points, metric=metric, p=p if metric == "minkowski" else None, threads=threads)
-
-
-def in_box(index: Union[Index, NoPoints], points: np.ndarray, box: Optional[np.ndarray], p: float) -> Searcher:
-    """The index, with a box around its points where there is one."""
-    if box is None or isinstance(index, NoPoints) or not (box > 0).any():
-        return index
-    return PeriodicIndex(index, points, box, p)
+    period = None if box is None else np.maximum(box, 0.0)
+    return Index(points, metric=metric, p=p if metric == "minkowski" else None, threads=threads, period=period)
 
 
 def within(

@@ -7,18 +7,17 @@ from typing import Any, Dict, List, Literal, Optional, Sequence, Set, Tuple, Uni
 import numpy as np
 import numpy.typing as npt
 
-from .._index import Index
 from .._neighbors import RadiusNeighbors
 from .._types import SparseMatrix, overload
 from ._arguments import as_box, as_norm, as_number, as_queries, as_radii, as_ranks, as_real, as_threads
 from ._nodes import HasNodes, NodeClass
 from ._pairs import as_entries, as_lists, as_matrix, by_index, count_pairs, unique_pairs, weigh_pairs
-from ._periodic import wrapped
-from ._searches import NoPoints, Searcher, in_box, index_of, within
+from ._searches import Searcher, index_of, within
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 MatrixName = Literal["dok_matrix", "coo_matrix", "dok_array", "coo_array"]
+_MOST_EPSILON = 1e300  # of which kith takes finite ones
 _MATRICES = ("dok_matrix", "coo_matrix", "dok_array", "coo_array")
 
 
@@ -29,7 +28,7 @@ class cKDTree(HasNodes):
     is packed float64, unless ``copy_data``; it must not change while the tree is used.
 
     In a periodic box, ``boxsize`` for each axis or for all, 0 for an axis that is open, distances are those of the
-    nearest images; queries near a wall take a second search (kith/spatial/_periodic.py).
+    nearest images (``period`` of :func:`kith.search`).
 
     >>> from kith.spatial import cKDTree
     >>> cKDTree([[0.0], [4.0], [9.0]], boxsize=10).query([9.6], k=3)
@@ -61,8 +60,7 @@ class cKDTree(HasNodes):
             self._check_box(self._boxsize)
         self._mins = points.min(axis=0) if len(points) else np.zeros(points.shape[1])
         self._maxes = points.max(axis=0) if len(points) else np.zeros(points.shape[1])
-        self._indices: Dict[Tuple[float, Optional[int]], Union[Index, NoPoints]] = {}
-        self._searchers: Dict[Tuple[float, Optional[int]], Searcher] = {}
+        self._searchers: Dict[Tuple[float, Optional[int], Optional[Tuple[float, ...]]], Searcher] = {}
 
     def _check_box(self, box: np.ndarray) -> None:
         periodic = box > 0
@@ -138,7 +136,8 @@ class cKDTree(HasNodes):
         """The k nearest points of each of x, as distances and indices; where there are fewer, infinity and n.
 
         ``x`` has shape (…, m), the answers (…, k); k = 1 leaves out the last axis, and of a single point makes numbers.
-        A list k has the ranks that are wanted, from 1. Only distances below ``distance_upper_bound`` count.
+        A list k has the ranks that are wanted, from 1. Only distances below ``distance_upper_bound`` count. With ``eps``,
+        each may be up to 1 + eps times the true one of its rank.
 
         >>> from kith.spatial import KDTree
         >>> tree = KDTree([[0.0], [1.0], [3.0]])
@@ -149,10 +148,12 @@ class cKDTree(HasNodes):
         """
         last, columns = as_ranks(k)
         points, shape = as_queries(x, self.m)
-        as_number(eps, "eps")  # an exact answer is good enough for any
+        epsilon = min(max(as_number(eps, "eps"), 0.0), _MOST_EPSILON)
         bound = as_number(distance_upper_bound, "distance_upper_bound")
-        index, have = self._searcher(as_norm(p), as_threads(workers)), min(last, self.n)
-        distances, indices = index.search(points, have)
+        index, have = self._searcher(as_norm(p), as_threads(workers), self._boxsize), min(last, self.n)
+        # Distances below the bound are those up to the number before it.
+        largest = np.nextafter(bound, -np.inf) if bound < np.inf else np.inf
+        distances, indices = index.search(points, have, max_distance=max(largest, 0.0), epsilon=epsilon)
         if columns is not None or have < last:
             distances, indices = self._at_ranks(distances, indices, np.arange(last) if columns is None else columns)
         if bound != np.inf:
@@ -196,7 +197,7 @@ class cKDTree(HasNodes):
         array([list([0, 1]), list([])], dtype=object)
         """
         points, shape = as_queries(x, self.m)
-        index = self._searcher(as_norm(p), as_threads(workers))
+        index = self._searcher(as_norm(p), as_threads(workers), self._boxsize)
         found = within(index, points, as_radii(r, eps, shape), count_only=bool(return_length))
         if return_length:
             return found.counts.reshape(shape)[()]
@@ -262,7 +263,7 @@ class cKDTree(HasNodes):
                 raise ValueError("Two different trees are used. Specify weights for both in a tuple.")
             weights = weights, weights
         mine, theirs = self._weights(weights[0]), other._weights(weights[1])
-        index = self._searcher_of(other, as_norm(p))
+        index = other._searcher(as_norm(p), None, self._boxsize)
         if mine is None and theirs is None:
             bins = count_pairs(index, self._data, other.n, unique)
         else:
@@ -310,10 +311,10 @@ class cKDTree(HasNodes):
         return as_matrix(entries, (self.n, other.n), output_type)
 
     def _neighbors_in(self, other: cKDTree, r: float, p: float, eps: float = 0.0) -> RadiusNeighbors:
-        """The points of the other tree within r of each of this one's."""
+        """The points of the other tree within r of each of this one's, in this one's box."""
         self._check_other(other)
         radii = as_radii(as_number(r, "r"), eps, (self.n,))
-        return within(self._searcher_of(other, as_norm(p)), self._data, radii)
+        return within(other._searcher(as_norm(p), None, self._boxsize), self._data, radii)
 
     def _check_other(self, other: cKDTree) -> None:
         if not isinstance(other, cKDTree):
@@ -329,30 +330,13 @@ class cKDTree(HasNodes):
             raise ValueError(f"weights has shape {numbers.shape}; the number of data points is {self.n}")
         return numbers
 
-    def _index(self, p: float, threads: Optional[int]) -> Union[Index, NoPoints]:
-        """Without the box; made when it is first asked for, and kept."""
-        index = self._indices.get((p, threads))
-        if index is None:
-            index = self._indices[p, threads] = index_of(self._data, p, threads)
-        return index
-
-    def _searcher(self, p: float, threads: Optional[int]) -> Searcher:
-        """In the box, kept as well."""
-        searcher = self._searchers.get((p, threads))
+    def _searcher(self, p: float, threads: Optional[int], box: Optional[np.ndarray]) -> Searcher:
+        """Made when it is first asked for, and kept."""
+        key = p, threads, None if box is None else tuple(box)
+        searcher = self._searchers.get(key)
         if searcher is None:
-            index = self._index(p, threads)
-            searcher = self._searchers[p, threads] = in_box(index, self._data, self._boxsize, p)
+            searcher = self._searchers[key] = index_of(self._data, p, threads, box)
         return searcher
-
-    def _searcher_of(self, other: cKDTree, p: float) -> Searcher:
-        """The other tree's points in this one's box: it is the box of the tree whose method is called that counts."""
-        box = self._boxsize
-        if box is None:
-            return other._index(p, None)
-        if other._boxsize is not None and (box == other._boxsize).all():
-            return other._searcher(p, None)
-        points = wrapped(other._data, box)
-        return in_box(index_of(points, p, None), points, box, p)
 
     def _arguments(self) -> Dict[str, Any]:
         return dict(
@@ -361,7 +345,7 @@ class cKDTree(HasNodes):
         )  # fmt: skip
 
     def __getstate__(self) -> Any:
-        return {**self.__dict__, "_indices": {}, "_searchers": {}, "_scipy_tree": None}
+        return {**self.__dict__, "_searchers": {}, "_scipy_tree": None}
 
 
 class KDTree(cKDTree):

@@ -15,8 +15,8 @@ class CachedOrders {
  public:
   // Runs shifted_sort_search() as the plan says.
   std::int64_t search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
-                      const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
-    return shifted_sort_search(base, orders(base, plan), queries, plan, callback, ids, distances);
+                      const ProgressCallback& callback, const NeighborsView<DistanceOf<T>>& out) {
+    return shifted_sort_search(base, orders(base, plan), queries, plan, callback, out);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/shifted_sort/near_list.hpp"
+#include "cpu/shifted_sort/row_certificate.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -103,9 +104,10 @@ class CurveWorker {
         list_(plan.problem.k, 2 * plan.shifted_sort.window),
         query_(static_cast<std::size_t>(base.view.cols)),
         sums_(static_cast<std::size_t>(2 * plan.shifted_sort.window)),
-        positions_(orders.size()) {}
+        positions_(orders.size()),
+        certificate_(plan.metric, frame, orders, plan.shifted_sort.window) {}
 
-  void search(std::int64_t first, std::int64_t count, std::int64_t* ids, F* distances) {
+  void search(std::int64_t first, std::int64_t count, const NeighborsView<F>& out) {
     curve_codes(queries_.view, frame_, 0, first, count, sorted_);
     radix_sort(sorted_, scratch_, core::code_shape(frame_.dims).bits * frame_.dims);
     std::fill(positions_.begin(), positions_.end(), 0);
@@ -113,7 +115,9 @@ class CurveWorker {
     for (std::size_t i = 0; i < sorted_.ids.size(); ++i) {
       const std::int64_t q = sorted_.ids[i];
       find(q, sorted_.codes[i]);
-      finish(q, ids + q * k, distances + q * k);
+      finish(q, out.ids + q * k, out.distances + q * k);
+      if (out.certified == nullptr) continue;
+      out.certified[q] = certificate_.proves(query_.data(), positions_, hits_) ? 1 : 0;
     }
   }
 
@@ -129,10 +133,10 @@ class CurveWorker {
       positions_[shift] =
           find_position(order.sorted.codes, positions_[shift], shift == 0 ? first_code : code_of(shift));
       const std::int64_t n = base_.view.rows;
-      const std::int64_t from = std::max<std::int64_t>(0, positions_[shift] - plan_.shifted_sort.window);
-      const std::int64_t to = std::min(n, positions_[shift] + plan_.shifted_sort.window);
-      curve_scores(form_, query_.data(), order.points.data() + from, n, view.cols, to - from, sums_.data());
-      list_.offer(sums_.data(), order.sorted.ids.data() + from, to - from);
+      const core::CurveWindow window = core::curve_window(positions_[shift], plan_.shifted_sort.window, n);
+      const std::int64_t size = window.to - window.from;
+      curve_scores(form_, query_.data(), order.points.data() + window.from, n, view.cols, size, sums_.data());
+      list_.offer(sums_.data(), order.sorted.ids.data() + window.from, size);
     }
   }
 
@@ -171,7 +175,8 @@ class CurveWorker {
   NearList<F> list_;
   std::vector<F> query_;
   std::vector<F> sums_;
-  std::vector<std::int64_t> positions_;  // of the previous query, in each order
+  std::vector<std::int64_t> positions_;  // in each order, of the query or the one before it
+  RowCertificate<F, Code> certificate_;
   std::vector<core::Hit<F>> hits_;
   CodesWithIds<Code> sorted_;
   CodesWithIds<Code> scratch_;
@@ -180,7 +185,7 @@ class CurveWorker {
 template <Element T, class Code>
 void search_orders(const PreparedRows<T>& base, const core::CurveFrame& frame,
                    const std::vector<CurveOrder<DistanceOf<T>, Code>>& orders, const PreparedRows<T>& queries,
-                   const Plan& plan, const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
+                   const Plan& plan, const ProgressCallback& callback, const NeighborsView<DistanceOf<T>>& out) {
   const std::int64_t count = queries.view.rows;
   const std::int64_t thread_queries = (std::min(count, plan.query_block) + plan.threads - 1) / plan.threads;
   const std::int64_t chunk = std::min(thread_queries, kCurveChunk);
@@ -190,7 +195,7 @@ void search_orders(const PreparedRows<T>& base, const core::CurveFrame& frame,
                                             CurveWorker<T, Code>(base, frame, orders, queries, plan));
   parallel_for(plan.threads, chunks, [&](std::int64_t c, int worker) {
     const std::int64_t chunk_queries = std::min(chunk, count - c * chunk);
-    workers[static_cast<std::size_t>(worker)].search(c * chunk, chunk_queries, ids, distances);
+    workers[static_cast<std::size_t>(worker)].search(c * chunk, chunk_queries, out);
     progress.add(chunk_queries * base.view.rows, worker);
   });
   progress.finish();
@@ -201,17 +206,18 @@ void search_orders(const PreparedRows<T>& base, const core::CurveFrame& frame,
 template <Element T>
 std::int64_t shifted_sort_search(const PreparedRows<T>& base, const CurveBase<T>& orders,
                                  const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
-                                 std::int64_t* ids, DistanceOf<T>* distances) {
+                                 const NeighborsView<DistanceOf<T>>& out) {
   if (orders.wide.empty())
-    search_orders<T>(base, orders.frame, orders.narrow, queries, plan, callback, ids, distances);
+    search_orders<T>(base, orders.frame, orders.narrow, queries, plan, callback, out);
   else
-    search_orders<T>(base, orders.frame, orders.wide, queries, plan, callback, ids, distances);
+    search_orders<T>(base, orders.frame, orders.wide, queries, plan, callback, out);
   return queries.view.rows * plan.problem.k;
 }
 
 #define KITH_INSTANTIATE(T)                                                                                      \
   template std::int64_t shifted_sort_search(const PreparedRows<T>&, const CurveBase<T>&, const PreparedRows<T>&, \
-                                            const Plan&, const ProgressCallback&, std::int64_t*, DistanceOf<T>*);
+                                            const Plan&, const ProgressCallback&,                                \
+                                            const NeighborsView<DistanceOf<T>>&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

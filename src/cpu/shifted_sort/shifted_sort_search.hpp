@@ -6,13 +6,15 @@
 
 #include "cpu/shifted_sort/curve_base.hpp"
 #include "kith/plan.hpp"
+#include "kith/search.hpp"
 
 namespace kith::cpu {
 
-// Searches as the plan says: k ids and distances a query, sorted by (distance, id). Returns the number of exact keys.
+// Searches as the plan says: k ids and distances a query, sorted by (distance, id), and where `out` has room for them
+// flags of rows that are proven to be exact. Returns the number of exact keys of rows.
 template <Element T>
 std::int64_t shifted_sort_search(const PreparedRows<T>& base, const CurveBase<T>& orders,
                                  const PreparedRows<T>& queries, const Plan& plan, const ProgressCallback& callback,
-                                 std::int64_t* ids, DistanceOf<T>* distances);
+                                 const NeighborsView<DistanceOf<T>>& out);
 
 }  // namespace kith::cpu

@@ -39,14 +39,65 @@ struct WaitingBox {
   int level;
 };
 
+// Differences of coordinates, and of those of boxes.
+struct OpenAxes {
+  template <class F>
+  explicit OpenAxes(const TreeView<F>&) {}
+
+  // Adds the term of coordinate x of the query and y of a point.
+  template <class Form, class D, class V>
+  HWY_INLINE V point(const Form& form, D d, V sum, V x, V y, std::int64_t) const {
+    return form.step(d, sum, x, y);
+  }
+  // Of the point nearest to it that a box may have.
+  template <class Form, class D, class V>
+  HWY_INLINE V box(const Form& form, D d, V sum, V x, V least, V greatest, std::int64_t) const {
+    return form.step(d, sum, x, hn::Min(hn::Max(x, least), greatest));
+  }
+  // Of the farthest.
+  template <class Form, class D, class F>
+  HWY_INLINE auto corner(const Form& form, D d, hn::Vec<D> sum, F x, F least, F greatest, std::int64_t) const {
+    return form.step(d, sum, hn::Set(d, x), hn::Set(d, x - least > greatest - x ? least : greatest));
+  }
+};
+
+// The same where axes have periods L, none of whose coordinates are more than L apart: the way around is L − |d|, to
+// boxes on the right L + (x − greatest), and to those on the left L + (least − x).
+template <class F>
+struct PeriodicAxes {
+  explicit PeriodicAxes(const TreeView<F>& tree) : periods(tree.periods) {}
+
+  template <class Form, class D, class V>
+  HWY_INLINE V point(const Form& form, D d, V sum, V x, V y, std::int64_t c) const {
+    const V direct = hn::Abs(hn::Sub(x, y));
+    const V around = hn::Abs(hn::Sub(hn::Set(d, periods[c]), direct));
+    return form.step(d, sum, hn::Min(direct, around), hn::Zero(d));
+  }
+  template <class Form, class D, class V>
+  HWY_INLINE V box(const Form& form, D d, V sum, V x, V least, V greatest, std::int64_t c) const {
+    const V period = hn::Set(d, periods[c]);
+    const V left = hn::Sub(least, x);
+    const V right = hn::Sub(x, greatest);
+    const V gap = hn::Min(hn::Max(left, right), hn::Min(hn::Add(period, left), hn::Add(period, right)));
+    return form.step(d, sum, hn::Max(gap, hn::Zero(d)), hn::Zero(d));
+  }
+  template <class Form, class D>
+  HWY_INLINE auto corner(const Form& form, D d, hn::Vec<D> sum, F x, F least, F greatest, std::int64_t c) const {
+    const F farthest = std::min(std::max(x - least, greatest - x), periods[c] / 2);
+    return form.step(d, sum, hn::Set(d, farthest), hn::Zero(d));
+  }
+
+  const F* periods;
+};
+
 // A query's walk. kDims is the number of dimensions, or 0 where it is known at run time only.
-template <class Form, int kDims, class F>
+template <class Form, class Axes, int kDims, class F>
 class Walk {
   using Tag = BlockTag<F>;
   using V = hn::Vec<Tag>;
 
  public:
-  Walk(Form form, const TreeView<F>& tree, const F* query) : form_(form), tree_(tree), query_(query) {}
+  Walk(Form form, const TreeView<F>& tree, const F* query) : form_(form), axes_(tree), tree_(tree), query_(query) {}
 
   std::int64_t run(std::int64_t seed, NearPoints<F>& near) {
     seed_ = seed;
@@ -58,7 +109,7 @@ class Walk {
     open(top, 0, near, waiting, count);
     while (count > 0) {
       const WaitingBox<F> next = waiting[--count];
-      if (!(next.score > near.limit)) open(next.level - 1, next.box, near, waiting, count);
+      if (!(next.score > near.box_limit)) open(next.level - 1, next.box, near, waiting, count);
     }
     return scored_;
   }
@@ -104,7 +155,7 @@ class Walk {
         const V x = hn::Set(d, query_[c]);
         const V least = hn::LoadU(d, sides + 2 * c * kFanOut + at);
         const V greatest = hn::LoadU(d, sides + (2 * c + 1) * kFanOut + at);
-        sum = form_.step(d, sum, x, hn::Min(hn::Max(x, least), greatest));
+        sum = axes_.box(form_, d, sum, x, least, greatest, c);
       }
       const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - at)));
       const auto keep = hn::And(hn::Le(sum, hn::Set(d, limit)), there);
@@ -121,7 +172,7 @@ class Walk {
   // Scans the leaves of a group, or lets its boxes wait, the nearest on top.
   void open(int level, std::int64_t group, NearPoints<F>& near, WaitingBox<F>* waiting, int& count) {
     NearBox<F> found[kFanOut + kSlack];
-    int kept = test_group(level, group, near.limit, found);
+    int kept = test_group(level, group, near.box_limit, found);
     if (tree_.levels[level].copies_before != nullptr) kept = drop_copies(tree_.levels[level], near.k, found, kept);
     sort_by_score(found, kept);
     if (level > 0) {
@@ -129,7 +180,7 @@ class Walk {
       return;
     }
     for (int i = 0; i < kept; ++i) {
-      if (found[i].score > near.limit) return;
+      if (found[i].score > near.box_limit) return;
       if (i + 1 < kept) prefetch_leaf(found[i + 1].box);
       if (static_cast<std::int64_t>(found[i].box) != seed_) scan_leaf(found[i].box, near);
     }
@@ -191,7 +242,7 @@ class Walk {
       const F x = query_[c];
       const F least = sides[2 * c * kFanOut];
       const F greatest = sides[(2 * c + 1) * kFanOut];
-      sum = form_.step(d, sum, hn::Set(d, x), hn::Set(d, x - least > greatest - x ? least : greatest));
+      sum = axes_.corner(form_, d, sum, x, least, greatest, c);
     }
     return hn::GetLane(sum);
   }
@@ -199,7 +250,7 @@ class Walk {
   void count_group(int level, std::int64_t group, std::int64_t points, F inside, NearPoints<F>& near,
                    std::int64_t& counted) {
     NearBox<F> found[kFanOut + kSlack];
-    const int kept = test_group(level, group, near.limit, found);
+    const int kept = test_group(level, group, near.box_limit, found);
     for (int i = 0; i < kept; ++i) {
       const std::int64_t box = found[i].box;
       if (farthest(level, box) <= inside) {
@@ -244,7 +295,7 @@ class Walk {
       const F* const block = tree_.points + block_offset<F>(first + at, dims());
       V sum = hn::Zero(d);
       for (std::int64_t c = 0; c < dims(); ++c)
-        sum = form_.step(d, sum, hn::Set(d, query_[c]), hn::LoadU(d, block + c * kBlockPoints<F>));
+        sum = axes_.point(form_, d, sum, hn::Set(d, query_[c]), hn::LoadU(d, block + c * kBlockPoints<F>), c);
       auto keep = hn::Le(sum, limit);
       if (at + lanes > count) keep = hn::And(keep, hn::FirstN(d, static_cast<std::size_t>(count - at)));
       if (hn::AllFalse(d, keep)) continue;
@@ -257,6 +308,7 @@ class Walk {
   }
 
   Form form_;
+  Axes axes_;
   const TreeView<F>& tree_;
   const F* query_;
   std::int64_t seed_ = -1;
@@ -269,11 +321,14 @@ HWY_INLINE void with_walk(core::Form form, double p, const TreeView<F>& tree, co
   with_form(form, p, [&](auto op) HWY_ATTR {
     using Op = decltype(op);
     if constexpr (std::is_same_v<Op, SquaredForm>) {
-      if (tree.dims == 2) return run(Walk<Op, 2, F>(op, tree, query));
-      if (tree.dims == 3) return run(Walk<Op, 3, F>(op, tree, query));
+      if (tree.dims == 2 && tree.periods == nullptr) return run(Walk<Op, OpenAxes, 2, F>(op, tree, query));
+      if (tree.dims == 3 && tree.periods == nullptr) return run(Walk<Op, OpenAxes, 3, F>(op, tree, query));
+      if (tree.dims == 3) return run(Walk<Op, PeriodicAxes<F>, 3, F>(op, tree, query));
     }
-    if constexpr (!std::is_same_v<Op, DotForm> && !std::is_same_v<Op, MismatchForm> && !std::is_same_v<Op, RatioForm>)
-      run(Walk<Op, 0, F>(op, tree, query));
+    if constexpr (!std::is_same_v<Op, DotForm> && !std::is_same_v<Op, MismatchForm> && !std::is_same_v<Op, RatioForm>) {
+      if (tree.periods != nullptr) return run(Walk<Op, PeriodicAxes<F>, 0, F>(op, tree, query));
+      run(Walk<Op, OpenAxes, 0, F>(op, tree, query));
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 // Layout  leaf i has points i · kLeafPoints …; box i of a level covers boxes i · kFanOut … of the level below, whose
 //         level 0 are the leaves. kFanOut boxes are a group: the least of coordinate c of all of them, then the
 //         greatest, then coordinate c + 1.
+// Periods coordinates of points and queries are in the frame of core/periodic_frame.hpp.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct TreeView {
   std::int64_t dims;
   const BoxLevel<F>* levels;
   int level_count;
+  const F* periods = nullptr;  // null, or one for each dimension, infinite for axes without
 
   std::int64_t leaves() const { return levels[0].count; }
 };
@@ -48,7 +50,8 @@ struct NearPoints {
   OffsetOf<F>* points;
   std::int64_t size;
   std::int64_t tighten_at;  // when there are so many, tighten() is called
-  F limit;                  // points and boxes with larger scores are passed over
+  F limit;                  // points with larger scores are passed over
+  F box_limit;              // and boxes: at most `limit`
   std::int64_t k;           // points with so many copies before them are passed over
   void* owner;
   void (*tighten)(NearPoints& near);  // lowers the limit, drops points beyond it, and sets tighten_at

@@ -1,11 +1,13 @@
 #include "cpu/tree/nearest.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "core/instantiate.hpp"
+#include "core/max_distance.hpp"
 #include "core/sizes.hpp"
 #include "cpu/sort_hits.hpp"
 #include "cpu/tree/listed_keys.hpp"
@@ -32,15 +34,17 @@ template <Element T>
 Nearest<T>::Nearest(const PreparedRows<T>& base, const Tree<F>& tree)
     : base_(base),
       tree_(tree),
-      bounds_(base.metric, base.view.cols, false, core::range_of_type<T>(), base.scale),
+      query_(base, tree),
       form_(core::form_of(base.metric)),
-      finite_limit_(finite_limit(bounds_, base.metric, base.view.cols, base.scale)),
-      row_(static_cast<std::size_t>(tree.dims)),
-      exact_row_(static_cast<std::size_t>(tree.dims)) {}
+      finite_limit_(tree.is_periodic() ? std::numeric_limits<F>::infinity()
+                                       : finite_limit(query_.bounds(), base.metric, base.view.cols, base.scale)) {}
 
 template <Element T>
-void Nearest<T>::set_neighbors(std::int64_t k) {
+void Nearest<T>::set_wanted(const Wanted& wanted) {
   finalists_ = 0;
+  max_key_ = core::largest_within<F>(wanted.max_distance);
+  epsilon_ = wanted.epsilon;
+  const std::int64_t k = wanted.k;
   if (k == k_) return;
   k_ = k;
   const auto capacity = static_cast<std::size_t>(core::tree_candidates(k, tree_.rows));
@@ -48,12 +52,18 @@ void Nearest<T>::set_neighbors(std::int64_t k) {
     scores_.resize(capacity);
     points_.resize(capacity);
   }
-  near_ = {scores_.data(), points_.data(), 0, 0, 0, k, this, &Nearest::tighten};
+  near_ = {scores_.data(), points_.data(), 0, 0, 0, 0, k, this, &Nearest::tighten};
 }
 
+// k points are known whose keys are no larger. Epsilon counts where these are an answer: not beyond the largest
+// distance that is wanted, and that distance itself is no such key.
 template <Element T>
 void Nearest<T>::lower_limit(F key) {
-  near_.limit = std::min(near_.limit, bounds_.computed_limit(bounds_.true_limit(key, 0), 0));
+  near_.limit = std::min(near_.limit, query_.limit_of(key));
+  near_.box_limit = std::min(near_.box_limit, near_.limit);
+  if (!(epsilon_ > 0) || key > max_key_) return;
+  const auto of_box = static_cast<F>(static_cast<double>(key) / (1 + epsilon_));
+  near_.box_limit = std::min(near_.box_limit, query_.limit_of(of_box));
 }
 
 // At least k points have scores up to the k-th value, and no neighbor a larger key than that of the farthest of them.
@@ -61,7 +71,7 @@ template <Element T>
 void Nearest<T>::thin_out() {
   const F kth = k_ == 1 ? *std::min_element(scores_.data(), scores_.data() + near_.size)
                         : bound_kth(scores_.data(), near_.size, k_);
-  lower_limit(bounds_.key_above(kth, 0));
+  lower_limit(query_.key_above(kth));
   near_.size = compact(scores_.data(), points_.data(), near_.size, near_.limit);
 }
 
@@ -84,7 +94,7 @@ void Nearest<T>::rank_by_keys() {
     raw_.resize(count + static_cast<std::size_t>(kSlack));
   }
   const auto finalists = static_cast<std::int64_t>(count);
-  listed_keys(base_, tree_, exact_row_.data(), points_.data(), finalists, ids_.data(), raw_.data(), keys_.data());
+  listed_keys(base_, tree_, query_.exact(), points_.data(), finalists, ids_.data(), raw_.data(), keys_.data());
   finalists_ += finalists;
   const std::size_t before = hits_.size();
   const bool full = static_cast<std::int64_t>(before) == k_;
@@ -102,8 +112,8 @@ void Nearest<T>::rank_by_keys() {
 // All points that were not collected are at an infinite distance: those with the smallest ids come first.
 template <Element T>
 void Nearest<T>::add_infinite() {
-  constexpr F kInfinity = std::numeric_limits<F>::infinity();
-  while (!hits_.empty() && !(hits_.back().key < kInfinity)) hits_.pop_back();
+  constexpr F kInfinite = std::numeric_limits<F>::infinity();
+  while (!hits_.empty() && !(hits_.back().key < kInfinite)) hits_.pop_back();
   ids_.clear();
   for (const core::Hit<F>& hit : hits_) ids_.push_back(hit.id);
   std::sort(ids_.begin(), ids_.end());
@@ -112,19 +122,19 @@ void Nearest<T>::add_infinite() {
     if (next < ids_.size() && ids_[next] == id) {
       ++next;
     } else {
-      hits_.push_back({kInfinity, id});
+      hits_.push_back({kInfinite, id});
     }
   }
   ids_.resize(keys_.size());
 }
 
-// Distances that are no numbers are not collected: where fewer than k others are there, all points are ranked.
+// Distances that are no numbers are not collected: where fewer than k others are there, all points are ranked. So they
+// are where scores tell nothing.
 template <Element T>
 void Nearest<T>::rank_everything() {
   hits_.clear();
   for (std::int64_t id = 0; id < tree_.rows; ++id) {
-    const double raw = core::raw_sum(form_, base_.metric.p, exact_row_.data(), 1, 0.0, base_.view.row(id),
-                                     base_.view.col_stride, 0.0, tree_.dims);
+    const double raw = given_sum(base_, tree_, query_.exact(), id);
     hits_.push_back({static_cast<F>(core::finish(base_.metric, raw, {}, {}, tree_.dims)), id});
   }
   finalists_ += tree_.rows;
@@ -135,28 +145,34 @@ void Nearest<T>::rank_everything() {
 template <Element T>
 auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed)
     -> const std::vector<core::Hit<F>>& {
-  const F* const row = working_rows(queries, query, 1, row_.data()).data;
-  exact_query(queries, query, exact_row_.data());
+  query_.set(queries, query);
   hits_.clear();
-  near_.size = 0;
-  near_.tighten_at = k_;
-  near_.limit = finite_limit_;
-  walk_tree(form_, base_.metric.p, tree_.view(), row, seed, near_);
-  if (near_.size > k_) thin_out();
-  rank_by_keys();
-  if (static_cast<std::int64_t>(hits_.size()) < k_) {
-    if (finite_limit_ < std::numeric_limits<F>::infinity()) {
-      add_infinite();
-    } else {
-      rank_everything();
+  if (query_.is_certain()) {
+    near_.size = 0;
+    near_.tighten_at = k_;
+    near_.limit = has_max() ? std::min(finite_limit_, query_.limit_of(max_key_)) : finite_limit_;
+    near_.box_limit = near_.limit;
+    walk_tree(form_, base_.metric.p, tree_.view(), query_.row(), seed, near_);
+    if (near_.size > k_) thin_out();
+    rank_by_keys();
+    if (static_cast<std::int64_t>(hits_.size()) < k_ && !has_max()) {
+      if (finite_limit_ < std::numeric_limits<F>::infinity()) {
+        add_infinite();
+      } else {
+        rank_everything();
+      }
     }
+  } else {
+    rank_everything();
   }
+  if (has_max())
+    while (!hits_.empty() && !(hits_.back().key <= max_key_)) hits_.pop_back();
   return hits_;
 }
 
 template <Element T>
 std::unique_ptr<Nearest<T>> NearestPool<T>::take(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree,
-                                                 std::int64_t k) {
+                                                 const Wanted& wanted) {
   std::unique_ptr<Nearest<T>> nearest;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -166,7 +182,7 @@ std::unique_ptr<Nearest<T>> NearestPool<T>::take(const PreparedRows<T>& base, co
     }
   }
   if (nearest == nullptr) nearest = std::make_unique<Nearest<T>>(base, tree);
-  nearest->set_neighbors(k);
+  nearest->set_wanted(wanted);
   return nearest;
 }
 

@@ -2,20 +2,38 @@
 // Idea    points within the limit are collected; once there are k, and when there are many more, the k-th smallest
 //         score lowers the limit and what lies beyond goes. The exact keys of what is left decide. Where ever more
 //         points stay, because scores cannot tell them apart, their keys are computed early, and the k best are kept.
+// Proof   of epsilon: a box is passed over where k points are known whose keys are at most D, and no point of the box
+//         has a key up to D / (1 + ε). The k-th key r of the answer is at most D, since those k points go only where
+//         nearer ones take their places. Let the i-th place of the answer have a larger key than the true i-th, t. Then
+//         one of the true first i was not collected. Either its score ruled it out, so that its key is above a bound of
+//         the k-th, and no place has a larger key; or its box was passed over, so that t > D / (1 + ε) ≥ r / (1 + ε).
+//         The quotient is rounded to the type of keys: by two roundings, and by nothing else, (1 + ε) t may be
+//         exceeded.
 // Memory  a few times k scores and positions; reused from query to query.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "core/order.hpp"
-#include "core/score_bounds.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/tree/tree.hpp"
+#include "cpu/tree/walk_query.hpp"
+#include "kith/plan.hpp"
 
 namespace kith::cpu {
+
+// What a plan wants of each query.
+struct Wanted {
+  explicit Wanted(const Plan& plan) : k(plan.problem.k), max_distance(plan.max_distance), epsilon(plan.epsilon) {}
+
+  std::int64_t k;
+  double max_distance;
+  double epsilon;
+};
 
 template <Element T>
 class Nearest {
@@ -26,13 +44,14 @@ class Nearest {
   Nearest(const Nearest&) = delete;
   Nearest& operator=(const Nearest&) = delete;
 
-  // How many neighbors the queries that follow have.
-  void set_neighbors(std::int64_t k);
+  // What the queries that follow want.
+  void set_wanted(const Wanted& wanted);
 
-  // The k nearest of a query, sorted; valid until the next call. `seed` is the leaf to begin with, or −1.
+  // The k nearest of a query, sorted, or those of them that the largest distance leaves; valid until the next call.
+  // `seed` is the leaf to begin with, or −1.
   const std::vector<core::Hit<F>>& run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed);
 
-  // Exact keys since set_neighbors().
+  // Exact keys since set_wanted().
   std::int64_t finalists() const { return finalists_; }
 
  private:
@@ -41,25 +60,24 @@ class Nearest {
   void thin_out();
   void lower_limit(F key);
   void rank_by_keys();
+  bool has_max() const { return max_key_ < std::numeric_limits<F>::infinity(); }
   void add_infinite();
   void rank_everything();
 
   const PreparedRows<T>& base_;
   const Tree<F>& tree_;
-  core::ScoreBounds<F> bounds_;
+  WalkQuery<T> query_;
   core::Form form_;
-  F finite_limit_;  // what the limit begins with
+  F finite_limit_;  // scores above it belong to infinite keys
   std::int64_t k_ = 0;
+  F max_key_ = 0;
+  double epsilon_ = 0;
   std::int64_t finalists_ = 0;
 
-  const PreparedRows<T>* queries_ = nullptr;
-  std::int64_t query_ = 0;
   NearPoints<F> near_{};
   std::vector<F> scores_;
   std::vector<OffsetOf<F>> points_;
   std::vector<core::Hit<F>> hits_;
-  std::vector<F> row_;
-  std::vector<double> exact_row_;
   std::vector<std::int64_t> ids_;
   std::vector<double> raw_;
   std::vector<F> keys_;
@@ -69,8 +87,7 @@ class Nearest {
 template <Element T>
 class NearestPool {
  public:
-  // For k neighbors.
-  std::unique_ptr<Nearest<T>> take(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, std::int64_t k);
+  std::unique_ptr<Nearest<T>> take(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, const Wanted& wanted);
   void give_back(std::unique_ptr<Nearest<T>> nearest, std::int64_t k);
 
  private:

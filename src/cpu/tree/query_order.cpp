@@ -6,6 +6,7 @@
 
 #include "core/instantiate.hpp"
 #include "cpu/parallel.hpp"
+#include "cpu/tree/walk_query.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -25,11 +26,11 @@ QueryOrder<T>::QueryOrder(const Tree<DistanceOf<T>>& tree, const PreparedRows<T>
   const core::Form form = core::form_of(queries.metric);
   const TreeView<F> view = tree.view();
   parallel_for(threads, (count + kLeavesLookedFor - 1) / kLeavesLookedFor, [&](std::int64_t task, int) {
-    std::vector<F> row(static_cast<std::size_t>(tree.dims));
+    WalkQuery<T> query(queries, tree);
     const std::int64_t last = std::min(count, (task + 1) * kLeavesLookedFor);
     for (std::int64_t i = task * kLeavesLookedFor; i < last; ++i) {
-      const F* const x = working_rows(queries, first + i, 1, row.data()).data;
-      const auto leaf = static_cast<std::uint64_t>(near_leaf(form, queries.metric.p, view, x));
+      query.set(queries, first + i);
+      const auto leaf = static_cast<std::uint64_t>(near_leaf(form, queries.metric.p, view, query.row()));
       sorted_[static_cast<std::size_t>(i)] = leaf << 32U | static_cast<std::uint64_t>(i);
     }
   });

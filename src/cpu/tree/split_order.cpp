@@ -277,11 +277,26 @@ OrderedRows<F> sorted_order(const F* values, std::int64_t count) {
   return order;
 }
 
+// Wraps rows first … first + count − 1 along the axes that say so.
+template <Element T>
+void wrap_rows(const PreparedRows<T>& set, const std::vector<core::PeriodicAxis>& axes, std::int64_t first,
+               std::int64_t count, DistanceOf<T>* to) {
+  const std::int64_t dims = set.view.cols;
+  for (std::size_t c = 0; c < axes.size(); ++c) {
+    if (!axes[c].wraps) continue;
+    const auto column = static_cast<std::int64_t>(c);
+    for (std::int64_t r = 0; r < count; ++r) {
+      const auto given = static_cast<double>(set.view(first + r, column));
+      to[r * dims + column] = static_cast<DistanceOf<T>>(core::wrapped(given, axes[c].period) * set.scale);
+    }
+  }
+}
+
 }  // namespace
 
 template <Element T>
-OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>& set, std::int64_t leaf_points, int threads,
-                                       ProgressMeter& progress) {
+OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>& set, const std::vector<core::PeriodicAxis>& axes,
+                                       std::int64_t leaf_points, int threads, ProgressMeter& progress) {
   using F = DistanceOf<T>;
   const std::int64_t count = set.view.rows;
   const std::int64_t dims = set.view.cols;
@@ -292,14 +307,16 @@ OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>& set, std::int64_t 
     const std::int64_t rows = std::min(kRowsCopied, count - first);
     F* const to = splitter.rows() + first * dims;
     const Rows<F> from = working_rows(set, first, rows, to);
-    if (from.data == to) return;
-    for (std::int64_t r = 0; r < rows; ++r) std::copy_n(from.data + r * from.stride, dims, to + r * dims);
+    if (from.data != to)
+      for (std::int64_t r = 0; r < rows; ++r) std::copy_n(from.data + r * from.stride, dims, to + r * dims);
+    wrap_rows(set, axes, first, rows, to);
   });
   return dims == 1 ? sorted_order(splitter.rows(), count) : splitter.run(threads, progress);
 }
 
-#define KITH_INSTANTIATE(T) \
-  template OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>&, std::int64_t, int, ProgressMeter&);
+#define KITH_INSTANTIATE(T)                                                                                       \
+  template OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>&, const std::vector<core::PeriodicAxis>&, \
+                                                  std::int64_t, int, ProgressMeter&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cpu/prepared_rows.hpp"
+#include "cpu/tree/periodic_axes.hpp"
 
 namespace kith::cpu {
 
@@ -21,8 +22,9 @@ struct OrderedRows {
   std::vector<std::uint32_t> ids;  // of the rows, as they were given
 };
 
+// Points are wrapped along the axes that say so; `axes` may be empty.
 template <Element T>
-OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>& set, std::int64_t leaf_points, int threads,
-                                       ProgressMeter& progress);
+OrderedRows<DistanceOf<T>> split_order(const PreparedRows<T>& set, const std::vector<core::PeriodicAxis>& axes,
+                                       std::int64_t leaf_points, int threads, ProgressMeter& progress);
 
 }  // namespace kith::cpu

@@ -126,13 +126,16 @@ std::vector<std::uint32_t> count_copies(const PreparedRows<T>& base, const Tree<
 }  // namespace
 
 template <Element T>
-Tree<DistanceOf<T>> make_tree(const PreparedRows<T>& base, int threads, ProgressMeter& progress) {
+Tree<DistanceOf<T>> make_tree(const PreparedRows<T>& base, const std::vector<double>& period, int threads,
+                              ProgressMeter& progress) {
   using F = DistanceOf<T>;
-  OrderedRows<F> ordered = split_order(base, kLeafPoints, threads, progress);
   Tree<F> tree;
+  tree.axes = periodic_axes(base.view, period);
+  for (const core::PeriodicAxis& axis : tree.axes) tree.periods.push_back(core::working_period<F>(axis, base.scale));
+  OrderedRows<F> ordered = split_order(base, tree.axes, kLeafPoints, threads, progress);
   tree.rows = base.view.rows;
   tree.dims = base.view.cols;
-  tree.has_given_points = base.scale == 1;
+  tree.has_given_points = base.scale == 1 && !tree.is_periodic();
   tree.ids = std::move(ordered.ids);
   const std::int64_t leaves = parts_of(tree.rows, kLeafPoints);
   tree.points.resize(static_cast<std::size_t>(leaves * kLeafPoints * tree.dims));
@@ -152,7 +155,8 @@ Tree<DistanceOf<T>> make_tree(const PreparedRows<T>& base, int threads, Progress
   return tree;
 }
 
-#define KITH_INSTANTIATE(T) template Tree<DistanceOf<T>> make_tree(const PreparedRows<T>&, int, ProgressMeter&);
+#define KITH_INSTANTIATE(T) \
+  template Tree<DistanceOf<T>> make_tree(const PreparedRows<T>&, const std::vector<double>&, int, ProgressMeter&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

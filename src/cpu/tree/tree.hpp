@@ -8,6 +8,7 @@
 
 #include "cpu/prepared_rows.hpp"
 #include "cpu/simd/tree_walk.hpp"
+#include "cpu/tree/periodic_axes.hpp"
 
 namespace kith::cpu {
 
@@ -21,16 +22,28 @@ struct Tree {
 
   std::int64_t rows = 0;
   std::int64_t dims = 0;
-  bool has_given_points = false;   // points are those that were given, not scaled
-  std::vector<F> points;           // in block layout
-  std::vector<std::uint32_t> ids;  // of the points in the leaves
+  bool has_given_points = false;         // points are those that were given, not scaled; no axis is periodic
+  std::vector<core::PeriodicAxis> axes;  // one for each dimension, or none where no axis is periodic
+  std::vector<F> periods;                // of these, as walks take them
+  std::vector<F> points;                 // in block layout
+  std::vector<std::uint32_t> ids;        // of the points in the leaves
   std::vector<Level> levels;
   std::vector<BoxLevel<F>> views;  // of levels
 
-  TreeView<F> view() const { return {points.data(), rows, dims, views.data(), static_cast<int>(views.size())}; }
+  bool is_periodic() const { return !axes.empty(); }
+  TreeView<F> view() const {
+    return {points.data(),
+            rows,
+            dims,
+            views.data(),
+            static_cast<int>(views.size()),
+            is_periodic() ? periods.data() : nullptr};
+  }
 };
 
+// `period` as in Options.
 template <Element T>
-Tree<DistanceOf<T>> make_tree(const PreparedRows<T>& base, int threads, ProgressMeter& progress);
+Tree<DistanceOf<T>> make_tree(const PreparedRows<T>& base, const std::vector<double>& period, int threads,
+                              ProgressMeter& progress);
 
 }  // namespace kith::cpu

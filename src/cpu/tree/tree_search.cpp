@@ -4,11 +4,13 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/instantiate.hpp"
+#include "core/max_distance.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/tree/query_order.hpp"
@@ -35,15 +37,21 @@ struct Answers {
     hwy::Prefetch(distances + query * k);
   }
   // Leaves the query out where queries exclude themselves: hits are then one more, and the last one goes where it is
-  // not among them.
+  // not among them. Places that hits are too few for stay without a neighbor.
   void write(std::int64_t query, const std::vector<core::Hit<F>>& hits) const {
     std::int64_t* const to_ids = ids + query * k;
     F* const to_distances = distances + query * k;
     const core::Hit<F>* from = hits.data();
-    for (std::int64_t i = 0; i < k; ++i, ++from) {
-      if (exclude_self && from->id == query) ++from;
+    const core::Hit<F>* const end = from + hits.size();
+    std::int64_t i = 0;
+    for (; i < k && from != end; ++from) {
+      if (exclude_self && from->id == query) continue;
       to_ids[i] = from->id;
-      to_distances[i] = from->key;
+      to_distances[i++] = from->key;
+    }
+    for (; i < k; ++i) {
+      to_ids[i] = core::kNoNeighbor;
+      to_distances[i] = std::numeric_limits<F>::infinity();
     }
   }
 
@@ -92,7 +100,7 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
     const std::int64_t of_task = std::clamp<std::int64_t>(count / (kTasksOfThread * plan.threads), 1, kMostOfTask);
     parallel_for(plan.threads, (count + of_task - 1) / of_task, [&](std::int64_t task, int worker) {
       std::unique_ptr<Nearest<T>>& nearest = workers[static_cast<std::size_t>(worker)];
-      if (nearest == nullptr) nearest = pool.take(base, tree, k);
+      if (nearest == nullptr) nearest = pool.take(base, tree, Wanted(plan));
       const std::int64_t first = task * of_task;
       const std::int64_t last = std::min(count, first + of_task);
       answer(queries, order, first, last, *nearest, answers, [&] { progress.check(worker); });

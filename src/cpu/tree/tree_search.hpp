@@ -17,7 +17,8 @@
 namespace kith::cpu {
 
 // Searches as the plan says: plan.query_block queries are put in order at a time. Where queries, which are the base,
-// exclude themselves, they get one neighbor less than the plan has. Returns the number of exact keys.
+// exclude themselves, they get one neighbor less than the plan has. Neighbors beyond plan.max_distance are left out.
+// Returns the number of exact keys.
 template <Element T>
 std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, NearestPool<T>& pool,
                          const PreparedRows<T>& queries, bool exclude_self, const Plan& plan,

@@ -13,39 +13,24 @@ constexpr std::int64_t kDecided = 256;  // points whose keys are computed togeth
 
 template <Element T>
 Within<T>::Within(const PreparedRows<T>& base, const Tree<F>& tree, const PreparedRows<T>& queries)
-    : base_(base),
-      tree_(tree),
-      queries_(queries),
-      bounds_(base.metric, base.view.cols, false, core::range_of_type<T>(), base.scale),
-      form_(core::form_of(base.metric)),
-      row_(static_cast<std::size_t>(tree.dims)),
-      exact_row_(static_cast<std::size_t>(tree.dims)) {
+    : base_(base), tree_(tree), queries_(queries), query_(base, tree), form_(core::form_of(base.metric)) {
   constexpr auto kCapacity = static_cast<std::size_t>(kDecided + kLeafPoints + 2 * kSlack);
   scores_.resize(kCapacity);
   points_.resize(kCapacity);
   ids_.resize(kCapacity);
   raw_.resize(kCapacity);
   keys_.resize(kCapacity);
-  near_ = {scores_.data(), points_.data(), 0, kDecided, 0, tree.rows, this, &Within::decide};
+  near_ = {scores_.data(), points_.data(), 0, kDecided, 0, 0, tree.rows, this, &Within::decide};
 }
 
 template <Element T>
-auto Within<T>::begin(std::int64_t query, F radius) -> const F* {
+void Within<T>::begin(std::int64_t query, F radius) {
   radius_ = radius;
   counted_ = 0;
   near_.size = 0;
-  near_.limit = bounds_.computed_limit(bounds_.true_limit(radius, 0), 0);
-  exact_query(queries_, query, exact_row_.data());
-  return working_rows(queries_, query, 1, row_.data()).data;
-}
-
-// Scores up to the result belong to keys that are within; −1 where none is known.
-template <Element T>
-auto Within<T>::surely_within(F radius) const -> F {
-  constexpr auto kSlightly = static_cast<F>(sizeof(F) == 4 ? 1e-5 : 1e-13);
-  const F score = near_.limit * (1 - kSlightly);
-  const bool is_proven = score < std::numeric_limits<F>::infinity() && bounds_.key_above(score, 0) <= radius;
-  return is_proven ? score : F{-1};
+  query_.set(queries_, query);
+  near_.limit = query_.limit_of(radius);
+  near_.box_limit = near_.limit;
 }
 
 // Computes the keys of the collected points.
@@ -54,35 +39,54 @@ void Within<T>::decide() {
   const std::int64_t count = near_.size;
   near_.size = 0;
   if (count == 0) return;
-  listed_keys(base_, tree_, exact_row_.data(), points_.data(), count, ids_.data(), raw_.data(), keys_.data());
+  listed_keys(base_, tree_, query_.exact(), points_.data(), count, ids_.data(), raw_.data(), keys_.data());
   finalists_ += count;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (!(keys_[at] <= radius_) || ids_[at] == excluded_) continue;
-    ++counted_;
-    if (hits_ != nullptr) hits_->push_back({keys_[at], ids_[at]});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) take(keys_[i], ids_[i]);
+}
+
+template <Element T>
+void Within<T>::take(F key, std::int64_t id) {
+  if (!(key <= radius_) || id == excluded_) return;
+  ++counted_;
+  if (hits_ != nullptr) hits_->push_back({key, id});
+}
+
+// Where scores tell nothing.
+template <Element T>
+void Within<T>::decide_everything() {
+  finalists_ += tree_.rows;
+  for (std::int64_t id = 0; id < tree_.rows; ++id) {
+    const double raw = given_sum(base_, tree_, query_.exact(), id);
+    take(static_cast<F>(core::finish(base_.metric, raw, {}, {}, tree_.dims)), id);
   }
 }
 
 template <Element T>
 void Within<T>::list(std::int64_t query, F radius, std::int64_t excluded, std::vector<core::Hit<F>>& hits) {
-  const F* const row = begin(query, radius);
+  begin(query, radius);
   excluded_ = excluded;
   hits_ = &hits;
-  walk_tree(form_, base_.metric.p, tree_.view(), row, -1, near_);
+  if (!query_.is_certain()) return decide_everything();
+  walk_tree(form_, base_.metric.p, tree_.view(), query_.row(), -1, near_);
   decide();
 }
 
 template <Element T>
 std::int64_t Within<T>::count(std::int64_t query, F radius, std::int64_t excluded) {
-  const F* const row = begin(query, radius);
+  begin(query, radius);
   hits_ = nullptr;
+  excluded_ = excluded;
+  if (!query_.is_certain()) {
+    decide_everything();
+    return counted_;
+  }
   excluded_ = -1;
-  const std::int64_t proven = count_in_tree(form_, base_.metric.p, tree_.view(), row, surely_within(radius), near_);
+  const std::int64_t proven =
+      count_in_tree(form_, base_.metric.p, tree_.view(), query_.row(), query_.surely_within(radius), near_);
   decide();
   // A query that is a point is within its own radius, unless it has coordinates that are no numbers.
-  const bool counts_itself = excluded >= 0 && core::raw_sum(form_, base_.metric.p, exact_row_.data(), 1, 0.0,
-                                                            exact_row_.data(), 1, 0.0, tree_.dims) == 0;
+  const bool counts_itself = excluded >= 0 && core::raw_sum(form_, base_.metric.p, query_.exact(), 1, 0.0,
+                                                            query_.exact(), 1, 0.0, tree_.dims) == 0;
   return proven + counted_ - (counts_itself ? 1 : 0);
 }
 

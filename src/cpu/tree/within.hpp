@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/order.hpp"
-#include "core/score_bounds.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/tree/tree.hpp"
+#include "cpu/tree/walk_query.hpp"
 
 namespace kith::cpu {
 
@@ -28,15 +28,16 @@ class Within {
   std::int64_t finalists() const { return finalists_; }
 
  private:
-  const F* begin(std::int64_t query, F radius);
+  void begin(std::int64_t query, F radius);
+  void take(F key, std::int64_t id);
+  void decide_everything();
   static void decide(NearPoints<F>& near) { static_cast<Within*>(near.owner)->decide(); }
   void decide();
-  F surely_within(F radius) const;
 
   const PreparedRows<T>& base_;
   const Tree<F>& tree_;
   const PreparedRows<T>& queries_;
-  core::ScoreBounds<F> bounds_;
+  WalkQuery<T> query_;
   core::Form form_;
   std::int64_t finalists_ = 0;
 
@@ -47,8 +48,6 @@ class Within {
   NearPoints<F> near_;
   std::vector<F> scores_;
   std::vector<OffsetOf<F>> points_;
-  std::vector<F> row_;
-  std::vector<double> exact_row_;
   std::vector<std::int64_t> ids_;
   std::vector<double> raw_;
   std::vector<F> keys_;

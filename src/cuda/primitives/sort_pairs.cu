@@ -46,7 +46,8 @@ void copy_sorted_values(V* values, cub::DoubleBuffer<V>& buffers, std::int64_t c
 
 // CUB's protocol: sort(nullptr, bytes, …) sets the size of its storage, sort(storage, bytes, …) sorts.
 template <class Code, class Sort>
-void sort_pair_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace& workspace, Sort sort) {
+void sort_pair_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace& workspace, SortedCodes sorted,
+                       Sort sort) {
   const auto size = static_cast<std::size_t>(count);
   cub::DoubleBuffer<Code> code_buffers(codes, workspace.allocate<Code>(size));
   cub::DoubleBuffer<unsigned> id_buffers(ids, workspace.allocate<unsigned>(size));
@@ -54,7 +55,7 @@ void sort_pair_buffers(Code* codes, unsigned* ids, std::int64_t count, Workspace
   check(sort(nullptr, bytes, code_buffers, id_buffers), "cub radix sort (size)");
   void* storage = workspace.allocate<unsigned char>(bytes);
   check(sort(storage, bytes, code_buffers, id_buffers), "cub radix sort");
-  copy_sorted_values(codes, code_buffers, count, workspace.stream());
+  if (sorted == SortedCodes::kept) copy_sorted_values(codes, code_buffers, count, workspace.stream());
   copy_sorted_values(ids, id_buffers, count, workspace.stream());
 }
 
@@ -70,25 +71,30 @@ struct CodeDecomposer {
 
 #if defined(KITH_IS_EMULATED)
 
-void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
+void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace,
+                SortedCodes /*sorted*/) {
   sort_pairs_on_host(codes, ids, count, workspace);
 }
 
-void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace) {
+void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int /*bits*/, Workspace& workspace,
+                SortedCodes /*sorted*/) {
   sort_pairs_on_host(codes, ids, count, workspace);
 }
 
 #else
 
-void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace) {
-  sort_pair_buffers(
-      codes, ids, count, workspace, [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
-        return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, 0, bits, workspace.stream());
-      });
+void sort_pairs(std::uint64_t* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace,
+                SortedCodes sorted) {
+  sort_pair_buffers(codes, ids, count, workspace, sorted,
+                    [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
+                      return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, 0, bits,
+                                                             workspace.stream());
+                    });
 }
 
-void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace) {
-  sort_pair_buffers(codes, ids, count, workspace,
+void sort_pairs(core::Code128* codes, unsigned* ids, std::int64_t count, int bits, Workspace& workspace,
+                SortedCodes sorted) {
+  sort_pair_buffers(codes, ids, count, workspace, sorted,
                     [=, &workspace](void* storage, std::size_t& bytes, auto& keys, auto& values) {
                       return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, values, count, CodeDecomposer{}, 0,
                                                              bits, workspace.stream());

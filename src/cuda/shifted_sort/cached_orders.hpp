@@ -38,10 +38,10 @@ class CachedOrders {
   }
 
   // Runs shifted_sort_search() as the plan says.
-  void search(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base, F* keys, std::int64_t* ids,
-              Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done) {
-    shifted_sort_search(shifted_sort_work(plan), sets(plan, queries, base, workspace), keys, ids, workspace,
-                        on_batch_done);
+  void search(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base,
+              const ShiftedSortAnswer<F>& out, Workspace& workspace,
+              const std::function<void(std::int64_t)>& on_batch_done) {
+    shifted_sort_search(shifted_sort_work(plan), sets(plan, queries, base, workspace), out, workspace, on_batch_done);
   }
 
   void reduce(const Plan& plan, const PointStore<F>& queries, const PointStore<F>& base,

@@ -46,10 +46,9 @@ __device__ __forceinline__ F curve_score(core::Form form, const F (&x)[kDims], c
   return sum;
 }
 
-// The exact key of core/key.hpp, bit for bit.
+// The exact key of core/key.hpp, bit for bit, of a query and a base point's coordinates.
 template <class F, unsigned kDims>
-__device__ F exact_curve_key(const CurveSearch<F>& search, const F (&x)[kDims], unsigned id) {
-  const F* row = search.base.data + static_cast<std::int64_t>(id) * search.base.stride;
+__device__ F exact_curve_key(const CurveSearch<F>& search, const F (&x)[kDims], const F* row) {
   const auto dims = static_cast<unsigned>(search.orders.dims);
   double lanes[core::kLanes] = {};
   double largest = 0;
@@ -62,6 +61,11 @@ __device__ F exact_curve_key(const CurveSearch<F>& search, const F (&x)[kDims], 
   }
   const double raw = search.form == core::Form::maximum ? largest : core::combine_lanes(lanes);
   return static_cast<F>(search.root ? sqrt(raw) : raw);
+}
+
+template <class F, unsigned kDims>
+__device__ F exact_curve_key(const CurveSearch<F>& search, const F (&x)[kDims], unsigned id) {
+  return exact_curve_key(search, x, search.base.data + static_cast<std::int64_t>(id) * search.base.stride);
 }
 
 // Sorts a list that is nearly sorted, by odd-even exchanges until none is needed. Must be called by all lanes of the

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/key.hpp"
+#include "cuda/shifted_sort/certify_rows.hpp"
 #include "cuda/shifted_sort/curve_point.cuh"
 #include "cuda/shifted_sort/curve_search.hpp"
 #include "cuda/shifted_sort/curve_search_lists.hpp"
@@ -66,13 +67,19 @@ void for_each_batch(const ShiftedSortWork& work, const ShiftedSortSets<F>& sets,
 }  // namespace
 
 template <class F>
-void shifted_sort_search(const ShiftedSortWork& work, const ShiftedSortSets<F>& sets, F* keys, std::int64_t* ids,
+void shifted_sort_search(const ShiftedSortWork& work, const ShiftedSortSets<F>& sets, const ShiftedSortAnswer<F>& out,
                          Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done) {
   for_each_batch(work, sets, workspace, on_batch_done, [&](const CurveSearch<F>& search, std::int64_t row) {
+    F* const keys = out.keys + row * work.k;
+    std::int64_t* const ids = out.ids + row * work.k;
     if (work.global_merge)
-      global_merge_search(search, keys + row * work.k, ids + row * work.k, workspace);
+      global_merge_search(search, keys, ids, workspace);
     else
-      curve_search_lists(search, keys + row * work.k, ids + row * work.k, workspace.stream());
+      curve_search_lists(search, keys, ids, workspace.stream());
+    if (out.certified == nullptr) return;
+    CurveSearch<F> looked_at = search;
+    if (work.global_merge) looked_at.window = search.k;
+    certify_rows<F>(looked_at, work.metric, {keys, ids, out.certified + row}, workspace.stream());
   });
 }
 
@@ -87,11 +94,11 @@ void shifted_sort_search(const ShiftedSortWork& work, const ShiftedSortSets<F>& 
   });
 }
 
-#define KITH_INSTANTIATE(F)                                                                                           \
-  template void shifted_sort_search(const ShiftedSortWork&, const ShiftedSortSets<F>&, F*, std::int64_t*, Workspace&, \
-                                    const std::function<void(std::int64_t)>&);                                        \
-  template void shifted_sort_search(const ShiftedSortWork&, const ShiftedSortSets<F>&,                                \
-                                    const reduce::NeighborReduction<F>&, Workspace&,                                  \
+#define KITH_INSTANTIATE(F)                                                                                         \
+  template void shifted_sort_search(const ShiftedSortWork&, const ShiftedSortSets<F>&, const ShiftedSortAnswer<F>&, \
+                                    Workspace&, const std::function<void(std::int64_t)>&);                          \
+  template void shifted_sort_search(const ShiftedSortWork&, const ShiftedSortSets<F>&,                              \
+                                    const reduce::NeighborReduction<F>&, Workspace&,                                \
                                     const std::function<void(std::int64_t)>&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

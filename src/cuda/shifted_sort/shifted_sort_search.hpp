@@ -32,9 +32,18 @@ struct ShiftedSortSets {
   bool same = false;      // the queries are the base
 };
 
-// Writes k keys and ids a query, sorted by (key, id). Calls on_batch_done(queries) after each batch is enqueued.
+// Where the answer goes: k keys and ids a query, sorted by (key, id), and unless it is null a flag that is 1 where the
+// row is proven to be exact (certify_rows.hpp).
 template <class F>
-void shifted_sort_search(const ShiftedSortWork& work, const ShiftedSortSets<F>& sets, F* keys, std::int64_t* ids,
+struct ShiftedSortAnswer {
+  F* keys = nullptr;
+  std::int64_t* ids = nullptr;
+  std::uint8_t* certified = nullptr;
+};
+
+// Calls on_batch_done(queries) after each batch is enqueued.
+template <class F>
+void shifted_sort_search(const ShiftedSortWork& work, const ShiftedSortSets<F>& sets, const ShiftedSortAnswer<F>& out,
                          Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done);
 
 // Writes a row of reduced values a query instead; not with global_merge.

@@ -2,6 +2,7 @@
 // or by a team of eight.
 #pragma once
 
+#include "cuda/distance/lane_key.cuh"
 #include "cuda/primitives/key.cuh"
 #include "cuda/triangle/exact_key.hpp"
 #include "cuda/triangle/metric_distance.cuh"
@@ -29,46 +30,17 @@ __device__ __forceinline__ ExactKeyPair<F> directions_pair(const ExactKeySource<
           facts(source.base, point)};
 }
 
-__device__ __forceinline__ double add_key_term(core::Form form, double sum, double term) {
-  if (form == core::Form::maximum) return sum < term ? term : sum;
-  return sum + term;
-}
-
-KITH_NOINLINE __device__ inline double finish_raw(const Metric& metric, double raw, const core::RowFacts& x,
-                                                  const core::RowFacts& y, unsigned dims) {
-  return core::finish(metric, raw, x, y, dims);
-}
-
-// Must not become a fused multiply-add: device sources are compiled without contraction.
-template <bool kSquares>
-__device__ __forceinline__ double key_term(core::Form form, double p, double x, double y) {
-  if constexpr (kSquares) return (x - y) * (x - y);
-  return any_distance_term(form, p, x, y);
-}
-
 template <class F, unsigned kTeam, bool kSquares>
 __device__ __forceinline__ double striped_raw(const Metric& metric, core::Form form, const ExactKeyPair<F>& pair) {
-  const auto term = [&](unsigned c) {
-    return key_term<kSquares>(form, metric.p, static_cast<double>(pair.x[c]) - pair.x_facts.mean,
-                              static_cast<double>(pair.y[c]) - pair.y_facts.mean);
-  };
+  const auto x = [&](unsigned c) { return static_cast<double>(pair.x[c]) - pair.x_facts.mean; };
+  const auto y = [&](unsigned c) { return static_cast<double>(pair.y[c]) - pair.y_facts.mean; };
   if constexpr (kTeam == core::kLanes) {
     double lane = 0;
-    for (unsigned c = team_lane<kTeam>(); c < pair.width; c += kTeam) lane = add_key_term(form, lane, term(c));
-    KITH_UNROLL
-    for (int step = core::kLanes / 2; step > 0; step /= 2)
-      lane = add_key_term(form, lane, __shfl_xor_sync(kFullMask, lane, step));
-    return lane;
+    for (unsigned c = team_lane<kTeam>(); c < pair.width; c += kTeam)
+      lane = add_term(form, lane, distance::lane_term<kSquares>(form, metric.p, x(c), y(c)));
+    return combine_group(lane, form);
   } else {
-    double lanes[core::kLanes] = {};
-    for (unsigned c = 0; c < pair.width; c += core::kLanes) {
-      KITH_UNROLL
-      for (unsigned i = 0; i < core::kLanes; ++i)
-        if (c + i < pair.width) lanes[i] = add_key_term(form, lanes[i], term(c + i));
-    }
-    const auto both = [&](double a, double b) { return add_key_term(form, a, b); };
-    return both(both(both(lanes[0], lanes[4]), both(lanes[2], lanes[6])),
-                both(both(lanes[1], lanes[5]), both(lanes[3], lanes[7])));
+    return distance::lane_raw<kSquares, 0>(form, metric.p, pair.width, x, y);
   }
 }
 
@@ -88,7 +60,7 @@ __device__ __forceinline__ KeyOf<F> exact_key(const ExactKeySource<F>& source, c
     distance = source.metric.kind == MetricKind::sqeuclidean ? raw : sqrt(raw);
   } else {
     const double raw = any_striped_raw<F, kTeam>(source.metric, source.form, pair);
-    distance = finish_raw(source.metric, raw, pair.x_facts, pair.y_facts, source.dims);
+    distance = distance::finish_key(source.metric, raw, pair.x_facts, pair.y_facts, source.dims);
   }
   return make_key(ordered_bits(static_cast<F>(distance), false), point);
 }

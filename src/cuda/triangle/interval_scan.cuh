@@ -2,7 +2,7 @@
 // keys.
 #pragma once
 
-#include "cuda/select/warp_queues.cuh"
+#include "cuda/select/warp_lists.cuh"
 #include "cuda/triangle/exact_key.cuh"
 #include "cuda/triangle/interval_scan.hpp"
 #include "cuda/triangle/search_bound.cuh"
@@ -18,35 +18,21 @@ constexpr unsigned kIntervalScanThreads = 256;
 //   kTightens             whether the threshold ever changes
 
 // Keeps the k best in registers.
-template <class Queues>
+template <class List>
 class ListSink {
  public:
-  using Key = typename Queues::Key;
+  using Key = typename List::Key;
   static constexpr bool kTightens = true;
 
-  __device__ explicit ListSink(unsigned k) : queues_(k), merge_at_(k / kMergeFraction + 1) {}
+  __device__ explicit ListSink(unsigned k) : list_(k) {}
 
-  __device__ __forceinline__ void offer(bool offering, const Key& key) {
-    if (offering && key < queues_.threshold()) ++pending_;
-    queues_.offer(offering, key, false);
-  }
-  // Merges the thread queues, which lowers the threshold, once their newcomers are worth what a merge costs.
-  __device__ __forceinline__ void end_cluster() {
-    if (__reduce_add_sync(kFullMask, pending_) >= merge_at_) finish();
-  }
-  __device__ __forceinline__ void finish() {
-    queues_.offer(false, last_key<Key>(), true);
-    pending_ = 0;
-  }
-  __device__ __forceinline__ const Key& threshold() const { return queues_.threshold(); }
-  __device__ Queues& queues() { return queues_; }
+  __device__ __forceinline__ void offer(bool offering, const Key& key) { list_.offer(offering, key); }
+  __device__ __forceinline__ void end_cluster() { list_.settle(); }
+  __device__ __forceinline__ const Key& threshold() const { return list_.threshold(); }
+  __device__ List& list() { return list_; }
 
  private:
-  static constexpr unsigned kMergeFraction = 8;  // newcomers are worth a merge from 1/8 of the list on
-
-  Queues queues_;
-  unsigned pending_ = 0;  // newcomers of this lane since the last merge
-  unsigned merge_at_;
+  List list_;
 };
 
 // Stores all keys in the query's row of survivors.

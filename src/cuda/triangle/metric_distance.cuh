@@ -3,7 +3,8 @@
 // all lanes of the warp, and all lanes of a team get the sum.
 #pragma once
 
-#include "cuda/distance/forms.cuh"
+#include "cuda/distance/key_group.cuh"
+#include "cuda/distance/score_terms.cuh"
 #include "cuda/primitives/scan.cuh"
 #include "cuda/triangle/space.hpp"
 
@@ -12,10 +13,6 @@ namespace kith::KITH_BACKEND::triangle {
 template <unsigned kTeam>
 __device__ __forceinline__ unsigned team_lane() {
   return threadIdx.x % kTeam;
-}
-
-KITH_NOINLINE __device__ inline double any_distance_term(core::Form form, double p, double x, double y) {
-  return core::term(form, p, x, y);
 }
 
 // The terms of metric distances, in double. Squares may be fused: TriangleBounds covers any rounding.
@@ -31,7 +28,7 @@ struct DistanceTerms {
       const double difference = x - y;
       return fma(difference, difference, sum);
     } else {
-      return join(sum, any_distance_term(form, p, x, y));
+      return join(sum, distance::any_term(form, p, x, y));
     }
   }
   __device__ __forceinline__ double join(double a, double b) const {
@@ -40,32 +37,7 @@ struct DistanceTerms {
   }
 };
 
-// The terms of scores, in working precision.
-template <class F, bool kSquared>
-struct ScoreTerms {
-  using Squares = ScoreTerms<F, true>;
-  static constexpr bool kSquares = kSquared;
-  core::Form form = core::Form::squared;
-  F p = 2;
-
-  __device__ __forceinline__ F add(F sum, F x, F y) const {
-    if constexpr (kSquared) return distance::SquaredForm<F>{}.combine(sum, x, y);
-    switch (form) {
-      case core::Form::squared: return distance::SquaredForm<F>{}.combine(sum, x, y);
-      case core::Form::absolute: return distance::AbsoluteForm<F>{}.combine(sum, x, y);
-      case core::Form::maximum: return distance::MaximumForm<F>{}.combine(sum, x, y);
-      case core::Form::power: return distance::PowerForm<F>{p}.combine(sum, x, y);
-      case core::Form::mismatch: return distance::MismatchForm<F>{}.combine(sum, x, y);
-      case core::Form::ratio: return distance::RatioForm<F>{}.combine(sum, x, y);
-      case core::Form::dot: break;  // products have no triangle inequality
-    }
-    return sum;
-  }
-  __device__ __forceinline__ F join(F a, F b) const {
-    if (!kSquared && form == core::Form::maximum) return fmax(a, b);
-    return a + b;
-  }
-};
+using distance::ScoreTerms;
 
 template <bool kSquared, class F>
 __device__ __forceinline__ DistanceTerms<kSquared> distance_terms(const Space<F>& space) {

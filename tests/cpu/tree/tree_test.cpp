@@ -34,7 +34,7 @@ template <Element T>
 Tree<DistanceOf<T>> tree_of(const PreparedRows<T>& rows, int threads) {
   const ProgressCallback nobody;
   ProgressMeter progress(nobody, 1);
-  return make_tree(rows, threads, progress);
+  return make_tree(rows, {}, threads, progress);
 }
 
 template <class F>
@@ -157,7 +157,7 @@ void check_walk(std::int64_t rows, std::int64_t dims, core::Form form) {
       for (F& x : query) x = static_cast<F>(random.below(100));
       std::vector<F> scores(static_cast<std::size_t>(rows + kLeafPoints + 2 * kSlack));
       std::vector<OffsetOf<F>> found(scores.size());
-      NearPoints<F> near{scores.data(), found.data(), 0, rows + 1, limit, rows, nullptr, nullptr};
+      NearPoints<F> near{scores.data(), found.data(), 0, rows + 1, limit, limit, rows, nullptr, nullptr};
       walk_tree(form, 2, tree.view(), query.data(), seed, near);
       std::vector<std::uint32_t> got;
       for (std::int64_t i = 0; i < near.size; ++i) {

@@ -19,6 +19,7 @@ struct Shape {
   Metric metric = MetricKind::sqeuclidean;
   std::int64_t budget = 0;
   CurvePositions positions = CurvePositions::automatic;
+  bool certify = false;
 };
 
 Plan plan_of(const Shape& shape, DType dtype, Options& options) {
@@ -27,6 +28,7 @@ Plan plan_of(const Shape& shape, DType dtype, Options& options) {
   options.distance = shape.distance;
   options.memory_budget = shape.budget;
   options.shifted_sort.positions = shape.positions;
+  options.shifted_sort.certify = shape.certify;
   const Problem problem{shape.rows, shape.queries, shape.dims, shape.k, dtype};
   const core::DeviceFacts facts = device::device_facts();
   return shape.k > 0 ? plan::choose(problem, options, facts) : plan::choose_radius(problem, options, facts);
@@ -40,7 +42,9 @@ void search(const DeviceIndex<T>& index, const MatrixView<T>& queries, const Pla
   SearchReport report;
   report.plan = plan;
   if (plan.problem.k > 0) {
-    index.begin(queries, nullptr)->search(plan, {ids.data(), distances.data()}, report);
+    std::vector<std::uint8_t> certified(static_cast<std::size_t>(queries.rows));
+    std::uint8_t* const flags = plan.shifted_sort.certify ? certified.data() : nullptr;
+    index.begin(queries, nullptr)->search(plan, {ids.data(), distances.data(), Memory::host, flags}, report);
     return;
   }
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(queries.rows) + 1);
@@ -96,9 +100,13 @@ TEST_F(PeakBytes, AreWhatThePlanSays) {
            {"large k", 3000, 30, 16, 500, Method::two_stage, kTiled},
            {"triangle", 3000, 2000, 3, 10, Method::triangle},
            {"triangle, stored scores", 2000, 1000, 20, 10, Method::triangle},
+           {"tree", 3000, 2000, 3, 10, Method::tree},
+           {"tree, sorted queries", 3000, 2500, 3, 10, Method::tree},
            {"shifted-sort", 3000, 2000, 3, 10, Method::shifted_sort},
            {"sorted together", 3000, 2000, 3, 10, Method::shifted_sort, DistanceStage::automatic,
             MetricKind::sqeuclidean, 0, CurvePositions::sort},
+           {"certified", 300, 20000, 3, 1, Method::shifted_sort, DistanceStage::automatic, MetricKind::sqeuclidean, 0,
+            CurvePositions::search, true},
            {"radius", 3000, 500, 20, 0}})
     expect_planned<float>(shape);
   expect_planned<double>({"double", 2000, 100, 12, 10, Method::two_stage, kTiled});

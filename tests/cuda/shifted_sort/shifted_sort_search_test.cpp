@@ -138,9 +138,9 @@ std::vector<std::vector<Neighbor<F>>> device_search(const PointSet<F>& base, con
   sets.orders = orders.orders();
   Workspace for_queries(stream, setting.budget);
   std::int64_t done = 0;
-  device::shifted_sort::shifted_sort_search(
-      {setting.metric, setting.k, setting.window, setting.query_block, setting.global_merge}, sets, keys.data(),
-      ids.data(), for_queries, [&](std::int64_t queries_now) {
+  device::shifted_sort::shifted_sort_search<F>(
+      {setting.metric, setting.k, setting.window, setting.query_block, setting.global_merge}, sets,
+      {keys.data(), ids.data()}, for_queries, [&](std::int64_t queries_now) {
         EXPECT_TRUE(setting.budget == 0 || for_queries.held() <= setting.budget);
         done += queries_now;
       });

@@ -1,0 +1,173 @@
+#include "cpu/brute/brute_task.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include <cblas.h>
+
+namespace kith::cpu {
+namespace {
+
+void multiply(Rows<float> queries, Rows<float> base, std::int64_t dims, float factor, float* out, std::int64_t stride) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(queries.count),
+              static_cast<blasint>(base.count), static_cast<blasint>(dims), factor, queries.data,
+              static_cast<blasint>(queries.stride), base.data, static_cast<blasint>(base.stride), 0.0F, out,
+              static_cast<blasint>(stride));
+}
+
+void multiply(Rows<double> queries, Rows<double> base, std::int64_t dims, double factor, double* out,
+              std::int64_t stride) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(queries.count),
+              static_cast<blasint>(base.count), static_cast<blasint>(dims), factor, queries.data,
+              static_cast<blasint>(queries.stride), base.data, static_cast<blasint>(base.stride), 0.0, out,
+              static_cast<blasint>(stride));
+}
+
+}  // namespace
+
+template <Element T>
+BruteTask<T>::BruteTask(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
+                        BruteWorkspace<F>& workspace)
+    : base_(base),
+      queries_(queries),
+      plan_(plan),
+      stage_(plan.distance),
+      form_(core::form_of(plan.metric)),
+      expanded_(plan.expanded),
+      bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>(), base.scale),
+      workspace_(workspace) {}
+
+template <Element T>
+std::int64_t BruteTask<T>::run(std::int64_t first, std::int64_t count, BasePart part, ProgressMeter& progress,
+                               int worker, const Emit& emit) {
+  find_tile_norms(part);
+  SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count), {}, {},
+                              {},    {},       {},   0};
+  std::vector<Candidates<T>> candidates = make_candidates(first, count);
+  const Rows<F> query_rows = working_queries(first, count);
+  const std::int64_t stride = padded(part.tile_rows);
+  workspace_.scores.resize(static_cast<std::size_t>(count * stride));
+  for (std::int64_t tile = 0; tile * part.tile_rows < part.count; ++tile) {
+    const std::int64_t tile_first = part.first + tile * part.tile_rows;
+    const std::int64_t tile_count = std::min(part.tile_rows, part.count - tile * part.tile_rows);
+    const Rows<F> base_rows = tile_rows(tile_first, tile_count);
+    for (Candidates<T>& mine : candidates) mine.begin_tile(context, tile);
+    if (stage_ == DistanceStage::register_tiled) {
+      select_from_blocks(context, candidates, tile, query_rows, base_rows);
+    } else {
+      select_from_matrix(context, candidates, tile, query_rows, base_rows, stride);
+    }
+    progress.add(count * tile_count, worker);
+  }
+  for (std::int64_t q = 0; q < count; ++q) emit(first + q, candidates[static_cast<std::size_t>(q)].finish(context));
+  return context.finalists;
+}
+
+// The queries in working precision; doubled for register-tiled expanded products, ‖y‖² − ⟨2x,y⟩, which is exact.
+template <Element T>
+auto BruteTask<T>::working_queries(std::int64_t first, std::int64_t count) -> Rows<F> {
+  workspace_.query_rows.resize(static_cast<std::size_t>(count * dims()));
+  const Rows<F> rows = working_rows(queries_, first, count, workspace_.query_rows.data());
+  if (!expanded_ || stage_ != DistanceStage::register_tiled) return rows;
+  for (std::int64_t q = 0; q < count; ++q)
+    for (std::int64_t c = 0; c < dims(); ++c)
+      workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
+  return {workspace_.query_rows.data(), count, dims()};
+}
+
+// The squared norms of a tile's rows in working precision, padded with zeros.
+template <Element T>
+auto BruteTask<T>::tile_norms(const BasePart& part, std::int64_t tile, std::int64_t count) -> const F* {
+  workspace_.bias.assign(static_cast<std::size_t>(padded(count)), F{0});
+  scaled_norms(base_, part.first + tile * part.tile_rows, count, workspace_.bias.data());
+  return workspace_.bias.data();
+}
+
+template <Element T>
+void BruteTask<T>::find_tile_norms(BasePart& part) const {
+  if (!bounds_.is_absolute()) return;
+  const double* norms = base_.square_norms.data() + part.first;
+  for (std::int64_t at = 0; at < part.count; at += part.tile_rows)
+    part.tile_square_norms.push_back(*std::max_element(norms + at, norms + std::min(part.count, at + part.tile_rows)));
+  const auto& largest = part.tile_square_norms;
+  part.max_norm_tile = std::max_element(largest.begin(), largest.end()) - largest.begin();
+}
+
+template <Element T>
+std::vector<Candidates<T>> BruteTask<T>::make_candidates(std::int64_t first, std::int64_t count) {
+  const std::int64_t capacity = plan_.candidates;
+  workspace_.candidate_scores.resize(static_cast<std::size_t>(count * capacity));
+  workspace_.candidate_offsets.resize(static_cast<std::size_t>(count * capacity));
+  std::vector<Candidates<T>> candidates;
+  candidates.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t q = 0; q < count; ++q)
+    candidates.emplace_back(first + q, workspace_.candidate_scores.data() + q * capacity,
+                            workspace_.candidate_offsets.data() + q * capacity, capacity);
+  return candidates;
+}
+
+template <Element T>
+auto BruteTask<T>::tile_rows(std::int64_t first, std::int64_t count) -> Rows<F> {
+  if (!is_working_layout(base_)) workspace_.base_rows.resize(static_cast<std::size_t>(plan_.base_tile * dims()));
+  return working_rows(base_, first, count, workspace_.base_rows.data());
+}
+
+// Computes all scores of the tile, then filters them.
+template <Element T>
+void BruteTask<T>::select_from_matrix(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates,
+                                      std::int64_t tile, Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
+  F* scores = workspace_.scores.data();
+  if (stage_ == DistanceStage::gemm) {
+    multiply(query_rows, base_rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
+  } else {
+    direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), scores, stride);
+  }
+  const F* bias = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
+  for (std::int64_t q = 0; q < query_rows.count; ++q)
+    candidates[static_cast<std::size_t>(q)].add_scores(context, 0, scores + q * stride, bias, base_rows.count);
+}
+
+// Computes scores in blocks, of which only those with a candidate are written and filtered.
+template <Element T>
+void BruteTask<T>::select_from_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates,
+                                      std::int64_t tile, Rows<F> query_rows, Rows<F> base_rows) {
+  const std::int64_t block_rows = tiled_block_rows<F>();
+  const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
+  const F* norms = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
+  workspace_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
+  pack_panels(base_rows, dims(), workspace_.panels.data());
+  workspace_.limits.resize(candidates.size());
+  for (std::size_t q = 0; q < candidates.size(); ++q)
+    workspace_.limits[q] = core::next_above(candidates[q].threshold());
+  workspace_.hits.resize(candidates.size() * static_cast<std::size_t>(blocks));
+  F* scores = workspace_.scores.data();
+  const std::int64_t hits = register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows,
+                                                  {workspace_.panels.data(), norms, base_rows.count}, dims(),
+                                                  {scores, workspace_.hits.data(), workspace_.limits.data()});
+  order_hits(candidates.size(), hits);
+  for (const std::uint32_t i : workspace_.hit_order) {
+    const BlockHit hit = workspace_.hits[i];
+    const std::int64_t first = hit.block * block_rows;
+    candidates[hit.query].add_scores(context, first, scores + i * block_rows, nullptr,
+                                     std::min(block_rows, base_rows.count - first));
+  }
+}
+
+// Groups hits by query, so that each query's buffer comes into cache once; a stable counting sort.
+template <Element T>
+void BruteTask<T>::order_hits(std::size_t queries, std::int64_t count) {
+  workspace_.hit_starts.assign(queries + 1, 0);
+  const auto first = workspace_.hits.begin();
+  std::for_each(first, first + count, [&](const BlockHit& hit) { ++workspace_.hit_starts[hit.query + 1]; });
+  std::partial_sum(workspace_.hit_starts.begin(), workspace_.hit_starts.end(), workspace_.hit_starts.begin());
+  workspace_.hit_order.resize(static_cast<std::size_t>(count));
+  for (std::uint32_t i = 0; i < count; ++i) workspace_.hit_order[workspace_.hit_starts[workspace_.hits[i].query]++] = i;
+}
+
+template class BruteTask<float>;
+template class BruteTask<double>;
+template class BruteTask<std::uint8_t>;
+template class BruteTask<std::int8_t>;
+
+}  // namespace kith::cpu
