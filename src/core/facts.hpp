@@ -36,12 +36,16 @@ struct CpuFacts {
   StageCost gemm{1.85e-11, 4.2e-10};
   StageCost register_tiled{1.77e-11, 1.3e-10};
   StageCost direct{4.4e-11, 2.3e-9};
-  double multiply_packing = 1e-9;   // seconds per element of the base and block of queries, inside BLAS
-  double panel_packing = 1.2e-9;    // the same for register-tiled panels
-  double read_bandwidth = 16e9;     // bytes per second of one thread
-  double cache_bytes = 512 * 1024;  // of a core; rows of a smaller base are there when they are needed again
-  StageCost key{3e-10, 3e-8};       // a finalist, whose row is not in cache
-  double start = 8e-6;              // a search: checks, memory, answers
+  StageCost int8{4.5e-12, 1.3e-10};  // four products of bytes in an instruction
+  std::int64_t int8_group = 4;       // coordinates in a lane of 32 bits: 4, or 2 where bytes are widened
+  double multiply_packing = 1e-9;    // seconds per element of the base and block of queries, inside BLAS
+  double panel_packing = 1.2e-9;     // the same for register-tiled panels
+  double byte_packing = 1e-10;       // and for panels of bytes
+  double byte_conversion = 1e-10;    // and for bytes that become floats, as all stages but int8 want them
+  double read_bandwidth = 16e9;      // bytes per second of one thread
+  double cache_bytes = 512 * 1024;   // of a core; rows of a smaller base are there when they are needed again
+  StageCost key{3e-10, 3e-8};        // a finalist, whose row is not in cache
+  double start = 8e-6;               // a search: checks, memory, answers
   QueryCost selection{9e-8, 1.1e-8};
   QueryCost selection_double{1.1e-7, 1.4e-8};
 

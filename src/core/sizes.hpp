@@ -24,6 +24,10 @@ struct BlockHit {
   std::uint32_t block;
 };
 
+// Dimensions up to which the CPU's products of bytes are summed in 32 bits: whatever the bytes are, a score and the
+// sums that it is made of stay below 2³¹.
+inline constexpr std::int64_t kMostByteDims = 16384;
+
 // Bytes of a coordinate in working precision.
 inline std::int64_t element_bytes(const Problem& problem) {
   return problem.dtype == DType::float64 ? 8 : 4;

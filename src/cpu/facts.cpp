@@ -5,6 +5,7 @@
 
 #include "backend/machine.hpp"
 #include "backend/recent.hpp"
+#include "cpu/simd/byte_scores.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "plan/cpu_threads.hpp"
 
@@ -23,6 +24,15 @@ bool best_target_is(const char* name) {
   return !targets.empty() && targets.front() == name;
 }
 
+// Without an instruction for four products of bytes, bytes are widened to 16 bits. AVX2 then has two products where
+// single precision has one; the AVX-512 of these CPUs takes as long for both; others have no instruction for two.
+void set_byte_products(core::CpuFacts& facts, bool is_avx2) {
+  if (best_byte_layout() == ByteLayout::quads) return;
+  facts.int8_group = 2;
+  facts.byte_packing *= 1.5;
+  facts.int8.step = is_avx2 ? 1.1e-11 : facts.register_tiled.step * (has_pair_products() ? 1 : 4);
+}
+
 }  // namespace
 
 core::CpuFacts facts() {
@@ -37,6 +47,7 @@ core::CpuFacts facts() {
   // AVX2 has half the registers of AVX-512, so its tile is smaller and reuses each load less often.
   static const bool is_avx2 = best_target_is("AVX2");
   if (is_avx2) facts.register_tiled.step = 2e-11;
+  set_byte_products(facts, is_avx2);
   return facts;
 }
 

@@ -75,8 +75,8 @@ Problem usual_batch(const SmallBatches& small) {
 
 // A call of BLAS for each batch would cost more than it saves.
 DistanceStage stage_for(const std::vector<Plan::Alternative>& stages) {
-  const bool direct = stages.front().distance == DistanceStage::direct;
-  return direct ? DistanceStage::direct : DistanceStage::register_tiled;
+  const DistanceStage fastest = stages.front().distance;
+  return fastest == DistanceStage::gemm ? DistanceStage::register_tiled : fastest;
 }
 
 // By this stage, unless another one was asked for or only another one fits the budget.

@@ -14,6 +14,7 @@
 #include "plan/cpu_costs.hpp"
 #include "plan/cpu_plans.hpp"
 #include "plan/cpu_threads.hpp"
+#include "plan/product_stages.hpp"
 #include "plan/products.hpp"
 
 namespace kith::plan {
@@ -36,32 +37,48 @@ struct Shape {
   bool norms;
 };
 
-std::vector<Plan::Alternative> rank_stages(const Problem& problem, core::Form form, int threads,
+std::vector<Plan::Alternative> rank_stages(const Problem& problem, const Metric& metric, int threads,
                                            const core::CpuFacts& facts) {
   std::vector<Plan::Alternative> stages;
-  for (const DistanceStage stage : {DistanceStage::direct, DistanceStage::register_tiled, DistanceStage::gemm})
-    if (stage != DistanceStage::gemm || (can_multiply(form) && facts.has_blas))
-      stages.push_back({stage, stage_seconds(stage, problem, form, threads, facts)});
+  for (const DistanceStage stage :
+       {DistanceStage::direct, DistanceStage::register_tiled, DistanceStage::gemm, DistanceStage::int8})
+    if (why_not_on_cpu(stage, problem, metric).empty() && (stage != DistanceStage::gemm || facts.has_blas))
+      stages.push_back({stage, stage_seconds(stage, problem, core::form_of(metric), threads, facts)});
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return stages;
 }
 
 // The least that one thread would take by the stages that may be chosen, of what threads can share.
-double one_thread_seconds(const Problem& problem, core::Form form, DistanceStage asked, const core::CpuFacts& facts) {
-  if (asked != DistanceStage::automatic) return stage_seconds(asked, problem, form, 1, facts) - facts.start;
-  return rank_stages(problem, form, 1, facts).front().seconds - facts.start;
+double one_thread_seconds(const Problem& problem, const Metric& metric, DistanceStage asked,
+                          const core::CpuFacts& facts) {
+  if (asked != DistanceStage::automatic)
+    return stage_seconds(asked, problem, core::form_of(metric), 1, facts) - facts.start;
+  return rank_stages(problem, metric, 1, facts).front().seconds - facts.start;
+}
+
+// Bytes of a thread for stage int8: queries and a tile of the base in groups of coordinates, copies of their rows where
+// these are strided, and what is added to scores.
+std::int64_t byte_buffers(const Shape& s, std::int64_t tile, std::int64_t block, std::int64_t group) {
+  return (block + tile) * ceil_div(s.d, group) * 4 + std::max(block, tile) * s.d + tile * 4 + block * 8;
+}
+
+// The same for other stages: queries and a tile of the base in working precision (needed unless they lie ready), norms.
+std::int64_t working_buffers(const Shape& s, std::int64_t tile, std::int64_t block) {
+  return (block + tile) * s.d * s.element + tile * s.element;
 }
 
 // Bytes of everything the search allocates beside its output.
 std::int64_t workspace(const Plan& plan, const Shape& s, const core::CpuFacts& facts) {
   const std::int64_t tile = ceil_div(plan.base_tile, core::kSlack) * core::kSlack;
   const std::int64_t block = plan.query_block;
-  // Queries and a tile of the base in working precision (needed unless they lie ready), scores, norms.
-  std::int64_t per_thread = (block + tile) * s.d * s.element + block * tile * s.element + tile * s.element;
-  if (plan.distance == DistanceStage::register_tiled) {
+  const bool bytes = plan.distance == DistanceStage::int8;
+  std::int64_t per_thread = bytes ? byte_buffers(s, tile, block, facts.int8_group) : working_buffers(s, tile, block);
+  per_thread += block * tile * s.element;  // scores
+  if (plan.distance == DistanceStage::register_tiled) per_thread += tile * s.d * s.element;
+  if (plan.distance == DistanceStage::register_tiled || bytes) {
     const std::int64_t rows = s.element == 8 ? facts.block_rows_double : facts.block_rows;
     constexpr auto kListed = static_cast<std::int64_t>(sizeof(core::BlockHit) + sizeof(std::uint32_t));
-    per_thread += tile * s.d * s.element + block * (ceil_div(tile, rows) * kListed + s.element + 4);
+    per_thread += block * (ceil_div(tile, rows) * kListed + s.element + 4);
   }
   per_thread += block * plan.candidates * 2 * s.element;                // scores and offsets
   per_thread += block * 128 + (plan.candidates + s.k) * (16 + 8 + 16);  // settling: ids, raw sums, keys, hits
@@ -93,7 +110,8 @@ std::int64_t preferred_tile(DistanceStage stage, const Shape& s) {
   if (stage == DistanceStage::gemm) return std::clamp<std::int64_t>(512 * 1024 / (s.d * s.element), 256, 1024);
   // A single query uses no row twice: long tiles keep its streams from memory running.
   const std::int64_t bytes = stage == DistanceStage::direct && s.q == 1 ? 2 * kMiB : 256 * 1024;
-  const std::int64_t rows = bytes / (s.d * s.element) / core::kSlack * core::kSlack;
+  const std::int64_t coordinate = stage == DistanceStage::int8 ? 1 : s.element;
+  const std::int64_t rows = bytes / (s.d * coordinate) / core::kSlack * core::kSlack;
   return std::clamp<std::int64_t>(rows, core::kSlack, stage == DistanceStage::direct ? 8192 : 1024);
 }
 
@@ -152,6 +170,7 @@ std::string reason_for(const Plan& plan, bool forced) {
   if (plan.distance == DistanceStage::gemm)
     return "enough dimensions and queries for a matrix product to pay; keys decide what it finds";
   if (plan.distance == DistanceStage::direct) return "few queries: rows are read once, as they lie";
+  if (plan.distance == DistanceStage::int8) return "products of 8-bit integers, of which an instruction has many";
   return can_multiply(core::form_of(plan.metric))
              ? "sums kept in registers beat a matrix product that has to be read again"
              : "the metric is no matrix product";
@@ -171,11 +190,11 @@ Plan begin_cpu_plan(const Problem& problem, const Options& options, const core::
 
 std::vector<Plan::Alternative> brute_alternatives(const Problem& problem, const Options& options,
                                                   const core::CpuFacts& facts) {
-  const core::Form form = core::form_of(options.metric);
-  const int threads = options.threads > 0
-                          ? options.threads
-                          : threads_worth(one_thread_seconds(problem, form, options.distance, facts), facts.threads);
-  return rank_stages(problem, form, threads, facts);
+  const int threads =
+      options.threads > 0
+          ? options.threads
+          : threads_worth(one_thread_seconds(problem, options.metric, options.distance, facts), facts.threads);
+  return rank_stages(problem, options.metric, threads, facts);
 }
 
 Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFacts& facts, const IndexFacts& index) {
@@ -186,22 +205,20 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
   if (options.method == Method::shifted_sort) return plan_cpu_shifted_sort(problem, options, facts);
   const core::Form form = core::form_of(options.metric);
   Plan begun = begin_cpu_plan(problem, options, facts);
-  set_threads(begun, options, facts, one_thread_seconds(problem, form, options.distance, facts));
-  const std::vector<Plan::Alternative> stages = rank_stages(problem, form, begun.threads, facts);
+  set_threads(begun, options, facts, one_thread_seconds(problem, options.metric, options.distance, facts));
+  const std::vector<Plan::Alternative> stages = rank_stages(problem, options.metric, begun.threads, facts);
   const bool forced = options.distance != DistanceStage::automatic;
   const auto is_chosen = [&](const Plan::Alternative& stage) { return stage.distance == options.distance; };
   std::vector<Plan::Alternative> allowed;
   std::copy_if(stages.begin(), stages.end(), std::back_inserter(allowed),
                [&](const auto& stage) { return !forced || is_chosen(stage); });
-  if (allowed.empty() && can_multiply(form))
+  if (const std::string reason = why_not_on_cpu(options.distance, problem, options.metric); !reason.empty())
+    throw Error(ErrorCode::invalid_argument, reason);
+  if (allowed.empty())
     throw Error(ErrorCode::out_of_memory,
                 fmt::format("distance stage gemm needs {} bytes of address space for each thread, which its limit "
                             "(ulimit -v) has not left",
                             core::kBlasSpace));
-  if (allowed.empty())
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("distance stage gemm cannot compute {}: it is no matrix product", to_string(options.metric)));
 
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const Variant& variant : variants_of(allowed, form, problem.dims, index.has_norms)) {

@@ -61,11 +61,14 @@ double stage_seconds(DistanceStage stage, const Problem& problem, core::Form for
   } else if (stage == DistanceStage::register_tiled) {
     work = all_pairs_seconds({facts.register_tiled.step * step_cost(form), facts.register_tiled.pair}, problem) +
            packed * facts.panel_packing;
+  } else if (stage == DistanceStage::int8) {
+    work = all_pairs_seconds(facts.int8, problem) + packed * facts.byte_packing;
   } else {
     // The pair's part is the same for both widths: the sum of a vector's lanes.
     const double pair = facts.direct.pair / width_of(problem);
     work = all_pairs_seconds({facts.direct.step * step_cost(form), pair}, problem);
   }
+  if (stage != DistanceStage::int8 && size_of(problem.dtype) == 1) work += packed * facts.byte_conversion;
   const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / facts.read_bandwidth;
   const bool in_cache = n * d * static_cast<double>(size_of(problem.dtype)) <= facts.cache_bytes;
   const double keys = q * k * pair_seconds({facts.key.step, in_cache ? 0 : facts.key.pair}, d);

@@ -68,7 +68,7 @@ TEST(Promise4ABudgetIsABudget, HoldsForOtherTypesAndStages) {
     with_dtype(dtype, [&]<class T>() {
       const Sample<T> sample = generate<T>(Kind::clustered, {3000, 30, 96}, MetricKind::euclidean, 2);
       const auto want = search(sample, 30);
-      for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+      for (const DistanceStage stage : stages_of(dtype)) {
         expect_same_within(1 << 20, sample, 30, options_for(stage, 2), want);
       }
     });

@@ -55,7 +55,7 @@ TEST(Promise3AnyK, EveryKFromOneToN) {
   constexpr Shape kShape{97, 3, 24};
   const Sample<float> sample = generate<float>(Kind::ties, kShape, MetricKind::sqeuclidean, 3);
   const Truth<float> truth = truth_of(sample, MetricKind::sqeuclidean);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     for (std::int64_t k = 1; k <= kShape.base_rows; ++k) {
       EXPECT_TRUE(matches_truth(search(sample, k, options_for(MetricKind::sqeuclidean, stage)), truth, k))
           << stage << " k = " << k;

@@ -49,7 +49,7 @@ TEST(Index, ExplainsWhatItWillDo) {
 
 TEST(Index, ReportsWhatWasDone) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 40, 64}, MetricKind::euclidean, 6);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     const SearchReport report = search(sample, 10, options_for(stage)).report;
     if (stage != DistanceStage::automatic) {
       EXPECT_EQ(report.plan.distance, stage);
@@ -63,7 +63,7 @@ TEST(Index, ReportsWhatWasDone) {
 
 TEST(Index, ServesManyThreadsAtOnce) {
   const Sample<float> sample = generate<float>(Kind::clustered, {4000, 64, 48}, MetricKind::euclidean, 7);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     const Index<float> index(sample.base.view(), options_for(stage, 2));
     const Neighbors<float> want = index.search(sample.queries.view(), 20);
     SCOPED_TRACE(to_string(stage));

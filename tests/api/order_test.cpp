@@ -18,7 +18,7 @@ TEST(Promise2OneOrder, EqualPointsComeInTheOrderOfTheirIds) {
   const Sample<float> sample = generate<float>(Kind::all_equal, {3000, 5, 40}, MetricKind::euclidean, 1);
   std::vector<std::int64_t> first(500);
   std::iota(first.begin(), first.end(), 0);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     for (const int threads : {1, 4}) {
       const Neighbors<float> got = search(sample, 500, options_for(stage, threads));
       for (std::int64_t i = 0; i < 5; ++i) {
@@ -34,7 +34,7 @@ TEST(Promise2OneOrder, TheSmallestIdsOfATieThatDoesNotFitAreKept) {
   std::vector<float> base(2001);
   for (std::size_t i = 0; i < base.size(); ++i) base[i] = i % 2 == 0 ? 2.0F : -1.0F;
   const float query = 0;
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     const Neighbors<float> got =
         search(MatrixView<float>(base.data(), 2001, 1), MatrixView<float>(&query, 1, 1), 1003, options_for(stage));
     for (std::size_t j = 0; j < 1000; ++j) ASSERT_EQ(got.ids[j], static_cast<std::int64_t>(2 * j + 1)) << stage;
@@ -47,7 +47,7 @@ TEST(Promise2OneOrder, TheSmallestIdsOfATieThatDoesNotFitAreKept) {
 // 4097² + 1 and 4097² are different floats with the same float root: a tie of euclidean, not of sqeuclidean.
 TEST(Promise2OneOrder, OrderIsByTheReturnedValue) {
   const Sample<float> sample{Matrix<float>(2, 2, {4097, 1, 4097, 0}), Matrix<float>(1, 2, {0, 0})};
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     Options options = options_for(MetricKind::sqeuclidean, stage);
     EXPECT_EQ(search(sample, 1, options).ids[0], 1) << stage;
     options.metric = MetricKind::euclidean;
@@ -80,7 +80,7 @@ TEST(Promise2OneOrder, MinusZeroEqualsZero) {
 // Distances too large for float are infinite and tie; the ids still come in order.
 TEST(Promise2OneOrder, InfiniteDistancesTie) {
   const Sample<float> sample = generate<float>(Kind::huge, {400, 3, 20}, MetricKind::sqeuclidean, 1);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     const Neighbors<float> got = search(sample, 30, options_for(MetricKind::sqeuclidean, stage));
     for (std::size_t j = 0; j < 90; ++j) {
       ASSERT_EQ(got.ids[j], static_cast<std::int64_t>(j % 30)) << stage;

@@ -83,7 +83,7 @@ class FloatingPoint : public testing::TestWithParam<Kind> {};
 TEST_P(FloatingPoint, EnvironmentsOfTheCallerChangeNothing) {
   const Sample<float> sample = generate<float>(GetParam(), {800, 40, 12}, MetricKind::euclidean, 7);
   for (const Method method : {Method::brute, Method::triangle}) {
-    for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+    for (const DistanceStage stage : stages_of(DType::float32)) {
       if (method == Method::triangle && stage != DistanceStage::automatic) continue;
       Options options = on_this_cpu();
       options.method = method;
@@ -132,7 +132,7 @@ TEST(Threads, FollowWhatTheCallingThreadMayUse) {
 
 TEST(Threads, AChildSearchesAsItsParentDid) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 300, 32}, MetricKind::euclidean, 1);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     Options options = on_this_cpu();
     options.threads = 4;
     options.distance = stage;

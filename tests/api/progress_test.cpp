@@ -55,7 +55,7 @@ class Promise7Progress : public testing::Test {
 
 TEST_F(Promise7Progress, RisesToTheTotalOnTheCallingThread) {
   const Neighbors<float> want = run(nullptr);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     Watcher watcher;
     EXPECT_TRUE(same_answer(run(std::ref(watcher), stage), want)) << stage;
     EXPECT_GE(watcher.calls, 1) << stage;
@@ -87,7 +87,7 @@ TEST_F(Promise7Progress, IsReportedByTopkToo) {
 
 // One thread does all tiles and so reports between them.
 TEST_F(Promise7Progress, IsReportedBetweenTiles) {
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     Watcher watcher;
     Options options = options_with(std::ref(watcher), stage);
     options.threads = 1;
@@ -97,7 +97,7 @@ TEST_F(Promise7Progress, IsReportedBetweenTiles) {
 }
 
 TEST_F(Promise7Progress, FalseCancels) {
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     for (const int threads : {1, 2}) {
       int calls = 0;
       const int stop_at = threads == 1 ? 2 : 1;
@@ -115,7 +115,7 @@ TEST_F(Promise7Progress, AnExceptionFromTheCallbackComesOutAsItIs) {
   struct Mine {
     int value;
   };
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     try {
       run([](const Progress&) -> bool { throw Mine{42}; }, stage);
       ADD_FAILURE() << "the exception was swallowed by " << stage;
@@ -136,7 +136,7 @@ TEST_F(Promise7Progress, TheIndexWorksAfterCancellation) {
 
 TEST_F(Promise7Progress, NothingIsPrinted) {
   const std::string text = printed_by([&] {
-    for (const DistanceStage stage : distance_stages(Backend::cpu)) run(nullptr, stage);
+    for (const DistanceStage stage : stages_of(DType::float32)) run(nullptr, stage);
     graph(sample_.base.view().rows_from(0, 500), 5);
     topk(sample_.base.view(), 5);
     distances(sample_.base.view(), sample_.queries.view().rows_from(0, 2));

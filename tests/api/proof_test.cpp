@@ -236,7 +236,7 @@ TEST(Promise1ProofHolds, OneQueryOverManyPoints) {
   constexpr Shape kShape{60000, 2, 6};
   const Sample<float> sample = generate<float>(Kind::duplicates, kShape, MetricKind::euclidean, 6);
   const Truth<float> truth = truth_of(sample, MetricKind::euclidean);
-  for (const DistanceStage stage : distance_stages(Backend::cpu)) {
+  for (const DistanceStage stage : stages_of(DType::float32)) {
     const Index<float> index(sample.base.view(), options_for(stage, 3));
     for (const std::int64_t k : {1, 37, 3000}) {
       const Neighbors<float> both = index.search(sample.queries.view(), k);

@@ -54,6 +54,22 @@ TEST(ProductStages, SayWhyNot) {
       EXPECT_NE(reason(one.asked).find(word), std::string::npos) << reason(one.asked);
 }
 
+// A CPU sums products of bytes in 32 bits, so that it has more dimensions than a device.
+TEST(ProductStages, OfACpu) {
+  const auto reason_on_cpu = [](const Asked& asked) {
+    return plan::why_not_on_cpu(asked.stage, {1000, 100, asked.dims, 10, asked.dtype}, asked.metric);
+  };
+  for (const Asked& asked :
+       {Asked{gemm, DType::float64}, Asked{direct, DType::float32, MetricKind::manhattan}, Asked{int8, DType::uint8},
+        Asked{int8, DType::int8, MetricKind::inner_product}, Asked{int8, DType::uint8, MetricKind::sqeuclidean, 16384}})
+    EXPECT_EQ(reason_on_cpu(asked), "") << to_string(asked.stage);
+  EXPECT_NE(reason_on_cpu({gemm, DType::float32, MetricKind::manhattan}).find("manhattan"), std::string::npos);
+  EXPECT_NE(reason_on_cpu({int8, DType::uint8, MetricKind::hamming}).find("hamming"), std::string::npos);
+  EXPECT_NE(reason_on_cpu({int8, DType::int8, MetricKind::cosine}).find("cosine"), std::string::npos);
+  EXPECT_NE(reason_on_cpu({int8, DType::float64}).find("float64"), std::string::npos);
+  EXPECT_NE(reason_on_cpu({int8, DType::int8, MetricKind::euclidean, 16385}).find("16384"), std::string::npos);
+}
+
 TEST(ProductStages, ThePlannerRepeatsIt) {
   core::DeviceFacts facts = test::large_device();
   Options options;

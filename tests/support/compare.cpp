@@ -128,4 +128,10 @@ template AssertionResult matches_truth(const Neighbors<double>&, const Truth<dou
 template AssertionResult same_answer(const Neighbors<float>&, const Neighbors<float>&);
 template AssertionResult same_answer(const Neighbors<double>&, const Neighbors<double>&);
 
+std::vector<DistanceStage> stages_of(DType dtype) {
+  std::vector<DistanceStage> stages = distance_stages(Backend::cpu);
+  if (dtype != DType::uint8 && dtype != DType::int8) std::erase(stages, DistanceStage::int8);
+  return stages;
+}
+
 }  // namespace kith::test

@@ -40,6 +40,9 @@ testing::AssertionResult finds_the_truth(const Sample<T>& sample, std::int64_t k
   return matches_truth(got, truth_of(sample, options.metric), k);
 }
 
+// The distance stages of the CPU that take points of this type, where the metric is a product.
+std::vector<DistanceStage> stages_of(DType dtype);
+
 // The distance stages of the CPU that take this problem. The others refuse it as an invalid argument; `auto` never
 // does.
 template <Element T>

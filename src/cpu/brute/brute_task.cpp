@@ -36,7 +36,8 @@ BruteTask<T>::BruteTask(const PreparedRows<T>& base, const PreparedRows<T>& quer
       form_(core::form_of(plan.metric)),
       expanded_(plan.expanded),
       bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>(), base.scale),
-      workspace_(workspace) {}
+      workspace_(workspace),
+      bytes_(plan.metric, base.view.cols, workspace.bytes) {}
 
 template <Element T>
 std::int64_t BruteTask<T>::run(std::int64_t first, std::int64_t count, BasePart part, ProgressMeter& progress,
@@ -45,18 +46,16 @@ std::int64_t BruteTask<T>::run(std::int64_t first, std::int64_t count, BasePart 
   SelectionContext<T> context{base_, queries_, part, bounds_, std::min(plan_.problem.k, part.count), {}, {},
                               {},    {},       {},   0};
   std::vector<Candidates<T>> candidates = make_candidates(first, count);
-  const Rows<F> query_rows = working_queries(first, count);
-  const std::int64_t stride = padded(part.tile_rows);
-  workspace_.scores.resize(static_cast<std::size_t>(count * stride));
+  set_queries(first, count);
+  workspace_.scores.resize(static_cast<std::size_t>(count * padded(part.tile_rows)));
   for (std::int64_t tile = 0; tile * part.tile_rows < part.count; ++tile) {
     const std::int64_t tile_first = part.first + tile * part.tile_rows;
     const std::int64_t tile_count = std::min(part.tile_rows, part.count - tile * part.tile_rows);
-    const Rows<F> base_rows = tile_rows(tile_first, tile_count);
     for (Candidates<T>& mine : candidates) mine.begin_tile(context, tile);
-    if (stage_ == DistanceStage::register_tiled) {
-      select_from_blocks(context, candidates, tile, query_rows, base_rows);
+    if (stage_ == DistanceStage::register_tiled || stage_ == DistanceStage::int8) {
+      select_from_blocks(context, candidates, tile_first, tile_count);
     } else {
-      select_from_matrix(context, candidates, tile, query_rows, base_rows, stride);
+      select_from_matrix(context, candidates, tile_first, tile_count);
     }
     progress.add(count * tile_count, worker);
   }
@@ -66,21 +65,25 @@ std::int64_t BruteTask<T>::run(std::int64_t first, std::int64_t count, BasePart 
 
 // The queries in working precision; doubled for register-tiled expanded products, ‖y‖² − ⟨2x,y⟩, which is exact.
 template <Element T>
-auto BruteTask<T>::working_queries(std::int64_t first, std::int64_t count) -> Rows<F> {
+void BruteTask<T>::set_queries(std::int64_t first, std::int64_t count) {
+  if constexpr (kBytes) {
+    if (stage_ == DistanceStage::int8) return bytes_.set_queries(queries_, first, count);
+  }
   workspace_.query_rows.resize(static_cast<std::size_t>(count * dims()));
-  const Rows<F> rows = working_rows(queries_, first, count, workspace_.query_rows.data());
-  if (!expanded_ || stage_ != DistanceStage::register_tiled) return rows;
+  query_rows_ = working_rows(queries_, first, count, workspace_.query_rows.data());
+  if (!expanded_ || stage_ != DistanceStage::register_tiled) return;
   for (std::int64_t q = 0; q < count; ++q)
     for (std::int64_t c = 0; c < dims(); ++c)
-      workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] = 2 * rows.data[q * rows.stride + c];
-  return {workspace_.query_rows.data(), count, dims()};
+      workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] =
+          2 * query_rows_.data[q * query_rows_.stride + c];
+  query_rows_ = {workspace_.query_rows.data(), count, dims()};
 }
 
 // The squared norms of a tile's rows in working precision, padded with zeros.
 template <Element T>
-auto BruteTask<T>::tile_norms(const BasePart& part, std::int64_t tile, std::int64_t count) -> const F* {
+auto BruteTask<T>::tile_norms(std::int64_t first, std::int64_t count) -> const F* {
   workspace_.bias.assign(static_cast<std::size_t>(padded(count)), F{0});
-  scaled_norms(base_, part.first + tile * part.tile_rows, count, workspace_.bias.data());
+  scaled_norms(base_, first, count, workspace_.bias.data());
   return workspace_.bias.data();
 }
 
@@ -116,42 +119,51 @@ auto BruteTask<T>::tile_rows(std::int64_t first, std::int64_t count) -> Rows<F> 
 // Computes all scores of the tile, then filters them.
 template <Element T>
 void BruteTask<T>::select_from_matrix(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates,
-                                      std::int64_t tile, Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride) {
+                                      std::int64_t first, std::int64_t count) {
+  const Rows<F> base_rows = tile_rows(first, count);
+  const std::int64_t stride = padded(context.part.tile_rows);
   F* scores = workspace_.scores.data();
   if (stage_ == DistanceStage::gemm) {
-    multiply(query_rows, base_rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
+    multiply(query_rows_, base_rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
   } else {
-    direct_scores(form_, plan_.metric.p, query_rows, base_rows, dims(), scores, stride);
+    direct_scores(form_, plan_.metric.p, query_rows_, base_rows, dims(), scores, stride);
   }
-  const F* bias = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
-  for (std::int64_t q = 0; q < query_rows.count; ++q)
-    candidates[static_cast<std::size_t>(q)].add_scores(context, 0, scores + q * stride, bias, base_rows.count);
+  const F* bias = expanded_ ? tile_norms(first, count) : nullptr;
+  for (std::size_t q = 0; q < candidates.size(); ++q)
+    candidates[q].add_scores(context, 0, scores + static_cast<std::int64_t>(q) * stride, bias, count);
 }
 
 // Computes scores in blocks, of which only those with a candidate are written and filtered.
 template <Element T>
 void BruteTask<T>::select_from_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates,
-                                      std::int64_t tile, Rows<F> query_rows, Rows<F> base_rows) {
+                                      std::int64_t first, std::int64_t count) {
   const std::int64_t block_rows = tiled_block_rows<F>();
-  const std::int64_t blocks = (base_rows.count + block_rows - 1) / block_rows;
-  const F* norms = expanded_ ? tile_norms(context.part, tile, base_rows.count) : nullptr;
-  workspace_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
-  pack_panels(base_rows, dims(), workspace_.panels.data());
+  const std::int64_t blocks = (count + block_rows - 1) / block_rows;
   workspace_.limits.resize(candidates.size());
   for (std::size_t q = 0; q < candidates.size(); ++q)
     workspace_.limits[q] = core::next_above(candidates[q].threshold());
   workspace_.hits.resize(candidates.size() * static_cast<std::size_t>(blocks));
-  F* scores = workspace_.scores.data();
-  const std::int64_t hits = register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows,
-                                                  {workspace_.panels.data(), norms, base_rows.count}, dims(),
-                                                  {scores, workspace_.hits.data(), workspace_.limits.data()});
-  order_hits(candidates.size(), hits);
+  const TiledOutput<F> out{workspace_.scores.data(), workspace_.hits.data(), workspace_.limits.data()};
+  order_hits(candidates.size(), score_blocks(first, count, out));
   for (const std::uint32_t i : workspace_.hit_order) {
     const BlockHit hit = workspace_.hits[i];
-    const std::int64_t first = hit.block * block_rows;
-    candidates[hit.query].add_scores(context, first, scores + i * block_rows, nullptr,
-                                     std::min(block_rows, base_rows.count - first));
+    const std::int64_t row = hit.block * block_rows;
+    candidates[hit.query].add_scores(context, row, out.scores + i * block_rows, nullptr,
+                                     std::min(block_rows, count - row));
   }
+}
+
+// Returns the number of blocks that were written.
+template <Element T>
+std::int64_t BruteTask<T>::score_blocks(std::int64_t first, std::int64_t count, const TiledOutput<F>& out) {
+  if constexpr (kBytes) {
+    if (stage_ == DistanceStage::int8) return bytes_.score(base_, first, count, out);
+  }
+  const F* norms = expanded_ ? tile_norms(first, count) : nullptr;
+  workspace_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
+  pack_panels(tile_rows(first, count), dims(), workspace_.panels.data());
+  return register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows_,
+                               {workspace_.panels.data(), norms, count}, dims(), out);
 }
 
 // Groups hits by query, so that each query's buffer comes into cache once; a stable counting sort.

@@ -1,14 +1,17 @@
 // brute_task.hpp: the nearest points of a block of queries in a part of the base, by all their distances.
-// Idea    tile by tile, scores are computed (direct_scores, register_tiled_scores or a matrix product) into a scratch
-//         tile that stays in cache and filtered into the queries' candidate buffers, whose exact keys decide.
+// Idea    tile by tile, scores are computed (direct_scores, register_tiled_scores, byte_scores or a matrix product)
+//         into a scratch tile that stays in cache and filtered into the queries' candidate buffers, whose exact keys
+//         decide.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 #include "core/order.hpp"
 #include "core/score_bounds.hpp"
+#include "cpu/brute/byte_tiles.hpp"
 #include "cpu/brute/candidates.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/progress.hpp"
@@ -31,6 +34,12 @@ struct BruteWorkspace {
   std::vector<std::uint32_t> hit_order;
   std::vector<F> candidate_scores;
   std::vector<OffsetOf<F>> candidate_offsets;
+  ByteWorkspace bytes;
+};
+
+// Stands for ByteTiles where points are not bytes.
+struct NoByteTiles {
+  NoByteTiles(const Metric&, std::int64_t, ByteWorkspace&) {}
 };
 
 // Stage, tiles, k and candidates are the plan's.
@@ -49,16 +58,19 @@ class BruteTask {
                    const Emit& emit);
 
  private:
+  static constexpr bool kBytes = sizeof(T) == 1;
+
   std::int64_t dims() const { return base_.view.cols; }
-  Rows<F> working_queries(std::int64_t first, std::int64_t count);
-  const F* tile_norms(const BasePart& part, std::int64_t tile, std::int64_t count);
+  void set_queries(std::int64_t first, std::int64_t count);
+  const F* tile_norms(std::int64_t first, std::int64_t count);
   void find_tile_norms(BasePart& part) const;
   std::vector<Candidates<T>> make_candidates(std::int64_t first, std::int64_t count);
   Rows<F> tile_rows(std::int64_t first, std::int64_t count);
-  void select_from_matrix(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
-                          Rows<F> query_rows, Rows<F> base_rows, std::int64_t stride);
-  void select_from_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t tile,
-                          Rows<F> query_rows, Rows<F> base_rows);
+  void select_from_matrix(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t first,
+                          std::int64_t count);
+  void select_from_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t first,
+                          std::int64_t count);
+  std::int64_t score_blocks(std::int64_t first, std::int64_t count, const TiledOutput<F>& out);
   void order_hits(std::size_t queries, std::int64_t count);
 
   const PreparedRows<T>& base_;
@@ -69,6 +81,8 @@ class BruteTask {
   bool expanded_;
   core::ScoreBounds<F> bounds_;
   BruteWorkspace<F>& workspace_;
+  Rows<F> query_rows_{};
+  [[no_unique_address]] std::conditional_t<kBytes, ByteTiles<T>, NoByteTiles> bytes_;
 };
 
 }  // namespace kith::cpu

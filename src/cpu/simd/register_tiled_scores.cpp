@@ -15,15 +15,11 @@
 
 #include "cpu/simd/forms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
+#include "cpu/simd/register_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
 namespace {
-
-// 32 vector registers hold the sums of six queries by four panels and their operands; 16 hold those of four by two.
-constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;
-constexpr int kQueries = kManyRegisters ? 6 : 4;
-constexpr int kPanels = kManyRegisters ? 4 : 2;
 
 #if HWY_TARGET == HWY_SCALAR
 template <class F>
@@ -40,19 +36,8 @@ constexpr std::int64_t kSide = 16 / sizeof(F);
 // Transposes a square of 16-byte vectors: rows of the base become lanes.
 HWY_INLINE void transpose_square(const float* from, std::int64_t stride, float* to, std::int64_t to_stride) {
   const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> wide;
-  const auto a = hn::LoadU(d, from);
-  const auto b = hn::LoadU(d, from + stride);
-  const auto c = hn::LoadU(d, from + 2 * stride);
-  const auto e = hn::LoadU(d, from + 3 * stride);
-  const auto ab_low = hn::BitCast(wide, hn::InterleaveLower(d, a, b));
-  const auto ab_high = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
-  const auto ce_low = hn::BitCast(wide, hn::InterleaveLower(d, c, e));
-  const auto ce_high = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_low, ce_low)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_low, ce_low)), d, to + to_stride);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_high, ce_high)), d, to + 2 * to_stride);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_high, ce_high)), d, to + 3 * to_stride);
+  store_transposed(d, hn::LoadU(d, from), hn::LoadU(d, from + stride), hn::LoadU(d, from + 2 * stride),
+                   hn::LoadU(d, from + 3 * stride), to, to_stride);
 }
 
 HWY_INLINE void transpose_square(const double* from, std::int64_t stride, double* to, std::int64_t to_stride) {
