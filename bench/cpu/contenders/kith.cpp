@@ -1,4 +1,5 @@
 // kith.cpp: the library itself, through its public interface.
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -56,6 +57,35 @@ class KithSearch final : public Contender {
   Neighbors<DistanceOf<T>> found_;
 };
 
+// Bytes whose index and queries are float32; the conversion is not timed.
+class KithFloat32 final : public Contender {
+ public:
+  explicit KithFloat32(const Problem<std::uint8_t>& problem)
+      : row_(problem.row),
+        base_(converted(problem.base)),
+        queries_(converted(problem.own_queries)),
+        index_(base_.view(), options_for(row_.metric, problem.threads)) {}
+
+  void run() override { found_ = row_.self ? index_.search_self(row_.k) : index_.search(queries_.view(), row_.k); }
+  void clear() override { found_ = {}; }
+  Answer answer() const override { return as_answer(found_.queries, found_.k, found_.ids, found_.distances); }
+  Metric metric() const override { return row_.metric; }
+  std::string note() const override { return describe_plan(found_.report.plan); }
+
+ private:
+  static Matrix<float> converted(const Matrix<std::uint8_t>& points) {
+    Matrix<float> floats(points.rows(), points.cols());
+    std::copy_n(points.data(), points.rows() * points.cols(), floats.data());
+    return floats;
+  }
+
+  RowSpec row_;
+  Matrix<float> base_;
+  Matrix<float> queries_;
+  Index<float> index_;
+  Neighbors<float> found_;
+};
+
 template <Element T>
 class KithGraph final : public Contender {
  public:
@@ -81,6 +111,10 @@ class KithGraph final : public Contender {
 template <Element T>
 std::unique_ptr<Contender> make_kith(const Problem<T>& problem, Metric metric) {
   return std::make_unique<KithSearch<T>>(problem, options_for(metric, problem.threads), false);
+}
+
+std::unique_ptr<Contender> make_kith_float32(const Problem<std::uint8_t>& problem) {
+  return std::make_unique<KithFloat32>(problem);
 }
 
 template <Element T>

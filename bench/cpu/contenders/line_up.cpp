@@ -34,6 +34,8 @@ std::unique_ptr<Contender> make(Kind kind, const Problem<T>& problem) {
     default: break;
   }
   if constexpr (std::is_same_v<T, float>) return make_float(kind, problem);
+  if constexpr (std::is_same_v<T, std::uint8_t>)
+    if (kind == Kind::kith_float32) return make_kith_float32(problem);
   return nullptr;
 }
 
@@ -47,6 +49,7 @@ std::string name_of(Kind kind, DType dtype) {
   switch (kind) {
     case Kind::kith: return "kith";
     case Kind::kith_sqeuclidean: return "kith sqeuclidean";
+    case Kind::kith_float32: return "kith float32";
     case Kind::kith_graph: return "kith graph()";
     case Kind::kith_triangle: return "kith triangle";
     case Kind::kith_brute: return "kith brute";

@@ -26,6 +26,7 @@ Role role_of(Kind kind) {
   switch (kind) {
     case Kind::kith:
     case Kind::kith_sqeuclidean:
+    case Kind::kith_float32:
     case Kind::kith_graph:
     case Kind::kith_triangle:
     case Kind::kith_brute:

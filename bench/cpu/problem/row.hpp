@@ -29,6 +29,7 @@ const char* to_string(DataKind data);
 enum class Kind {
   kith,              // Index::search on a ready index
   kith_sqeuclidean,  // the same under sqeuclidean, for rows of another metric
+  kith_float32,      // the same of points converted to float32, for rows of bytes
   kith_graph,        // graph(): index, search and CSR in one call
   kith_triangle,     // an index of method triangle made and searched: its clusters are timed
   kith_brute,        // the same with method brute

@@ -61,6 +61,14 @@ RowSpec element_type(DType dtype) {
   return row;
 }
 
+// By products of integers, beside the same points in float32.
+RowSpec bytes() {
+  RowSpec row = element_type(DType::uint8);
+  row.contenders.insert(row.contenders.begin() + 1, Kind::kith_float32);
+  row.bars = {{Kind::kith_float32, 0.4}};
+  return row;
+}
+
 RowSpec all_neighbors() {
   RowSpec row = shape("graph", 32, 10, {});
   row.base_rows = row.queries = 20000;
@@ -87,7 +95,7 @@ Suite search_suite() {
       metric(MetricKind::cosine, {}, {}),
       metric(MetricKind::inner_product, {Kind::faiss}, {kAheadOfFaiss}),
       element_type(DType::float64),
-      element_type(DType::uint8),
+      bytes(),
       all_neighbors(),
   };
   return suite;
