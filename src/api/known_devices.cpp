@@ -5,7 +5,6 @@
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "core/derived_profile.hpp"
-#include "core/sizes.hpp"
 #include "kith/error.hpp"
 #include "kith/plan.hpp"
 #include "plan/choose.hpp"
@@ -21,10 +20,21 @@ const core::Datasheet& datasheet_of(const std::string& device) {
   throw Error(ErrorCode::invalid_argument, fmt::format("device '{}' is not known; known are {}", device, names));
 }
 
+// Of the host's memory: bytes cross the link as they are.
+int coordinate_bytes(DType dtype) {
+  switch (dtype) {
+    case DType::float64: return 8;
+    case DType::float32: return 4;
+    case DType::uint8:
+    case DType::int8: return 1;
+  }
+  return 4;
+}
+
 // Points that do not stay on a device pass through its link while others are searched.
 void count_streaming(Plan& plan, const core::Datasheet& sheet) {
   const double bytes = static_cast<double>(plan.problem.base_rows) * static_cast<double>(plan.problem.dims) *
-                       static_cast<double>(core::element_bytes(plan.problem));
+                       coordinate_bytes(plan.problem.dtype);
   plan.reason += fmt::format("; the points, {:.3g} GB, are streamed through", bytes / 1e9);
   plan.seconds = std::max(plan.seconds, bytes / sheet.link);
 }

@@ -56,6 +56,8 @@ TEST(KnownDevices, ABaseThatDoesNotFitIsStreamed) {
   EXPECT_DOUBLE_EQ(plan.seconds, 25.6e9 / 32e9);  // PCIe 4
   EXPECT_NE(plan.reason.find("25.6 GB, are streamed through"), std::string::npos) << plan.reason;
   EXPECT_LT(explain(large, {}, "b200").seconds, 0.1);
+  const Problem bytes{200000000, 100, 128, 10, DType::uint8};  // 25.6 GB too
+  EXPECT_DOUBLE_EQ(explain(bytes, {}, "rtx4090").seconds, 25.6e9 / 32e9);
   EXPECT_NE(to_string(plan).find("no room for"), std::string::npos) << plan;
 }
 
