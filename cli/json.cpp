@@ -25,6 +25,8 @@ Json to_json(const Plan& plan) {
           {"max_distance", plan.max_distance},  // infinity prints as null
           {"period", plan.period},
           {"backend", to_string(plan.backend)},
+          {"device", plan.device},
+          {"base_fits", plan.base_fits},
           {"method", to_string(plan.method)},
           {"distance", to_string(plan.distance)},
           {"select", to_string(plan.select)},

@@ -2,6 +2,8 @@
 # here, those with kernels, KITH_KERNEL_SOURCES, by the CUDA compiler and the others, KITH_DEVICE_SOURCES, by the host
 # compiler, which is faster; when KITH_HAS_EMULATED is, all by the host compiler against emulator/.
 
+include(KithArchitectures)
+
 kith_summary("cpu backend" "in")
 
 file(GLOB_RECURSE KITH_KERNEL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
@@ -12,9 +14,9 @@ string(TOUPPER "${KITH_CUDA}" setting)
 if(NOT setting MATCHES "^(AUTO|ON|OFF|TRUE|FALSE|YES|NO|1|0)$")
   message(FATAL_ERROR "KITH_CUDA is ${KITH_CUDA}; it may be AUTO, ON or OFF")
 endif()
+execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capabilities ERROR_QUIET)
+string(REGEX MATCHALL "[0-9]+[.][0-9]+" capabilities "${capabilities}")
 if(setting STREQUAL AUTO)
-  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capabilities ERROR_QUIET)
-  string(REGEX MATCHALL "[0-9]+[.][0-9]+" capabilities "${capabilities}")
   if(EXISTS /dev/nvidiactl OR capabilities)
     set(wanted ON)
     set(why "this machine has a device; -DKITH_CUDA=OFF leaves it out")
@@ -29,20 +31,13 @@ endif()
 
 set(KITH_HAS_CUDA OFF)
 if(wanted)
-  # Given before CMake chooses one: its choice would be the oldest that the compiler knows. The devices that are here, as
-  # far as kernels can be compiled for them, or else the one that was measured.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    list(FILTER capabilities EXCLUDE REGEX "^[1-7][.]")
-    list(TRANSFORM capabilities REPLACE "[.](.*)" "\\1-real")
-    list(REMOVE_DUPLICATES capabilities)
-    set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
-    if(NOT CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 90-real)
-    endif()
-  endif()
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
+    # Given before CMake chooses one: its choice would be the oldest that the compiler knows.
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+      kith_choose_architectures("${KITH_CUDA_ARCHS}" "${capabilities}" CMAKE_CUDA_ARCHITECTURES)
+    endif()
     enable_language(CUDA)
     # CMake 3.25 does not know that nvcc has C++20.
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
@@ -50,6 +45,7 @@ if(wanted)
     endif()
     find_package(CUDAToolkit REQUIRED)
     set(KITH_HAS_CUDA ON)
+    kith_device_code("${CMAKE_CUDA_ARCHITECTURES}" KITH_CUDA_MACHINE_CODE KITH_CUDA_PTX)
     list(JOIN CMAKE_CUDA_ARCHITECTURES ", " architectures)
     set(quick "")
     if(KITH_CUDA_QUICK)

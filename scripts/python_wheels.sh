@@ -5,8 +5,8 @@
 #
 # usage: scripts/python_wheels.sh [--cuda] [PYTHON...]
 # PYTHON are interpreters with headers; without any, those of python3.10 to python3.14 that PATH has. The first from 3.12 on
-# builds the wheel with the stable ABI, all of them check it. --cuda adds the cuda backend, for the devices that CUDAARCHS
-# names, and calls the distribution kith-knn-cuda. PyPI and Debian's archive must be in reach.
+# builds the wheel with the stable ABI, all of them check it. --cuda adds the cuda backend, for all devices that kernels
+# support or those that CUDAARCHS names, and calls the distribution kith-knn-cuda. PyPI and Debian's archive must be in reach.
 #
 # OpenBLAS, HDF5 and libzip are linked in; Highway, fmt and libgomp lie beside. What remains is libc, libstdc++, libgcc and
 # zlib, in versions that the wheel's name tells: that of the toolchain's glibc (manylinux_2_34 on Debian 12).
@@ -22,8 +22,6 @@ if [ "${1:-}" = --cuda ]; then
   build=build/wheel-cuda
   cuda=ON
 fi
-# Code for 8.0 runs on all of 8.x, that for 9.0 on Hopper, and so on; devices that come later compile what 12.0 has.
-architectures=${CUDAARCHS:-80-real;90-real;100-real;120}
 # More than this and a CPU wheel has something in it that does not belong there.
 limit_mb=12
 
@@ -71,7 +69,7 @@ build_wheel() {
   mkdir -p "$raw" dist
   PATH="$tools/bin:$PATH" PKG_CONFIG_PATH="$libraries/pkgconfig" "$venv/bin/pip" wheel -q . --no-deps \
     --no-build-isolation -w "$raw" $abi -C build-dir="$build" -C cmake.define.KITH_CUDA=$cuda \
-    -C cmake.define.CMAKE_CUDA_ARCHITECTURES="$architectures" -C cmake.define.KITH_OPENBLAS_LIBRARY="$openblas" \
+    -C cmake.define.KITH_CUDA_ARCHS=package -C cmake.define.KITH_OPENBLAS_LIBRARY="$openblas" \
     -C cmake.define.CMAKE_SHARED_LINKER_FLAGS="-Wl,--gc-sections,--as-needed"
 
   "$tools/bin/wheel" unpack -d "$raw" "$raw"/*.whl >/dev/null

@@ -5,8 +5,10 @@
 //         of the contender of its name. Searches are repeated as an index would have them, each taking its measured
 //         time, until the plan stays.
 // Limits  samples of the data are not there: method triangle is taken to leave the fraction of the distances that
-//         explains its time. A contender that was left out takes what was predicted then. Facts are those of an H200.
-// Exit code  0, or 1 where fewer settled choices than --least are near the best, or the file cannot be read.
+//         explains its time. A contender that was left out takes what was predicted then. Facts are those of an H200;
+//         with --derived its costs are those that follow from its datasheet, as for devices that nobody measured.
+// Exit code  0, or 1 where fewer settled choices than --least are near the best, or fewer predictions than
+//         --least-predicted near the measured time, or the file cannot be read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/derived_profile.hpp"
 #include "kith/error.hpp"
 #include "plan/choose.hpp"
 #include "plan/device_costs.hpp"
@@ -37,6 +40,13 @@ struct Choice {
   double settled_ratio = 1;  // the same
   int searches = 0;          // until it settled
   double lost = 0;           // by them, in searches by the best
+};
+
+// What a plan says that its search takes, beside what it took.
+struct Prediction {
+  std::string kind;  // of points
+  bool chosen;       // the planner's first choice, else a contender by name
+  double ratio;      // of the larger to the smaller
 };
 
 std::string name_of(const std::string& method, const std::string& distance) {
@@ -69,7 +79,10 @@ class Replay {
     options_.metric = parse_metric(row["metric"].get<std::string>());
     for (const Json& other : row["left_out"]) seconds_[other["name"]] = other["predicted_ms"].get<double>() * 1e-3;
     for (const Json& other : row["others"])
-      if (other.contains("median_ms")) seconds_[other["name"]] = other["median_ms"].get<double>() * 1e-3;
+      if (other.contains("median_ms")) {
+        seconds_[other["name"]] = other["median_ms"].get<double>() * 1e-3;
+        timed_.push_back(other["name"]);
+      }
     // The planner's choice took part too, and may know of copies what others did not.
     const Json& taken = row["plan"];
     const std::string name = name_of(taken["method"], taken["distance"]);
@@ -79,6 +92,27 @@ class Replay {
       return plan::SurvivingFractions{surviving_fraction(plan), 1};
     };
     samples_.first_pass_suffices = [this](const Plan&) { return !facts_.many_need_second_pass; };
+  }
+
+  // Of the first choice and of every contender by brute force that was timed; what triangle takes only data can tell.
+  void predict(std::vector<Prediction>& predictions) const {
+    const auto add = [&](const Options& options, const std::string& wanted) {
+      const Plan plan = plan::choose(problem_, options, device_, facts_);
+      const std::string name = name_of(to_string(plan.method), to_string(plan.distance));
+      if (!wanted.empty() && name != wanted) return;
+      if (std::find(timed_.begin(), timed_.end(), name) == timed_.end()) return;
+      const double ratio = plan.seconds / seconds_.at(name);
+      predictions.push_back({row_["data"], wanted.empty(), std::max(ratio, 1 / ratio)});
+    };
+    add(options_, "");
+    for (const std::string& name : timed_) {
+      const std::size_t blank = name.find(' ');
+      if (blank == std::string::npos) continue;
+      Options options = options_;
+      options.method = parse_method(name.substr(0, blank));
+      options.distance = parse_distance_stage(name.substr(blank + 1));
+      add(options, name);
+    }
   }
 
   Choice run() {
@@ -125,21 +159,32 @@ class Replay {
   plan::IndexFacts facts_;
   plan::DataSamples samples_;
   std::map<std::string, double> seconds_;  // by contender
+  std::vector<std::string> timed_;         // those whose time is no prediction
 };
 
-std::vector<Choice> replay_file(const std::string& path) {
+struct Outcome {
+  std::vector<Choice> choices;
+  std::vector<Prediction> predictions;
+};
+
+Outcome replay_file(const std::string& path, bool derived) {
   std::ifstream in(path);
   const Json file = Json::parse(in);
   core::DeviceFacts device;
   device.free_memory = std::int64_t{139} << 30U;
   device.policy.tree_max_dims = 0;  // nobody has timed trees
-  std::vector<Choice> choices;
+  if (derived) device.profile = core::derive_profile(core::figures_of(*core::find_datasheet("h200")));
+  Outcome outcome;
   for (const Json& run : file["runs"]) {
     if (run["suite"] != "search/grid") continue;
-    for (const Json& row : run["rows"])
-      if (row.contains("best_ms")) choices.push_back(Replay(row, device).run());
+    for (const Json& row : run["rows"]) {
+      if (!row.contains("best_ms")) continue;
+      Replay replay(row, device);
+      replay.predict(outcome.predictions);
+      outcome.choices.push_back(replay.run());
+    }
   }
-  return choices;
+  return outcome;
 }
 
 // Prints how many choices of each kind are near the best, and returns the fraction of all.
@@ -173,6 +218,28 @@ double print_tallies(const std::vector<Choice>& choices) {
   return choices.empty() ? 0 : static_cast<double>(tallies["all"].near) / tallies["all"].all;
 }
 
+// Prints how many predictions are near what was measured, by kind of points, and returns the fraction of all first
+// choices.
+double print_predictions(const std::vector<Prediction>& predictions) {
+  struct Tally {
+    int all = 0;
+    int near = 0;
+    double percent() const { return all == 0 ? 0 : 100.0 * near / all; }
+  };
+  std::map<std::string, std::pair<Tally, Tally>> tallies;
+  for (const Prediction& prediction : predictions)
+    for (const std::string& kind : {std::string("all"), prediction.kind}) {
+      Tally& tally = prediction.chosen ? tallies[kind].first : tallies[kind].second;
+      ++tally.all;
+      tally.near += prediction.ratio <= kFar ? 1 : 0;
+    }
+  for (const auto& [kind, tally] : tallies)
+    fmt::print(
+        "{:<10} predicted within a factor {} of the measured time: {:.1f} % of {} choices, {:.1f} % of {} contenders\n",
+        kind, kFar, tally.first.percent(), tally.first.all, tally.second.percent(), tally.second.all);
+  return tallies["all"].first.percent() / 100;
+}
+
 }  // namespace
 }  // namespace kith::bench
 
@@ -186,15 +253,22 @@ int main(int argc, char** argv) {
   app.add_option("--worst", worst, "Choices to print, those farthest from the best once they settled")
       ->capture_default_str();
   app.add_option("--least", least, "Fraction of choices that must be near the best")->check(CLI::Range(0.0, 1.0));
+  bool derived = false;
+  double least_predicted = 0;
+  app.add_flag("--derived", derived, "Costs as they follow from the datasheet, in place of those that were measured");
+  app.add_option("--least-predicted", least_predicted, "Fraction of first choices whose prediction must be near")
+      ->check(CLI::Range(0.0, 1.0));
   CLI11_PARSE(app, argc, argv);
   try {
-    std::vector<Choice> choices = replay_file(path);
+    Outcome outcome = replay_file(path, derived);
+    std::vector<Choice>& choices = outcome.choices;
     std::stable_sort(choices.begin(), choices.end(),
                      [](const auto& a, const auto& b) { return a.settled_ratio > b.settled_ratio; });
     for (std::size_t i = 0; i < std::min(worst, choices.size()); ++i)
       fmt::print("{:5.2f} {:<50} {} ({:.2f} {} at first) instead of {}\n", choices[i].settled_ratio, choices[i].problem,
                  choices[i].settled, choices[i].first_ratio, choices[i].first, choices[i].best);
-    return print_tallies(choices) >= least ? 0 : 1;
+    const bool chosen_well = print_tallies(choices) >= least;
+    return print_predictions(outcome.predictions) >= least_predicted && chosen_well ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kith_plan_replay: {}\n", error.what());
     return 1;

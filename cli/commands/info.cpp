@@ -42,6 +42,14 @@ Json device_to_json(Backend backend, const Device& device) {
           {"policy", policy}};
 }
 
+Json problem_to_json(Backend backend, const Device& device) {
+  return {{"backend", to_string(backend)},
+          {"id", device.id},
+          {"name", device.name},
+          {"compute_capability", {device.compute_major, device.compute_minor}},
+          {"problem", device.problem}};
+}
+
 Json describe_build() {
   const support::Machine machine = support::inspect_machine();
   const HostLimits limits = host_limits();
@@ -63,8 +71,19 @@ Json describe_build() {
                       {"available_bytes", limits.memory_bytes},
                       {"available_source", limits.memory_source}};
   object["devices"] = Json::array({{{"backend", "cpu"}, {"name", machine.cpu_model}}});
-  for (const Backend backend : available_backends())
-    for (const Device& device : devices(backend)) object["devices"].push_back(device_to_json(backend, device));
+  object["unavailable"] = Json::object();
+  object["unusable_devices"] = Json::array();
+  for (const Backend backend : {Backend::cuda, Backend::emulated}) {
+    const std::string why = why_unavailable(backend);
+    if (!why.empty()) object["unavailable"][to_string(backend)] = why;
+    for (const Device& device : devices(backend)) {
+      if (device.problem.empty()) {
+        object["devices"].push_back(device_to_json(backend, device));
+      } else {
+        object["unusable_devices"].push_back(problem_to_json(backend, device));
+      }
+    }
+  }
   return object;
 }
 
@@ -104,6 +123,12 @@ void print_build(const Json& build) {
                       words(cpu["simd_targets"]), cpu["threads"].get<int>(), cpu["threads_source"].get<std::string>());
   for (const Json& device : build["devices"]) {
     if (device.contains("policy")) text += device_text(device);
+  }
+  const auto why = build["unavailable"].value("cuda", std::string());
+  if (!why.empty()) text += fmt::format("no cuda     {}\n", why);
+  for (const Json& device : build["unusable_devices"]) {
+    const auto problem = device["problem"].get<std::string>();
+    if (why.find(problem) == std::string::npos) text += fmt::format("not used    {}\n", problem);
   }
   text += fmt::format("memory      {}, {} available ({})\n",
                       format_bytes(build["memory"]["total_bytes"].get<std::int64_t>()),

@@ -63,6 +63,10 @@ KITH_API SelectMethod parse_select_method(std::string_view name);
 // The backends this build has and this machine can run, the fastest first, without `automatic`.
 KITH_API std::vector<Backend> available_backends();
 
+// Why a backend is not among them, in words; empty where it is. Devices that this build has no code for are named, with
+// what would help.
+KITH_API std::string why_unavailable(Backend backend);
+
 // A number that kernels and the planner go by on a device (docs/tuning.md).
 struct DeviceLimit {
   std::string name;
@@ -79,8 +83,9 @@ struct Device {
   std::int64_t memory_bytes = 0;
   std::int64_t free_bytes = 0;
   std::vector<DeviceLimit> policy;
+  std::string problem;  // why this build cannot use it; empty where it can
 };
-// What a backend can run on; empty for the CPU, and where the backend is not available.
+// The devices of a backend, usable or not; none of the CPU, and where the backend is not in this build.
 KITH_API std::vector<Device> devices(Backend backend);
 
 // The instruction sets the CPU backend can use here, the best first, as Highway calls them: AVX3 is AVX-512.

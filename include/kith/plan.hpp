@@ -73,8 +73,11 @@ struct Plan {
   std::int64_t budget_bytes = 0;
   // On a device: what the search should take at its peak beside the base, queries and answers of the host included.
   std::int64_t peak_bytes = 0;
-  double seconds = 0;   // predicted
-  std::string profile;  // where the costs of a device's steps come from: a file of `kith tune`, or built in
+  double seconds = 0;     // predicted
+  std::string device;     // that it is for, by name; empty on the CPU
+  bool base_fits = true;  // on a device: the budget has room for all points; else those of the host are streamed
+  // Where the costs of a device's steps come from: a file of `kith tune`, measured on an H200, or derived.
+  std::string profile;
   std::string reason;
   std::vector<Alternative> alternatives;  // what else was considered, cheapest first
 };
@@ -86,5 +89,23 @@ KITH_API std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
 // Chooses as search() would, without doing it. Throws as search() would for options that cannot be met.
 KITH_API Plan explain(const Problem& problem, const Options& options = {});
+
+// A GPU that searches can be planned for where there is none, by what its datasheet says.
+struct KnownDevice {
+  std::string name;   // "a100"
+  std::string title;  // "NVIDIA A100 80 GB"
+  int compute_major = 0;
+  int compute_minor = 0;
+  int multiprocessors = 0;
+  std::int64_t memory_bytes = 0;
+  double memory_bandwidth = 0;  // bytes a second
+  double link_bandwidth = 0;    // bytes a second from the host
+  std::string profile;          // Plan::profile of its plans
+};
+KITH_API std::vector<KnownDevice> known_devices();
+
+// The plan of a search on that device, idle, whatever this machine and build have; the budget is half of its memory
+// where options have none. Error(invalid_argument) for a name that is not known lists those that are.
+KITH_API Plan explain(const Problem& problem, const Options& options, const std::string& device);
 
 }  // namespace kith

@@ -24,7 +24,7 @@ from ._radius import search_radius
 from ._reduce import normals, reduce
 from ._search import distances, explain, search
 from ._topk import topk
-from ._versions import __version__, show_versions, versions
+from ._versions import __version__, known_devices, show_versions, versions
 
 __all__ = [
     "Graph",
@@ -38,6 +38,7 @@ __all__ = [
     "distances",
     "explain",
     "graph",
+    "known_devices",
     "normals",
     "read",
     "read_all",

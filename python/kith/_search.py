@@ -219,11 +219,13 @@ def explain(
     epsilon: float = 0.0,
     period: Period = None,
     tuning: Optional[Mapping[str, object]] = None,
+    device: Optional[str] = None,
 ) -> Plan:
     """What :func:`search` would do, why, and what it should cost, without doing it.
 
     ``base`` is an array or its shape (rows, dims); ``queries`` an array, a shape or a number. ``dtype`` is that of the
-    points where only shapes are given; float32 unless it is named.
+    points where only shapes are given; float32 unless it is named. ``device`` plans for a GPU that need not be here, by
+    a name of :func:`known_devices`; its costs are derived from its datasheet, but for the H200's.
 
     >>> import kith
     >>> plan = kith.explain((100_000, 128), 1000, k=10, backend="cpu")
@@ -239,4 +241,9 @@ def explain(
     if dtype is None:
         dtype = dtype_of(base) if hasattr(base, "dtype") else np.float32
     name = searched_dtype(np.dtype(dtype), "base").name
-    return _kith.explain(rows, count, dims, as_integer(k, "k"), name, options)
+    shape = rows, count, dims, as_integer(k, "k")
+    if device is None:
+        return _kith.explain(*shape, name, options)
+    if not isinstance(device, str):
+        raise TypeError(f"device = {device!r}; it must be a name of known_devices()")
+    return _kith.explain_on(*shape, name, options, device)

@@ -5,13 +5,23 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import sys
-from typing import Dict, List, Union
+from typing import Any, Dict, List, Union
 
 from . import _kith
 
 __version__: str = _kith.version()
 
 _COMPANIONS = ("numpy", "scipy", "sklearn", "torch", "cupy", "jax", "tqdm")
+
+
+def known_devices() -> List[Dict[str, Any]]:
+    """GPUs that :func:`explain` can plan for where there is none, and what their datasheets say of them.
+
+    >>> import kith
+    >>> [device["name"] for device in kith.known_devices()][:2]
+    ['a100', 'a100-40gb']
+    """
+    return list(_kith.known_devices())
 
 
 def versions() -> Dict[str, Union[str, List[str]]]:
@@ -23,7 +33,7 @@ def versions() -> Dict[str, Union[str, List[str]]]:
         "system": platform.platform(),
         "backends": _kith.backends(),
         "cuda": "in the build" if _kith.has_cuda else "not in the build",
-        "devices": [device["name"] for device in _kith.cuda_devices()],
+        "devices": [device["problem"] or device["name"] for device in _kith.cuda_devices()],
         "simd": _kith.simd_targets(),
         "threads": f"{limits['threads']} ({limits['threads_source']})",
         "memory": f"{limits['memory'] / 2**30:.1f} GiB available ({limits['memory_source']})",

@@ -34,6 +34,24 @@ nb::list device_list() {
     nb::dict policy;
     for (const DeviceLimit& limit : device.policy) policy[limit.name.c_str()] = limit.value;
     facts["policy"] = policy;
+    facts["problem"] = device.problem;
+    list.append(facts);
+  }
+  return list;
+}
+
+nb::list known_device_list() {
+  nb::list list;
+  for (const KnownDevice& device : known_devices()) {
+    nb::dict facts;
+    facts["name"] = device.name;
+    facts["title"] = device.title;
+    facts["compute_capability"] = nb::make_tuple(device.compute_major, device.compute_minor);
+    facts["multiprocessors"] = device.multiprocessors;
+    facts["memory"] = device.memory_bytes;
+    facts["memory_bandwidth"] = device.memory_bandwidth;
+    facts["link_bandwidth"] = device.link_bandwidth;
+    facts["profile"] = device.profile;
     list.append(facts);
   }
   return list;
@@ -55,6 +73,7 @@ void bind_machine(nb::module_& module) {
   module.def("version", &version);
   module.def("backends", [] { return names_of(available_backends()); });
   module.def("cuda_devices", &device_list);
+  module.def("known_devices", &known_device_list);
   module.def("simd_targets", &simd_targets);
   module.def("host_limits", &host_limits_of);
   module.def("metrics", &metric_names);

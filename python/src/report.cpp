@@ -120,6 +120,9 @@ void bind_report(nb::module_& module) {
       .def_ro("workspace", &Plan::workspace_bytes, "Bytes beside inputs and outputs.")
       .def_ro("budget", &Plan::budget_bytes, "Bytes that were allowed.")
       .def_ro("peak", &Plan::peak_bytes, "On a device: bytes that the search should take at its peak beside the base.")
+      .def_ro("device", &Plan::device, "That it is for, by name; empty on the CPU.")
+      .def_ro("base_fits", &Plan::base_fits, "On a device: the budget has room for all points.")
+      .def_ro("profile", &Plan::profile, "Where the costs of a device's steps come from.")
       .def_ro("seconds", &Plan::seconds, "Predicted.")
       .def_ro("reason", &Plan::reason)
       .def_prop_ro("alternatives", &alternatives_of,

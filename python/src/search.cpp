@@ -76,6 +76,14 @@ void bind_search(nb::module_& module) {
         return kith::explain({rows, queries, dims, k, dtype_named(dtype)}, options);
       },
       nb::arg("rows"), nb::arg("queries"), nb::arg("dims"), nb::arg("k"), nb::arg("dtype"), nb::arg("options"));
+  module.def(
+      "explain_on",
+      [](std::int64_t rows, std::int64_t queries, std::int64_t dims, std::int64_t k, const std::string& dtype,
+         const Options& options, const std::string& device) {
+        return kith::explain({rows, queries, dims, k, dtype_named(dtype)}, options, device);
+      },
+      nb::arg("rows"), nb::arg("queries"), nb::arg("dims"), nb::arg("k"), nb::arg("dtype"), nb::arg("options"),
+      nb::arg("device"));
 }
 
 }  // namespace kith::python

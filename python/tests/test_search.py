@@ -261,6 +261,23 @@ def test_report_and_plan(rng):
         kith.explain((100, 3), 7, 2, dtype=complex)
 
 
+def test_plans_for_devices_that_are_not_here():
+    names = [device["name"] for device in kith.known_devices()]
+    assert {"a100", "h200", "rtx4090"} <= set(names)
+    for device in kith.known_devices():
+        plan = kith.explain((10**6, 128), 10**4, 10, device=device["name"])
+        assert (plan.backend, plan.device, plan.profile) == ("cuda", device["title"], device["profile"])
+        assert ("not measured" in plan.profile) == (device["name"] != "h200")
+        assert plan.base_fits and plan.seconds > 0
+    assert not kith.explain((10**8, 128), 10, 10, device="RTX 4090").base_fits
+    with pytest.raises(ValueError, match="'t4'.*a100"):
+        kith.explain((100, 3), 7, 2, device="t4")
+    with pytest.raises(TypeError, match="known_devices"):
+        kith.explain((100, 3), 7, 2, device=3)
+    with pytest.raises(ValueError, match="cpu"):
+        kith.explain((100, 3), 7, 2, device="a100", backend="cpu")
+
+
 def test_distances(rng):
     """Rows are the first argument's, as in scipy's cdist."""
     a, b = make(rng, (5, 4), np.float32), make(rng, (30, 4), np.float32)

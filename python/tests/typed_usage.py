@@ -50,6 +50,7 @@ assert_type(kith.normals(points, 3), Floats)
 assert_type(kith.topk(points, 1).indices, Integers)
 assert_type(kith.topk(points, 1, output="kth_only"), npt.NDArray[np.number[Any]])
 assert_type(kith.explain((10, 2), 3, k=1).method, str)
+assert_type(kith.explain((10, 2), 3, k=1, device="a100").device, str)
 assert_type(kith.explain((10, 2), 3, k=1, period=[1.0, 0.0]).period, List[float])
 
 index = kith.Index(points, metric="minkowski", p=3, progress=lambda done, total: None)

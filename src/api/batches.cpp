@@ -26,6 +26,7 @@ struct BatchCall {
   Options options;  // with the backend that is meant by automatic
   void* stream;
   bool exclude_self;
+  Backend asked;  // that was asked for
 
   // Neighbors that a query of a batch can have, of any number.
   std::int64_t candidates(std::int64_t batch) const { return batches.base(batch).count - (exclude_self ? 1 : 0); }
@@ -70,7 +71,7 @@ BatchCall<T> checked(const MatrixView<T>& base, const MatrixView<T>& queries, co
   if (options.statistics)
     throw Error(ErrorCode::invalid_argument, "statistics are of one search; search_batches() has none");
   api::check_period(options.period, base.cols);
-  BatchCall<T> call{base, queries, batches, k, options, stream, exclude_self};
+  BatchCall<T> call{base, queries, batches, k, options, stream, exclude_self, options.backend};
   call.options.backend = api::check_options(options, api::either(api::either(base.memory, queries.memory), answers));
   return call;
 }
@@ -208,7 +209,8 @@ void search_alone(const BatchCall<T>& call, std::int64_t batch, const NeighborsV
 
 template <Element T>
 void search_on_host(BatchCall<T> call, const NeighborsView<DistanceOf<T>>& out, SearchReport& report) {
-  const BatchLists lists = sort_batches(call, backend::for_this_thread(backend::machine_of(call.options.backend)));
+  const plan::Machine machine = backend::machine_of(call.options.backend, call.asked);
+  const BatchLists lists = sort_batches(call, backend::for_this_thread(machine));
   BatchReports reports(pairs_of(call.batches, lists.by_brute) + pairs_of(call.batches, lists.by_tree) +
                        pairs_of(call.batches, lists.alone));
   mark_without_candidates(call, out);
@@ -216,6 +218,7 @@ void search_on_host(BatchCall<T> call, const NeighborsView<DistanceOf<T>>& out, 
   search_together(call, lists.by_tree, Method::tree, out, reports);
   for (const std::int64_t batch : lists.alone) search_alone(call, batch, out, reports);
   reports.give(report);
+  if (const auto* cpu = std::get_if<core::CpuFacts>(&machine)) plan::note_obstacle(report.plan, cpu->device_obstacle);
 }
 
 template <Element T>

@@ -15,8 +15,9 @@ Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* strea
     api::check_view(base, "base");
     api::check_dims(base.cols);
     api::check_period(options.period, base.cols);
+    const Backend asked = options.backend;
     options.backend = api::check_options(options, api::either(base.memory, others));
-    machine = backend::machine_of(options.backend);
+    machine = backend::machine_of(options.backend, asked);
     plan::IndexFacts facts = plan::choose_index(problem(1, 1), options, machine);
     if (base.memory == Memory::device) facts.resident = true;
     const auto& table = backend::table_of(options.backend).template of<T>();

@@ -21,6 +21,10 @@ std::vector<Backend> available_backends() {
   return found;
 }
 
+std::string why_unavailable(Backend backend) {
+  return backend::is_available(backend) ? "" : backend::unavailable_reason(backend);
+}
+
 std::vector<Device> devices(Backend backend) {
   const backend::BackendTable* table = backend::find_table(backend);
   return table == nullptr ? std::vector<Device>() : table->devices();

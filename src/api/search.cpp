@@ -162,7 +162,7 @@ Plan explain(const Problem& problem, const Options& options) {
     const Backend backend = api::check_options(options);
     api::check_problem(problem);
     api::check_period(options.period, problem.dims);
-    return plan::choose(problem, options, backend::for_this_thread(backend::machine_of(backend)));
+    return plan::choose(problem, options, backend::for_this_thread(backend::machine_of(backend, options.backend)));
   });
 }
 

@@ -45,7 +45,7 @@ TuneReport tune(const TuneOptions& options) {
   const Backend backend = resolve(options.backend);
   return api::guarded([&] {
     const auto start = std::chrono::steady_clock::now();
-    const auto facts = std::get<core::DeviceFacts>(backend::machine_of(backend));
+    const auto facts = std::get<core::DeviceFacts>(backend::machine_of(backend, backend));
     TuneReport report{facts.name, facts.profile_source, {}, 0};
     for (const core::CostField& field : core::kCostFields) {
       const double before = facts.profile.*field.cost;

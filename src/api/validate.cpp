@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/machine.hpp"
+#include "backend/registry.hpp"
 #include "core/periodic.hpp"
 #include "core/sizes.hpp"
 #include "core/triangle_bounds.hpp"
@@ -39,8 +40,8 @@ Backend resolve(Backend backend, Memory memory) {
   const std::vector<Backend> available = available_backends();
   if (backend == Backend::automatic) return available.front();
   if (std::find(available.begin(), available.end(), backend) != available.end()) return backend;
-  throw Error(ErrorCode::no_device, fmt::format("backend {} is not available; this build and machine have {}",
-                                                to_string(backend), joined(available)));
+  throw Error(ErrorCode::no_device, fmt::format("{}; this build and machine have {}",
+                                                backend::unavailable_reason(backend), joined(available)));
 }
 
 void check_resources(int threads, std::int64_t budget) {
@@ -144,27 +145,46 @@ void check_periodic(const Options& options) {
                        to_string(options.metric)));
 }
 
-}  // namespace
-
-Backend check_options(const Options& options, Memory memory) {
+// What no backend has a say in.
+void check_values(const Options& options) {
   if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
     throw Error(ErrorCode::invalid_argument, fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
   check_limits({options.max_distance, options.epsilon}, options.metric);
   check_resources(options.threads, options.memory_budget);
-  // Devices have no periodic axes of so many dimensions.
-  const bool is_cpu = options.backend == Backend::automatic && memory == Memory::host &&
-                      core::is_periodic(options.period) &&
-                      std::ssize(options.period) > core::TreeLimits::kMostPeriodicDims;
-  const Backend backend = resolve(is_cpu ? Backend::cpu : options.backend, memory);
+}
+
+// Methods and stages that the backend has. One that is not in this build lists no selection methods.
+void check_names(const Options& options, Backend backend) {
   check_periodic(options);
   check_tree(options);
   check_known("method", options.method, search_methods(backend), backend);
   check_known("distance stage", options.distance, distance_stages(backend), backend);
   if (backend == Backend::cpu && options.select == SelectMethod::sort)
     throw Error(ErrorCode::invalid_argument, "selection 'sort' is for topk; search has auto, threshold-filter");
-  check_known("selection", options.select, select_methods(backend), backend);
+  const std::vector<SelectMethod> selections = select_methods(backend);
+  if (!selections.empty()) check_known("selection", options.select, selections, backend);
   check_triangle(options, backend);
+}
+
+}  // namespace
+
+Backend check_options(const Options& options, Memory memory) {
+  check_values(options);
+  // Devices have no periodic axes of so many dimensions.
+  const bool is_cpu = options.backend == Backend::automatic && memory == Memory::host &&
+                      core::is_periodic(options.period) &&
+                      std::ssize(options.period) > core::TreeLimits::kMostPeriodicDims;
+  const Backend backend = resolve(is_cpu ? Backend::cpu : options.backend, memory);
+  check_names(options, backend);
   return backend;
+}
+
+void check_device_options(const Options& options) {
+  check_values(options);
+  if (options.backend != Backend::automatic && options.backend != Backend::cuda)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("backend {} for a device by name; these are of backend cuda", to_string(options.backend)));
+  check_names(options, Backend::cuda);
 }
 
 Backend check_options(const TopkOptions& options, Memory memory) {

@@ -43,6 +43,9 @@ void check_view(const MatrixView<T>& view, const char* role) {
 Backend check_options(const Options& options, Memory memory = Memory::host);
 Backend check_options(const TopkOptions& options, Memory memory = Memory::host);
 
+// The same of a plan for a device that need not be here.
+void check_device_options(const Options& options);
+
 // A distance and an epsilon that searches by this metric may have.
 void check_limits(const SearchLimits& limits, const Metric& metric);
 

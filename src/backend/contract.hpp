@@ -131,6 +131,7 @@ struct TypedTable {
 struct BackendTable {
   Backend id;
   bool (*is_available)();                         // a device is there that this build has code for
+  std::string (*obstacle)();                      // to using one that is there; empty without. Null of backend cpu
   std::vector<Device> (*devices)();               // none of backend cpu
   plan::Machine (*facts)();                       // of the current device, its profile the one that is built in
   std::vector<SelectMethod> (*select_methods)();  // `automatic` first

@@ -123,7 +123,7 @@ std::string profile_path(const std::string& device) {
   return fmt::format("{}/kith/{}.json", folder, name);
 }
 
-FoundProfile find_profile(const std::string& device) {
+FoundProfile find_profile(const std::string& device, FoundProfile built_in) {
   std::string text;
   const std::string named = variable("KITH_PROFILE");
   if (!named.empty()) {
@@ -131,12 +131,13 @@ FoundProfile find_profile(const std::string& device) {
     return {parse_profile(text, named, device), named};
   }
   const std::string file = profile_path(device);
-  if (file.empty()) return {};
+  if (file.empty()) return built_in;
   try {
-    if (!read_text(file, text)) return {};
+    if (!read_text(file, text)) return built_in;
     return {parse_profile(text, file, device), file};
   } catch (const Error& error) {
-    return {{}, fmt::format("{}; passed over: {}", core::kDefaultProfile, error.what())};
+    built_in.source += fmt::format("; passed over: {}", error.what());
+    return built_in;
   }
 }
 

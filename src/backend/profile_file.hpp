@@ -23,7 +23,7 @@ struct FoundProfile {
 };
 
 // The file that KITH_PROFILE names, which must be right; else the one at profile_path(), if it is there and right; else
-// the default.
-FoundProfile find_profile(const std::string& device);
+// what is built in.
+FoundProfile find_profile(const std::string& device, FoundProfile built_in = {});
 
 }  // namespace kith::backend

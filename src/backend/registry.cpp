@@ -27,16 +27,29 @@ bool is_available(Backend backend) {
   return table != nullptr && table->is_available();
 }
 
+std::string obstacle(Backend backend) {
+  const BackendTable* table = find_table(backend);
+  return table == nullptr || table->obstacle == nullptr ? "" : table->obstacle();
+}
+
+std::string unavailable_reason(Backend backend) {
+  const std::string name = std::string("backend ") + to_string(backend);
+  if (find_table(backend) == nullptr) return name + " is not in this build";
+  const std::string reason = obstacle(backend);
+  return reason.empty() ? name + " is not available: no device was found" : name + " is not available: " + reason;
+}
+
 const BackendTable& table_of(Backend backend) {
-  if (!is_available(backend))
-    throw Error(ErrorCode::no_device, std::string("backend ") + to_string(backend) + " is not available here");
+  if (!is_available(backend)) throw Error(ErrorCode::no_device, unavailable_reason(backend));
   return *find_table(backend);
 }
 
-plan::Machine machine_of(Backend backend) {
+plan::Machine machine_of(Backend backend, Backend asked) {
   plan::Machine machine = table_of(backend).facts();
+  if (auto* cpu = std::get_if<core::CpuFacts>(&machine); cpu != nullptr && asked == Backend::automatic)
+    cpu->device_obstacle = obstacle(Backend::cuda);
   if (auto* device = std::get_if<core::DeviceFacts>(&machine)) {
-    FoundProfile found = find_profile(device->name);
+    FoundProfile found = find_profile(device->name, {device->profile, device->profile_source});
     device->profile = found.profile;
     device->profile_source = std::move(found.source);
   }

@@ -11,11 +11,18 @@ const BackendTable* find_table(Backend backend);
 // In this build, and a device is there. cpu always is.
 bool is_available(Backend backend);
 
+// What keeps this build from using a device that is here, in words; empty where nothing does, or none is here.
+std::string obstacle(Backend backend);
+
+// Why a backend is not available: it is not in this build, no device is here, or there is an obstacle.
+std::string unavailable_reason(Backend backend);
+
 // Throws Error(no_device) where it is not available.
 const BackendTable& table_of(Backend backend);
 
-// What it runs on, with the profile that is found for a device. Throws as table_of().
-plan::Machine machine_of(Backend backend);
+// What it runs on, with the profile that is found for a device. `asked`: what the caller wanted; where `automatic` came
+// to the CPU its facts say what kept a device from being used. Throws as table_of().
+plan::Machine machine_of(Backend backend, Backend asked);
 
 // The same with as many threads as a search may have that begins now, in this thread.
 plan::Machine for_this_thread(plan::Machine machine);

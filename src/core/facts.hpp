@@ -30,6 +30,7 @@ struct CpuFacts {
   int threads = 1;
   const char* threads_source = "the machine";  // what says so
   std::int64_t free_memory = 0;
+  std::string device_obstacle;          // why a device that is here is not used; empty where nobody wants to know
   bool has_blas = true;                 // the address space has room for its buffers
   std::int64_t block_rows = 64;         // of a tile of sums in registers, in single precision
   std::int64_t block_rows_double = 32;  // and in double
@@ -66,7 +67,8 @@ struct CpuFacts {
   double tree_candidate = 3.5e-8;      // a neighbor that is collected, gets a key and is sorted
 };
 
-// Seconds a step on the whole device. The defaults are an H200's; `kith tune` measures them (docs/tuning.md).
+// Seconds a step on the whole device. The defaults are an H200's; for others they are derived (derived_profile.hpp)
+// until `kith tune` measures them (docs/tuning.md).
 struct DeviceProfile {
   double multiply = 1 / 23e12;
   double multiply_fp16 = 1 / 450e12;

@@ -48,6 +48,7 @@ const backend::BackendTable& backend_table() {
   static const backend::BackendTable table{
       Backend::cpu,
       [] { return true; },
+      nullptr,
       [] { return std::vector<Device>(); },
       []() -> plan::Machine { return facts(); },
       [] {

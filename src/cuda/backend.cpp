@@ -1,4 +1,5 @@
 // A device as a backend: its table of functions.
+#include "core/derived_profile.hpp"
 #include "cuda/functions.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/spares.hpp"
@@ -21,8 +22,9 @@ void bring_answer(const NeighborsView<DistanceOf<T>>& answer, std::int64_t count
 template <Element T>
 constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, &bring_answer<T>};
 
-bool is_available() {
-  static const bool found = device_count() > 0;  // the driver takes a while to start
+// The driver takes a while to start, so it is asked once.
+const DevicePresence& presence() {
+  static const DevicePresence found = find_device();
   return found;
 }
 
@@ -33,15 +35,22 @@ core::DeviceFacts device_facts() {
   std::size_t all_bytes = 0;
   KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
   free_bytes += spare_device_bytes();
-  return {.free_memory = static_cast<std::int64_t>(free_bytes),
-          .policy = device_policy(),
-          .name = device_name(),
-          .backend = Backend::KITH_BACKEND};
+  core::DeviceFacts facts{.free_memory = static_cast<std::int64_t>(free_bytes),
+                          .policy = device_policy(),
+                          .name = device_name(),
+                          .backend = Backend::KITH_BACKEND};
+  // An emulated device has no speed; it is planned for as an H200.
+  if (facts.backend == Backend::cuda) {
+    const DeviceSpeed speed = device_speed();
+    core::set_built_in_profile(facts, speed.clock, speed.bandwidth);
+  }
+  return facts;
 }
 
 const backend::BackendTable& backend_table() {
   static const backend::BackendTable table{Backend::KITH_BACKEND,
-                                           &is_available,
+                                           [] { return presence().usable; },
+                                           [] { return presence().obstacle; },
                                            &device_list,
                                            []() -> plan::Machine { return device_facts(); },
                                            &select::select_methods,

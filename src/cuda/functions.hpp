@@ -5,8 +5,12 @@
 
 namespace kith::KITH_BACKEND {
 
-// Devices that can be used; 0 where there is none or no driver.
-int device_count();
+// Whether the current device can be used, and what keeps this build from it where one is here.
+struct DevicePresence {
+  bool usable = false;
+  std::string obstacle;
+};
+DevicePresence find_device();
 std::vector<Device> device_list();
 
 // Of the current device, with the profile that is built in.

@@ -274,7 +274,8 @@ Plan choose_method(const core::DeviceFacts& facts, const Problem& problem, const
 Plan choose_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options, const IndexFacts& index,
                const DataSamples& samples) {
   Plan plan = choose_method(facts, problem, options, index, samples);
-  plan.peak_bytes = peak_bytes(plan, index, is_resident(problem, options, facts), facts.policy);
+  plan.base_fits = is_resident(problem, options, facts);
+  plan.peak_bytes = peak_bytes(plan, index, plan.base_fits, facts.policy);
   return plan;
 }
 
@@ -323,7 +324,8 @@ Plan choose_radius_on(const core::DeviceFacts& facts, const Problem& problem, co
                   : plan_device_radius(problem, options, facts);
   if (plan.method != Method::tree)
     if (auto tree = better_device_tree(facts, problem, options, index, plan, kRadiusTreeCost)) plan = *std::move(tree);
-  plan.peak_bytes = peak_bytes(plan, index, is_resident(problem, options, facts), facts.policy);
+  plan.base_fits = is_resident(problem, options, facts);
+  plan.peak_bytes = peak_bytes(plan, index, plan.base_fits, facts.policy);
   return plan;
 }
 
@@ -335,6 +337,11 @@ IndexFacts index_on(const core::CpuFacts&, const Problem& problem, const Options
 
 IndexFacts index_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options) {
   return {.resident = is_resident(problem, options, facts), .distinct_limit = distinct_limit(problem, options, facts)};
+}
+
+std::string obstacle_of(const Machine& machine) {
+  const auto* const cpu = std::get_if<core::CpuFacts>(&machine);
+  return cpu == nullptr ? "" : cpu->device_obstacle;
 }
 
 }  // namespace
@@ -350,15 +357,24 @@ IndexFacts choose_index(const Problem& problem, const Options& options, const Ma
   return std::visit([&](const auto& facts) { return index_on(facts, problem, options); }, machine);
 }
 
+void note_obstacle(Plan& plan, const std::string& obstacle) {
+  if (!obstacle.empty()) plan.reason += fmt::format("; on the CPU since {}", obstacle);
+}
+
 Plan choose(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index,
             const DataSamples& samples) {
-  return std::visit([&](const auto& facts) { return choose_on(facts, problem, options, index, samples); }, machine);
+  Plan plan =
+      std::visit([&](const auto& facts) { return choose_on(facts, problem, options, index, samples); }, machine);
+  note_obstacle(plan, obstacle_of(machine));
+  return plan;
 }
 
 Plan choose_radius(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index,
                    const DataSamples& samples) {
-  return std::visit([&](const auto& facts) { return choose_radius_on(facts, problem, options, index, samples); },
-                    machine);
+  Plan plan =
+      std::visit([&](const auto& facts) { return choose_radius_on(facts, problem, options, index, samples); }, machine);
+  note_obstacle(plan, obstacle_of(machine));
+  return plan;
 }
 
 void set_limits(Plan& plan, const SearchLimits& limits) {

@@ -81,6 +81,9 @@ Plan choose(const Problem& problem, const Options& options, const Machine& machi
 Plan choose_radius(const Problem& problem, const Options& options, const Machine& machine, const IndexFacts& index = {},
                    const DataSamples& samples = {});
 
+// Adds to the plan's reason what kept a device from being used, where something did.
+void note_obstacle(Plan& plan, const std::string& obstacle);
+
 // Gives a plan of a search limits of its own.
 void set_limits(Plan& plan, const SearchLimits& limits);
 

@@ -14,7 +14,7 @@ namespace kith::plan {
 namespace {
 
 // Queries that are put in order at a time: enough that those of a leaf follow each other.
-constexpr std::int64_t kLargestBatch = std::int64_t{1} << 22;
+constexpr std::int64_t kLargestTreeBatch = std::int64_t{1} << 22;
 
 void fit_tree(Plan& plan) {
   const auto fits = [&] {
@@ -51,7 +51,7 @@ Plan plan_cpu_tree(const Problem& problem, const Options& options, const core::C
   if (problem.k > 0) set_limits(plan, {options.max_distance, options.epsilon});
   plan.distance = DistanceStage::direct;
   plan.select = problem.k > 0 ? SelectMethod::threshold_filter : SelectMethod::radius;
-  plan.query_block = std::min(problem.queries, kLargestBatch);
+  plan.query_block = std::min(problem.queries, kLargestTreeBatch);
   plan.base_tile = problem.base_rows;
   plan.candidates = core::tree_candidates(problem.k, problem.base_rows);
   fit_tree(plan);

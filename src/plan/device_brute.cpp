@@ -311,6 +311,7 @@ Plan begin_device_plan(const Problem& problem, const Options& options, const cor
   plan.metric = options.metric;
   plan.max_distance = options.max_distance;
   plan.backend = facts.backend;
+  plan.device = facts.name;
   plan.profile = facts.profile_source;
   plan.budget_bytes = device_budget(options, facts);
   return plan;

@@ -38,7 +38,7 @@ std::int64_t cluster_bytes(const Problem& problem) {
   const std::int64_t width = (problem.dims + 3) / 4 * 4;
   return width * core::element_bytes(problem) + 16;
 }
-constexpr std::int64_t kSortBytes = 41;
+constexpr std::int64_t kClusterSortBytes = 41;
 
 // Level 1 has a row of this size for each query cluster, at least one.
 std::int64_t row_bytes(std::int64_t base_landmarks) {
@@ -105,7 +105,7 @@ Plan plan_device_triangle(const Problem& problem, const Options& options, const 
   const double n = static_cast<double>(problem.base_rows);
   const double centers = static_cast<double>(plan.triangle.base_landmarks * cluster_bytes(problem));
   const double base = centers + n * (point_bytes(problem, options, facts.policy) +
-                                     static_cast<double>(cluster_bytes(problem) + kSortBytes));
+                                     static_cast<double>(cluster_bytes(problem) + kClusterSortBytes));
   const double left = static_cast<double>(plan.budget_bytes) - base;
   // The points alone may take half of it.
   const double least =
@@ -119,8 +119,8 @@ Plan plan_device_triangle(const Problem& problem, const Options& options, const 
   while (options.triangle.base_landmarks == 0 && plan.triangle.base_landmarks > kFewestLandmarks &&
          row_bytes(plan.triangle.base_landmarks) > plan.workspace_bytes / 4)
     plan.triangle.base_landmarks /= 2;
-  plan.query_block =
-      std::clamp<std::int64_t>(plan.workspace_bytes / 2 / (cluster_bytes(problem) + kSortBytes), 1, problem.queries);
+  plan.query_block = std::clamp<std::int64_t>(plan.workspace_bytes / 2 / (cluster_bytes(problem) + kClusterSortBytes),
+                                              1, problem.queries);
   plan.triangle.query_landmarks = landmarks(options.triangle.query_landmarks, plan.query_block, problem);
   plan.seconds = triangle_seconds(facts.profile, problem, options.metric, plan.triangle, core::kUsualSurvivors.points);
   plan.reason = "method triangle asked for by name";

@@ -59,7 +59,8 @@ std::string memory_text(const Plan& plan) {
   const std::string budget = bytes_text(plan.budget_bytes);
   if (plan.backend == Backend::cpu)
     return fmt::format("memory    {} of a budget of {}\n", bytes_text(plan.workspace_bytes), budget);
-  return fmt::format("memory    {} beside the base; the budget is {}\n", bytes_text(plan.peak_bytes), budget);
+  return fmt::format("memory    {} beside the base{}; the budget is {}\n", bytes_text(plan.peak_bytes),
+                     plan.base_fits ? "" : ", which the budget has no room for", budget);
 }
 
 }  // namespace
@@ -81,6 +82,7 @@ std::string to_string(const Plan& plan) {
   text +=
       fmt::format("backend   {}, {} thread{}{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s",
                   plan.threads_reason.empty() ? "" : fmt::format(" ({})", plan.threads_reason));
+  if (!plan.device.empty()) text += fmt::format("device    {}\n", plan.device);
   text += method_text(plan);
   text += fmt::format("why       {}\n", plan.reason);
   text += work_text(plan);

@@ -36,6 +36,17 @@ class Info(KithTest):
             self.assertGreater(device["policy"]["radix_select_min_k"]["value"], 0)
             self.assertIn("radix_select_min_k", self.run_kith("info").stdout.decode())
         self.assertEqual({device["backend"] for device in info["devices"]}, set(info["backends"]))
+        self.assertEqual(set(info["unavailable"]), self.absent_backends())
+        for backend, why in info["unavailable"].items():
+            self.assertIn(backend, why)
+        for device in info["unusable_devices"]:
+            self.assertIn(device["name"], device["problem"])
+
+    def test_says_why_there_is_no_cuda(self):
+        why = self.run_json("info")["unavailable"].get("cuda")
+        if why is None:
+            self.skipTest("backend cuda is available")
+        self.assertIn(why, self.run_kith("info").stdout.decode())
 
     def test_build_as_text(self):
         text = self.run_kith("info").stdout.decode()
@@ -91,8 +102,52 @@ class Explain(KithTest):
         self.fails(USAGE, *self.SHAPE, "--memory", "0", says="'0'")
         self.fails(USAGE, *self.SHAPE, "--metric", "minkowski", "--p", "0.5", says="0.5")
         self.fails(USAGE, *self.SHAPE, "--p", "3", says="minkowski")
+        unavailable = self.run_json("info")["unavailable"]
         for backend in self.absent_backends():
-            self.fails(NO_DEVICE, *self.SHAPE, "--backend", backend, says=backend)
+            self.fails(NO_DEVICE, *self.SHAPE, "--backend", backend, says=unavailable[backend])
+
+    def test_a_device_that_is_not_here(self):
+        plan = self.run_json(*self.SHAPE, "--device", "a100")["plan"]
+        self.assertEqual((plan["backend"], plan["device"], plan["base_fits"]), ("cuda", "NVIDIA A100 80 GB", True))
+        self.assertEqual(plan["profile"], "derived from a datasheet, not measured")
+        self.assertEqual(self.run_json(*self.SHAPE, "--device", "NVIDIA A100-SXM4-80GB")["plan"], plan)
+        text = self.run_kith(*self.SHAPE, "--device", "a100").stdout.decode()
+        self.assertIn("costs     derived from a datasheet, not measured", text)
+        self.assertIn("device    NVIDIA A100 80 GB", text)
+        self.assertEqual(self.run_json(*self.SHAPE, "--device", "h200")["plan"]["profile"], "built in, of an H200")
+        options = ("--memory", "1GiB", "--metric", "cosine", "--distance", "gemm")
+        plan = self.run_json(*self.SHAPE, "--device", "l40s", *options)["plan"]
+        self.assertEqual((plan["budget_bytes"], plan["metric"], plan["distance"]), (2**30, "cosine", "gemm"))
+        self.fails(USAGE, *self.SHAPE, "--device", "rtx4091", says=["'rtx4091'", "a100", "rtx5090", "did you mean 'rtx4090'"])
+        self.fails(USAGE, *self.SHAPE, "--device", "a100", "--backend", "cpu", says="--backend")
+
+    def test_comparison(self):
+        answer = self.run_json(*self.SHAPE, "--compare")["devices"]
+        self.assertEqual(answer[0]["name"], "cpu")
+        self.assertEqual(answer[0]["plan"]["backend"], "cpu")
+        names = [row["name"] for row in answer[1:]]
+        self.assertTrue({"a100", "h100", "h200", "l40s", "rtx3090", "rtx4090", "rtx5090", "b200", "a10", "gh200", "orin"}
+                        <= set(names))
+        lines = self.run_kith(*self.SHAPE, "--compare").stdout.decode().splitlines()
+        self.assertEqual(len(lines), len(answer) + 2)
+        for row, line in zip(answer[1:], lines[2:]):
+            self.assertEqual(row["plan"], self.run_json(*self.SHAPE, "--device", row["name"])["plan"])
+            self.assertAlmostEqual(row["bring_seconds"], 512e6 / {"gh200": 450e9, "orin": 102.4e9}.get(
+                row["name"], 64e9 if row["name"] in ("h100", "h100-pcie", "h200", "b200", "rtx5090") else 32e9))
+            self.assertEqual(line.split()[0], row["name"])
+            self.assertTrue(line.endswith("fits"), line)
+        large = ("explain", "--rows", "50000000", "--dims", "128", "--queries", "10", "-k", "10")
+        fits = {row["name"]: row["plan"]["base_fits"] for row in self.run_json(*large, "--compare")["devices"]}
+        self.assertEqual((fits["b200"], fits["rtx4090"]), (True, False))
+        self.assertIn("is streamed", self.run_kith(*large, "--compare").stdout.decode())
+
+    def test_a_comparison_says_who_cannot(self):
+        rows = {row["name"]: row for row in self.run_json(*self.SHAPE, "--compare", "--distance", "int8", "--dtype",
+                                                          "uint8")["devices"]}
+        self.assertEqual(rows["h100"]["plan"]["distance"], "int8")
+        self.assertIn("compute capability 9", rows["a100"]["error"])
+        self.assertIn("int8", rows["cpu"]["error"])
+        self.fails(USAGE, *self.SHAPE, "--compare", "--device", "a100", says="--device")
 
 
 class Demo(KithTest):

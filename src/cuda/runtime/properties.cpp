@@ -67,6 +67,22 @@ unsigned multiprocessor_count() {
   return static_cast<unsigned>(device_policy().hardware.multiprocessors);
 }
 
+DeviceSpeed device_speed() {
+  constexpr double kHertz = 1e3;   // clocks are told in kilohertz
+  constexpr double kPerClock = 2;  // memory moves data on both edges
+  constexpr double kBitsOfByte = 8;
+  int device = 0;
+  KITH_CUDA(cudaGetDevice(&device));
+  const auto ask = [&](cudaDeviceAttr attribute) {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess) return static_cast<double>(value);
+    cudaGetLastError();
+    return 0.0;
+  };
+  return {kHertz * ask(cudaDevAttrClockRate),
+          kHertz * kPerClock * ask(cudaDevAttrMemoryClockRate) * ask(cudaDevAttrGlobalMemoryBusWidth) / kBitsOfByte};
+}
+
 std::string device_name() {
   int device = 0;
   KITH_CUDA(cudaGetDevice(&device));

@@ -25,6 +25,14 @@ std::vector<DeviceProperties> devices();
 const core::DevicePolicy& device_policy();
 unsigned multiprocessor_count();
 
+// Of the current device: hertz of its multiprocessors, and bytes a second of its memory; 0 where the driver does not
+// tell.
+struct DeviceSpeed {
+  double clock = 0;
+  double bandwidth = 0;
+};
+DeviceSpeed device_speed();
+
 // The current device's name.
 std::string device_name();
 
