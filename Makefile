@@ -17,7 +17,8 @@ build     = cmake --build --preset release -j $(JOBS) --target
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
 	@echo "make test      everything that must hold: tests, sanitizers, short fuzzing, lint"
-	@echo "               STAGES=\"release python asan tsan fuzz lint\" selects"
+	@echo "               STAGES=\"release python asan tsan fuzz lint\" selects,"
+	@echo "               STAGES=chips runs the emulated tests on five chips"
 	@echo "make bench     measure; BENCH_ARGS are handed on"
 	@echo "make bench-device"
 	@echo "               measure on a CUDA device; SUITE=\"select/must search/must\" selects,"

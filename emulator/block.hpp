@@ -14,9 +14,8 @@ namespace emulator {
 
 constexpr unsigned kLanes = 32;
 constexpr unsigned kMaxThreads = 1024;
-constexpr std::size_t kStaticShared = 48 << 10;
-constexpr std::size_t kMaxShared = 227 << 10;
-constexpr unsigned char kPoison = 0xFF;  // NaN as float and as double, −1 as an integer
+constexpr std::size_t kStaticShared = 48 << 10;  // and all shared memory, unless a kernel opts in to more
+constexpr unsigned char kPoison = 0xFF;          // NaN as float and as double, −1 as an integer
 
 struct Kernel {
   std::string name;
@@ -24,6 +23,7 @@ struct Kernel {
   dim3 grid;
   dim3 block;
   std::size_t shared_bytes;
+  std::size_t shared_limit;  // with static shared memory
 };
 
 // Runs all blocks. Returns the text of a failure, or an empty one.

@@ -114,6 +114,7 @@ void land_copy() {
 
 void bulk_tensor_copy(void* shared_destination, const TensorMap& map, int x, int y, std::uint64_t* barrier,
                       Where where) {
+  need("cp.async.bulk.tensor", 90);
   Mbarrier& found = find_mbarrier(barrier, "bulk copy");
   const std::size_t bytes = std::size_t{map.box_width} * map.element_bytes * map.box_height;
   // A swizzle takes bits of the address for the row: 8 rows must start where those bits are zero.
@@ -125,6 +126,7 @@ void bulk_tensor_copy(void* shared_destination, const TensorMap& map, int x, int
 
 void bulk_copy(void* shared_destination, const void* global_source, unsigned bytes, std::uint64_t* barrier,
                Where where) {
+  need("cp.async.bulk", 90);
   Mbarrier& found = find_mbarrier(barrier, "bulk copy");
   const std::string name = "the copy to " + shared_name(shared_destination) + position(where);
   if (bytes == 0 || bytes % kUnit != 0) fail(name + " has " + std::to_string(bytes) + " bytes, no multiple of 16");

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "block.hpp"
+#include "chip.hpp"
 #include "random.hpp"
 #include "state.hpp"
 
@@ -49,13 +50,7 @@ const ErrorText& find(cudaError_t error) {
   return found == std::end(kErrors) ? *(std::end(kErrors) - 1) : *found;
 }
 
-constexpr int kMultiprocessors = 4;
-constexpr int kThreadsPerMultiprocessor = 2048;
-constexpr int kBlocksPerMultiprocessor = 32;
 constexpr int kRegisters = 65536;
-constexpr int kSharedPerMultiprocessor = 228 << 10;
-constexpr int kSharedKeptPerBlock = 1 << 10;
-constexpr int kL2Bytes = 8 << 20;
 constexpr int kVersion = 13000;
 
 }  // namespace
@@ -136,26 +131,29 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device < 0 || device >= device_count()) return report(cudaErrorInvalidDevice);
-  *properties = {.name = "Kith emulator",
+  const Chip& is = chip();
+  *properties = {.name = "",
                  .totalGlobalMem = device_memory(),
                  .sharedMemPerBlock = kStaticShared,
-                 .sharedMemPerBlockOptin = kMaxShared,
-                 .sharedMemPerMultiprocessor = kSharedPerMultiprocessor,
+                 .sharedMemPerBlockOptin = is.shared_per_block,
+                 .sharedMemPerMultiprocessor = is.shared_per_multiprocessor,
                  .regsPerBlock = kRegisters,
                  .regsPerMultiprocessor = kRegisters,
                  .warpSize = warpSize,
                  .maxThreadsPerBlock = kMaxThreads,
                  .maxThreadsDim = {1024, 1024, 64},
                  .maxGridSize = {0x7FFFFFFF, 65535, 65535},
-                 .maxThreadsPerMultiProcessor = kThreadsPerMultiprocessor,
-                 .maxBlocksPerMultiProcessor = kBlocksPerMultiprocessor,
-                 .multiProcessorCount = kMultiprocessors,
-                 .major = 9,
-                 .minor = 0,
-                 .l2CacheSize = kL2Bytes,
+                 .maxThreadsPerMultiProcessor = is.threads_per_multiprocessor,
+                 .maxBlocksPerMultiProcessor = is.blocks_per_multiprocessor,
+                 .multiProcessorCount = is.multiprocessors,
+                 .major = is.major,
+                 .minor = is.minor,
+                 .l2CacheSize = is.l2_bytes,
                  .memoryBusWidth = 64,
                  .pciBusID = 0,
                  .pciDeviceID = device};
+  const std::string name = std::string("Kith emulator") + (is.capability() == 90 ? "" : std::string(" ") + is.name);
+  name.copy(properties->name, sizeof properties->name - 1);
   return report(cudaSuccess);
 }
 
@@ -175,8 +173,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = properties.maxThreadsPerMultiProcessor; break;
     case cudaDevAttrComputeCapabilityMajor: *value = properties.major; break;
     case cudaDevAttrComputeCapabilityMinor: *value = properties.minor; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = kSharedPerMultiprocessor; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(kMaxShared); break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = static_cast<int>(properties.sharedMemPerMultiprocessor);
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(properties.sharedMemPerBlockOptin); break;
     case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
     default: return report(cudaErrorInvalidValue);
   }
@@ -200,22 +200,6 @@ cudaError_t cudaDriverGetVersion(int* version) {
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaDriverGetVersion(version);
-}
-
-cudaError_t cudaFuncSetAttribute(const void* /*function*/, cudaFuncAttribute attribute, int value) {
-  const bool too_much = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize &&
-                        (value < 0 || static_cast<std::size_t>(value) > kMaxShared);
-  return report(too_much ? cudaErrorInvalidValue : cudaSuccess);
-}
-
-// Limited by threads and shared memory; the emulator does not know registers.
-cudaError_t occupancy(int* blocks, int threads, std::size_t shared_bytes) {
-  if (threads < 1 || threads > static_cast<int>(kMaxThreads)) return report(cudaErrorInvalidValue);
-  const int by_threads = kThreadsPerMultiprocessor / ((threads + warpSize - 1) / warpSize * warpSize);
-  const int by_shared =
-      shared_bytes > kMaxShared ? 0 : kSharedPerMultiprocessor / (static_cast<int>(shared_bytes) + kSharedKeptPerBlock);
-  *blocks = std::min({by_threads, by_shared, kBlocksPerMultiprocessor});
-  return report(cudaSuccess);
 }
 
 }  // namespace cuda

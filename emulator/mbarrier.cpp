@@ -111,6 +111,7 @@ void show_own_mbarriers() {
 }
 
 void mbarrier_init(std::uint64_t* barrier, unsigned arrivals, Where where) {
+  need("mbarrier.init", 80);
   if (reinterpret_cast<std::uintptr_t>(barrier) % 8 != 0 || !in_shared(barrier, 8))
     fail("an mbarrier is 8 aligned bytes of shared memory, not " + shared_name(barrier) + position(where));
   if (arrivals == 0 || arrivals > kMaxCount)
@@ -122,6 +123,7 @@ void mbarrier_init(std::uint64_t* barrier, unsigned arrivals, Where where) {
 }
 
 void mbarrier_arrive(std::uint64_t* address, unsigned bytes, Where where) {
+  need(bytes == 0 ? "mbarrier.arrive" : "mbarrier.arrive.expect_tx", bytes == 0 ? 80 : 90);
   maybe_yield();
   Mbarrier& barrier = find_mbarrier(address, "arrive");
   if (barrier.pending == 0)
@@ -136,6 +138,7 @@ void mbarrier_arrive(std::uint64_t* address, unsigned bytes, Where where) {
 }
 
 bool mbarrier_try_wait(std::uint64_t* address, unsigned parity, Where /*where*/) {
+  need("mbarrier.try_wait", 90);
   Mbarrier& barrier = find_mbarrier(address, "try_wait");
   if (has_ended(barrier, parity)) return true;
   yield();
@@ -143,6 +146,7 @@ bool mbarrier_try_wait(std::uint64_t* address, unsigned parity, Where /*where*/)
 }
 
 void mbarrier_wait(std::uint64_t* address, unsigned parity, Where where) {
+  need("mbarrier.try_wait", 90);
   Mbarrier& barrier = find_mbarrier(address, "wait");
   if (has_ended(barrier, parity)) return;
   wait_for_event(&barrier, describe_event, where);
@@ -150,10 +154,12 @@ void mbarrier_wait(std::uint64_t* address, unsigned parity, Where where) {
 }
 
 void fence_mbarrier_init() {
+  need("fence.mbarrier_init", 90);
   show_own_mbarriers();
 }
 
 void fence_proxy_async() {
+  need("fence.proxy.async", 90);
   show_own_mbarriers();
   publish_shared();
 }

@@ -40,7 +40,7 @@ void* shared_bytes(std::size_t bytes, std::size_t alignment, const char* tag, in
   });
   if (found != block.shared.end() && found->used) return found->memory.get();
   block.static_shared += bytes;
-  const std::size_t limit = std::min(kStaticShared, kMaxShared - block.kernel->shared_bytes);
+  const std::size_t limit = std::min(kStaticShared, block.kernel->shared_limit - block.kernel->shared_bytes);
   if (block.static_shared > limit)
     fail("static shared memory of " + std::to_string(block.static_shared) + " bytes; the limit is " +
          std::to_string(limit));
@@ -53,6 +53,7 @@ void* shared_bytes(std::size_t bytes, std::size_t alignment, const char* tag, in
 }
 
 void async_copy(void* shared_destination, const void* global_source, std::size_t bytes) {
+  need("cp.async", 80);
   Lane& lane = block.running();
   std::memset(shared_destination, kPoison, bytes);
   lane.copies.push_back({shared_destination, global_source, bytes, lane.groups});

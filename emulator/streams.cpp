@@ -4,6 +4,7 @@
 #include <set>
 
 #include "block.hpp"
+#include "chip.hpp"
 #include "random.hpp"
 #include "state.hpp"
 
@@ -172,16 +173,19 @@ void reset() {
 }
 
 cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3 shape, std::size_t shared_bytes,
-                   cudaStream_t stream) {
+                   cudaStream_t stream, const void* kernel) {
   const Guard guard(lock());
   const std::uint64_t threads = std::uint64_t{shape.x} * shape.y * shape.z;
   const bool grid_fits =
       grid.x >= 1 && grid.x <= 0x7FFFFFFFU && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 && grid.z <= 65535;
   const bool block_fits = shape.x <= 1024 && shape.y <= 1024 && shape.z <= 64 && threads >= 1 && threads <= kMaxThreads;
-  if (!grid_fits || !block_fits || shared_bytes > kMaxShared) return report(cudaErrorInvalidConfiguration);
+  if (!grid_fits || !block_fits) return report(cudaErrorInvalidConfiguration);
+  const std::size_t dynamic_limit = dynamic_shared_limit(kernel);
+  if (shared_bytes > dynamic_limit) return report(cudaErrorInvalidValue);
+  const std::size_t shared_limit = dynamic_limit > kStaticShared ? chip().shared_per_block : kStaticShared;
   const CUstream_st* target = resolve(stream);
   if (target == nullptr || target->device != current_device()) return report(cudaErrorInvalidResourceHandle);
-  return enqueue(stream, [kernel = Kernel{name, std::move(body), grid, shape, shared_bytes}] {
+  return enqueue(stream, [kernel = Kernel{name, std::move(body), grid, shape, shared_bytes, shared_limit}] {
     const std::string failure = run(kernel);
     if (!failure.empty()) set_failure(failure);
   });

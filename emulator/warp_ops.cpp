@@ -79,9 +79,15 @@ void hand_out_results(Warp& warp, const Arrival& mine) {
   }
 }
 
+void check_chip(Op op) {
+  if (op >= Op::reduce_add && op <= Op::reduce_xor) need("redux.sync", 80);
+  if (op == Op::match_any || op == Op::match_all) need("match.sync", 70);
+}
+
 }  // namespace
 
 std::uint64_t warp_op(Op op, unsigned mask, std::uint64_t value, unsigned source, unsigned detail, Where where) {
+  check_chip(op);
   Warp& warp = *block.warp;
   const unsigned lane = here.lane;
   Arrival& mine = warp.arrivals[lane];

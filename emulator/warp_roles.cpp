@@ -92,6 +92,7 @@ void named_barrier_arrive(unsigned id, unsigned threads, Where where) {
 }
 
 bool elect_one(unsigned mask, Where where) {
+  need("elect.sync", 90);
   warp_op(Op::elect, mask, 0, 0, 0, where);
   if (elected == 0) elected = random_source.next() | 1U;
   unsigned rest = mask;
@@ -100,6 +101,7 @@ bool elect_one(unsigned mask, Where where) {
 }
 
 void set_register_limit(unsigned registers, bool raises, Where where) {
+  need_sm90a("setmaxnreg");
   if (registers < 24 || registers > 256 || registers % 8 != 0)
     fail("setmaxnreg takes a multiple of 8 from 24 to 256, not " + std::to_string(registers) + position(where));
   if (block.threads % kWarpgroup != 0) fail("setmaxnreg: the block is not made of warpgroups," + position(where));

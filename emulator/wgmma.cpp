@@ -296,6 +296,7 @@ bool product_reads(const unsigned char* begin, std::size_t bytes) {
 }
 
 void wgmma_fence(std::initializer_list<Registers> registers, Where where) {
+  need_sm90a("wgmma.fence");
   used = true;
   LaneProducts& lane = running_lane();
   for (const Registers& one : registers) {
@@ -314,6 +315,7 @@ void wgmma_fence(std::initializer_list<Registers> registers, Where where) {
 }
 
 void wgmma(const Product& product, void* sums, const unsigned* left, Where where) {
+  need_sm90a("wgmma");
   if (block.threads < (warp_index() / kGroupWarps + 1) * kGroupWarps * kLanes)
     fail("wgmma" + position(where) + ": the warpgroup has fewer than 128 threads");
   if (product.columns == 0 || product.columns > kMaxColumns || product.columns % 8 != 0)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the named stages (all without a name) and prints a line with the wall time of each. A stage's output goes to
+# Runs the named stages (without a name all but chips) and prints a line with the wall time of each. A stage's output goes to
 # build/logs/<stage>.log and is shown when the stage fails; the stages after it run all the same.
 set -u
 cd "$(dirname "$0")/.."
@@ -28,7 +28,36 @@ python() {
 }
 
 asan() {
-  cmake --preset asan "$together" && cmake --build --preset asan -j "$jobs" && ctest --preset asan -j "$jobs"
+  cmake --preset asan "$together" && cmake --build --preset asan -j "$jobs" && ctest --preset asan -j "$jobs" &&
+    part_on_another_chip
+}
+
+# What the emulator can be beside an sm_90.
+other_chips="sm_80 sm_86 sm_120 least"
+
+# A part of the kernels' tests on another chip, every day another one; stage chips has them all.
+part_on_another_chip() {
+  set -- $other_chips
+  day=$(($(date -u +%s) / 86400))
+  parts=32
+  part=$((day / $# % parts))
+  shift $((day % $#))
+  echo "chip: KITH_EMULATOR_CHIP=$1 GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part build/asan/tests/test_emulated"
+  KITH_EMULATOR_CHIP=$1 GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part build/asan/tests/test_emulated --gtest_brief=1
+}
+
+chips() {
+  cmake --preset emulated "$together" &&
+    cmake --build --preset emulated -j "$jobs" --target test_emulated test_api || return 1
+  bad=""
+  for chip in sm_90 $other_chips; do
+    chip_begin=$(date +%s)
+    KITH_EMULATOR_CHIP=$chip ctest --preset emulated -j "$jobs" -R '^emulated[.]' &&
+      KITH_EMULATOR_CHIP=$chip GTEST_FILTER='*emulated*' ctest --preset emulated -j "$jobs" -R '^api[.]' ||
+      bad="$bad $chip"
+    echo "chip: $chip, $(($(date +%s) - chip_begin)) s"
+  done
+  [ -z "$bad" ] || { echo "chip: failed on$bad"; return 1; }
 }
 
 tsan() {
@@ -51,7 +80,7 @@ failed=""
 begin=$(date +%s)
 for stage in ${*:-release python asan tsan fuzz lint}; do
   case $stage in
-    release | python | asan | tsan | fuzz | lint) ;;
+    release | python | asan | tsan | fuzz | lint | chips) ;;
     *) echo "test.sh: unknown stage '$stage'" >&2; exit 2 ;;
   esac
   printf '%-8s ' "$stage"
@@ -64,6 +93,7 @@ for stage in ${*:-release python asan tsan fuzz lint}; do
   fi
   echo "$result, $(($(date +%s) - stage_begin)) s"
   sed -n 's/.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*/         skipped: \1/p' build/logs/$stage.log
+  sed -n 's/^chip: /         /p' build/logs/$stage.log
   [ $result = ok ] || tail -n 60 build/logs/$stage.log
 done
 total=$(($(date +%s) - begin))

@@ -32,6 +32,8 @@ struct ThresholdPlan {
 
 // Up to this k a row's candidates are reduced to k in shared memory; above, they are sorted in buckets.
 inline constexpr unsigned kLargestSmallK = 2048;
+// Above it has a row so many buckets at most.
+inline constexpr unsigned kMostBuckets = 2048;
 // Rows up to this length need no threshold: all their keys are candidates.
 inline constexpr unsigned kShortRow = 1024;
 static_assert(kShortRow >= 256, "a shorter row has no sample");

@@ -1,6 +1,7 @@
 // triangle_limits.hpp: limits of method triangle on a device, for kernels and for the planner.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace kith::core {
@@ -14,10 +15,10 @@ inline constexpr unsigned kMaxSweetKnnThreads = 1024;
 inline constexpr unsigned kMaxRegisterList = 64;
 inline constexpr std::int64_t kMaxSharedListBytes = 160 << 10;
 
-// The largest k of lists in shared memory. `key_bytes` counts a key and its id.
-constexpr std::int64_t max_shared_list(std::int64_t key_bytes) {
+// The largest k of lists in the shared memory of a block. `key_bytes` counts a key and its id.
+constexpr std::int64_t max_shared_list(std::int64_t key_bytes, std::int64_t shared_per_block) {
   constexpr std::int64_t kMinThreads = 32;
-  return kMaxSharedListBytes / kMinThreads / key_bytes;
+  return std::min(kMaxSharedListBytes, shared_per_block) / kMinThreads / key_bytes;
 }
 
 }  // namespace kith::core

@@ -76,7 +76,7 @@ double doubt(DistanceStage stage, const Problem& problem, const IndexFacts& inde
   if (stage != DistanceStage::fp16) return 1;
   if (few_dims) return kSecondPass;
   // With few queries other stages read the points only once too, unless it is a scan. Products of bytes have no error.
-  const bool scanned = wish != FusedWish::no && scans(stage, problem, candidates);
+  const bool scanned = wish != FusedWish::no && scans(stage, problem, candidates, policy.hardware);
   const bool bytes = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
   return bytes || (problem.queries < policy.fp16_min_queries && !scanned) ? kUnlikely : 1;
 }
@@ -154,7 +154,7 @@ std::int64_t pair_bytes(const Problem& problem) {
 std::int64_t score_bytes(const Plan& plan, const core::DevicePolicy& policy) {
   if (plan.method != Method::fused) return plan.base_tile * pair_bytes(plan.problem);
   const std::int64_t scanned =
-      scans(plan.distance, plan.problem, plan.candidates)
+      scans(plan.distance, plan.problem, plan.candidates, policy.hardware)
           ? scan_plan(plan.distance, plan.problem, policy.hardware).blocks * plan.candidates * 8
           : 0;
   if (tests_products(plan.distance, policy.hardware)) {
@@ -210,10 +210,10 @@ void fit(Plan& plan, std::int64_t n, const core::DevicePolicy& policy) {
                             plan.budget_bytes, plan.problem.k, plan.problem.base_rows, least_budget(bytes())));
 }
 
-std::string device_reason(const Plan& plan, bool forced) {
+std::string device_reason(const Plan& plan, bool forced, const core::DeviceHardware& hardware) {
   if (forced) return fmt::format("distance stage {} asked for by name", to_string(plan.distance));
   if (plan.distance == DistanceStage::int8) return "products of 8-bit integers have no error";
-  if (plan.method == Method::fused && scans(plan.distance, plan.problem, plan.candidates))
+  if (plan.method == Method::fused && scans(plan.distance, plan.problem, plan.candidates, hardware))
     return "so few queries that reading the points in fp16 is most of the work";
   if (plan.method == Method::fused)
     return plan.distance == DistanceStage::fp16 ? "enough points and queries that products of fp16 need not be stored"
@@ -380,7 +380,7 @@ Plan plan_device(const Problem& problem, const Options& options, const core::Dev
   // A trial takes about twice as long as all else that starts a search; a pass that fails, as long as it takes.
   plan.tries_passes = plan.seconds > static_cast<double>(facts.policy.trial_microseconds) / 1e6;
   fit(plan, points_at_once(problem, options, facts), facts.policy);
-  plan.reason = device_reason(plan, plan.forced);
+  plan.reason = device_reason(plan, plan.forced, facts.policy.hardware);
   if (timed && !plan.forced) plan.reason += took_before(plan.seconds);
   return plan;
 }

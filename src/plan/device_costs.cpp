@@ -105,7 +105,7 @@ class Model {
   }
 
   double fused(DistanceStage stage) const {
-    if (scans(stage, problem_, candidates_)) return scan_search(stage);
+    if (scans(stage, problem_, candidates_, hardware_)) return scan_search(stage);
     if (tests_products(stage, hardware_)) return tensor_search(stage);
     const double candidates = q_ * room_ * costs_.candidate;
     return kFusedStart * costs_.start + finalists_ + pass(stage) + candidates;
@@ -210,9 +210,9 @@ bool tests_products(DistanceStage stage, const core::DeviceHardware& hardware) {
   return hardware.has_wgmma() && can_fuse(stage) && stage != DistanceStage::register_tiled;
 }
 
-bool scans(DistanceStage stage, const Problem& problem, std::int64_t candidates) {
+bool scans(DistanceStage stage, const Problem& problem, std::int64_t candidates, const core::DeviceHardware& hardware) {
   return (stage == DistanceStage::fp16 || stage == DistanceStage::int8) &&
-         core::can_scan(problem.queries, candidates, scanned_bytes(stage, problem));
+         core::can_scan(problem.queries, candidates, scanned_bytes(stage, problem), hardware);
 }
 
 core::ScanPlan scan_plan(DistanceStage stage, const Problem& problem, const core::DeviceHardware& hardware) {
@@ -222,7 +222,7 @@ core::ScanPlan scan_plan(DistanceStage stage, const Problem& problem, const core
 DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
                            std::int64_t candidates, FusedWish wish) {
   const Model model(facts, problem, form, candidates);
-  const bool scanned = scans(stage, problem, candidates) && wish != FusedWish::no;
+  const bool scanned = scans(stage, problem, candidates, facts.policy.hardware) && wish != FusedWish::no;
   if (scanned || stage == DistanceStage::split_fp16 || stage == DistanceStage::int8) return {model.fused(stage), true};
   const DeviceStageCost stored{model.two_stage(stage), false};
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;

@@ -21,7 +21,7 @@ bool tests_products(DistanceStage stage, const core::DeviceHardware& hardware);
 
 // Whether a fused pass of this stage reads the points once for all queries, which are few (core/scan_plan.hpp), and
 // how.
-bool scans(DistanceStage stage, const Problem& problem, std::int64_t candidates);
+bool scans(DistanceStage stage, const Problem& problem, std::int64_t candidates, const core::DeviceHardware& hardware);
 core::ScanPlan scan_plan(DistanceStage stage, const Problem& problem, const core::DeviceHardware& hardware);
 
 // The stage's time in the given form of search; for stages that can be fused, `either` takes the faster.

@@ -194,7 +194,7 @@ class PeakBytes {
   }
 
   std::int64_t fused_tile(const Plan::Pass& pass, std::int64_t queries) const {
-    if (scans(pass.distance, problem_, plan_.candidates)) return scanned_lists(pass, queries);
+    if (scans(pass.distance, problem_, plan_.candidates, policy_.hardware)) return scanned_lists(pass, queries);
     if (tests_products(pass.distance, policy_.hardware)) return tensor_tile(queries);
     const core::SamplePlan sample = core::plan_sample(plan_.base_tile, candidates());
     const bool turned = pass.distance == DistanceStage::register_tiled;

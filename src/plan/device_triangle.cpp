@@ -46,7 +46,7 @@ std::int64_t row_bytes(std::int64_t base_landmarks) {
 }
 
 // As the kernels would say it.
-void require_possible(const TriangleTuning& tuning, const Problem& problem) {
+void require_possible(const TriangleTuning& tuning, const Problem& problem, const core::DeviceHardware& hardware) {
   if (tuning.form != TriangleForm::sweet_knn)
     return require_within("method triangle, form interval-scan", "threads_per_query", tuning.threads_per_query, 0,
                           core::kMaxIntervalScanThreads);
@@ -57,7 +57,7 @@ void require_possible(const TriangleTuning& tuning, const Problem& problem) {
     require_within(kName, "k of neighbors in registers", problem.k, 1, core::kMaxRegisterList);
   if (tuning.placement == TrianglePlacement::shared)
     require_within(kName, "k of neighbors in shared memory", problem.k, 1,
-                   core::max_shared_list(2 * core::element_bytes(problem)));
+                   core::max_shared_list(2 * core::element_bytes(problem), hardware.shared_per_block));
 }
 
 // What form sweet-knn does where nobody says so (Chen et al., section IV-D and figure 8).
@@ -97,7 +97,7 @@ Plan plan_device_triangle(const Problem& problem, const Options& options, const 
   if (plan.triangle.form == TriangleForm::automatic) plan.triangle.form = TriangleForm::interval_scan;
   if (plan.triangle.form == TriangleForm::sweet_knn)
     plan.triangle = adapt_sweet_knn(plan.triangle, problem, facts.policy.hardware);
-  require_possible(plan.triangle, problem);
+  require_possible(plan.triangle, problem, facts.policy.hardware);
   plan.triangle.base_landmarks = landmarks(options.triangle.base_landmarks, problem.base_rows, problem);
   plan.base_tile = problem.base_rows;
   plan.candidates = problem.k;

@@ -19,7 +19,6 @@ constexpr unsigned kPartSamples = 8192;
 constexpr unsigned kBucketSampleBytes = 32768;
 constexpr unsigned kMostBucketMinima = 256;  // the last rank for which threads keep their smallest only
 constexpr unsigned kBucketKeys = 1024;
-constexpr unsigned kMostBuckets = 2048;
 
 constexpr double kStagedKeys = 700;  // candidates expected of a chunk; the filter can stage 1024
 
@@ -136,7 +135,7 @@ ThresholdPlan plan_threshold(std::int64_t rows, unsigned length, unsigned k, uns
   const double expected = static_cast<double>(used) * length / counted / (plan.minima ? width : 1);
   if (!fits) {
     plan.buckets = static_cast<unsigned>(
-        std::clamp(std::ceil(expected / kBucketKeys), 2.0, static_cast<double>(std::min(kMostBuckets, used))));
+        std::clamp(std::ceil(expected / kBucketKeys), 2.0, static_cast<double>(std::min(core::kMostBuckets, used))));
   }
   plan.sample_interval = (static_cast<std::uint64_t>(length) << 16U) / (plan.samples / plan.samples_per_load);
   plan.chunk = choose_chunk(rows, length, fits ? expected : 0, policy);

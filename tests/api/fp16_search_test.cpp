@@ -166,6 +166,7 @@ TEST_P(Fp16Search, AnIndexLearnsWhatFails) {
 
 // Clusters whose points fp16 cannot tell apart, but tells from all others: what a first pass finds bounds a second.
 TEST_P(Fp16Search, ASecondPassIsBoundedByTheFirst) {
+  if (!has_wgmma()) GTEST_SKIP() << "devices of compute capability 9 alone have it";
   const Metric metric(MetricKind::sqeuclidean);
   const Sample<float> sample = generate<float>(Kind::clustered, {5000, 40, 16}, metric, 5);
   const Truth<float> truth = truth_of(sample, metric);
@@ -179,6 +180,7 @@ TEST_P(Fp16Search, ASecondPassIsBoundedByTheFirst) {
 
 // Bytes are multiplied as bytes, with ties by the smaller id.
 TEST_P(Fp16Search, BytesAreMultipliedAsBytes) {
+  if (!has_wgmma()) GTEST_SKIP() << "devices of compute capability 9 alone have it";
   for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::inner_product}) {
     const Metric metric(kind);
     const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::gaussian, {5000, 70, 20}, metric, 6);
@@ -209,6 +211,7 @@ TEST_P(Fp16Search, FewQueriesAreFoundByAScan) {
 }
 
 TEST_P(Fp16Search, AScanOfBytesHasNoError) {
+  if (!has_wgmma()) GTEST_SKIP() << "devices of compute capability 9 alone have it";
   const Metric metric(MetricKind::euclidean);
   const Sample<std::uint8_t> sample = generate<std::uint8_t>(Kind::gaussian, {6000, 2, 40}, metric, 6);
   Options asked = fp16(metric);
@@ -239,6 +242,7 @@ void expect_stage(DistanceStage stage, const Metric& metric, Options options,
 }
 
 TEST_P(Fp16Search, SplitFp16IsTakenByName) {
+  if (!has_wgmma()) GTEST_SKIP() << "devices of compute capability 9 alone have it";
   for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product,
                                 MetricKind::cosine, MetricKind::correlation})
     expect_stage<float>(DistanceStage::split_fp16, kind, options(kind));
@@ -249,6 +253,7 @@ TEST_P(Fp16Search, SplitFp16IsTakenByName) {
 }
 
 TEST_P(Fp16Search, Int8IsTakenByName) {
+  if (!has_wgmma()) GTEST_SKIP() << "devices of compute capability 9 alone have it";
   for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product}) {
     const std::vector<Method> methods = {Method::automatic, Method::brute, Method::fused};
     expect_stage<std::uint8_t>(DistanceStage::int8, kind, options(kind), methods);
@@ -263,6 +268,7 @@ TEST_P(Fp16Search, Int8IsTakenByName) {
 }
 
 TEST_P(Fp16Search, RemaindersTellMoreApart) {
+  if (!has_wgmma()) GTEST_SKIP() << "devices of compute capability 9 alone have it";
   const Metric metric(MetricKind::sqeuclidean);
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 70, 20}, metric, 6);
   Options options = fp16(metric);
@@ -274,6 +280,7 @@ TEST_P(Fp16Search, RemaindersTellMoreApart) {
 }
 
 TEST_P(Fp16Search, ThePlannerTakesItWhereItPays) {
+  if (!has_wgmma()) GTEST_SKIP() << "crossovers of compute capability 9; tests of the planner have those of others";
   const auto taken = [](const Problem& problem) { return explain(problem, options()).distance == DistanceStage::fp16; };
   EXPECT_TRUE(taken({1000000, 10000, 128, 10, DType::float32}));
   EXPECT_FALSE(taken({1000000, 10000, 128, 10, DType::float64}));
@@ -282,6 +289,17 @@ TEST_P(Fp16Search, ThePlannerTakesItWhereItPays) {
   EXPECT_TRUE(taken({1000000, 10, 128, 10, DType::float32}));
   EXPECT_TRUE(taken({1000000, 10000, 8, 10, DType::float32}));
   EXPECT_FALSE(taken({1000000, 10000, 3, 10, DType::float32}));
+}
+
+TEST_P(Fp16Search, RefusesStagesThatTheDeviceDoesNotHave) {
+  if (has_wgmma()) GTEST_SKIP() << "compute capability 9 has all stages";
+  const Matrix<std::uint8_t> points(3, 1, {1, 2, 3});
+  for (const DistanceStage stage : {DistanceStage::split_fp16, DistanceStage::int8}) {
+    Options asked = options(MetricKind::euclidean);
+    asked.distance = stage;
+    EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {to_string(stage), "needs a device of compute capability 9.x"},
+                           [&] { search(points.view(), points.view(), 1, asked); }));
+  }
 }
 
 TEST_P(Fp16Search, RefusesWhatItCannotMultiply) {

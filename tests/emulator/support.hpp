@@ -15,10 +15,11 @@ namespace kith::test {
 using emulated::kFullMask;
 using emulated::launch;
 
-// Every test starts without failures and with a seed of its own, and leaves the device in order.
+// Every test starts on an sm_90 without failures and with a seed of its own, and leaves the device in order.
 class EmulatorTest : public testing::Test {
  protected:
   void SetUp() override {
+    ::emulator::set_chip("sm_90");
     ::emulator::reset();
     ::emulator::set_seed(1);
   }

@@ -94,6 +94,18 @@ TEST(DeviceTriangle, RefusesWhatKernelsCannotDo) {
   EXPECT_EQ(refusal(options, 700), "nothing");
 }
 
+// The lists of a warp, of 8 bytes a neighbor, must fit the shared memory of a block.
+TEST(DeviceTriangle, ListsInSharedMemoryFitTheChip) {
+  Options options = asks_for_triangle(TriangleForm::sweet_knn);
+  options.triangle.placement = TrianglePlacement::shared;
+  options.triangle.filter = TriangleFilter::full;
+  core::DeviceFacts small = test::large_device();
+  small.policy = core::policy_for({.compute_major = 8, .compute_minor = 6, .shared_per_block = 99 << 10});
+  EXPECT_EQ(plan_for({10000, 100, 4, 396}, options, small).triangle.placement, TrianglePlacement::shared);
+  EXPECT_THROW(plan_for({10000, 100, 4, 397}, options, small), Error);
+  EXPECT_EQ(plan_for({10000, 100, 4, 397}, options).triangle.placement, TrianglePlacement::shared);
+}
+
 TEST(DeviceTriangle, SmallBudgetsTakeFewerQueriesAtATimeOrAreRefused) {
   Options options = asks_for_triangle(TriangleForm::interval_scan);
   options.memory_budget = 4 << 20;

@@ -25,6 +25,11 @@ inline bool is_available(Backend backend) {
 class OnBackend : public testing::TestWithParam<Backend> {
  protected:
   static bool is_cpu() { return GetParam() == Backend::cpu; }
+  // Whether the device has stages split-fp16 and int8, and passes over fp16 that others bound: compute capability 9.
+  static bool has_wgmma() {
+    const std::vector<Device> found = devices(GetParam());
+    return !found.empty() && found.front().compute_major == 9;
+  }
   static Options options(const Metric& metric = MetricKind::euclidean) {
     Options options;
     options.backend = GetParam();

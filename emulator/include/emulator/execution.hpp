@@ -24,6 +24,11 @@ struct Where {
 // The initial seed is that of the environment variable KITH_EMULATOR_SEED, or 1.
 void set_seed(std::uint64_t seed);
 
+// Makes all devices of this chip, for tests of the emulator: a library asks what a device has once. Before, they are
+// what the environment variable KITH_EMULATOR_CHIP names, or sm_90. An unknown name is a std::invalid_argument that
+// lists all.
+void set_chip(const std::string& name);
+
 // The text of the last failure of a kernel; empty if there was none since reset().
 std::string last_failure();
 
@@ -35,9 +40,10 @@ std::size_t live_device_bytes();
 std::size_t peak_device_bytes();
 void restart_peak();
 
-// Queues one run of `body` per thread. The body is called for many threads and must not change its own state.
+// Queues one run of `body` per thread. The body is called for many threads and must not change its own state. `kernel`
+// is the function that it calls, for which cudaFuncSetAttribute may have raised the limit of dynamic shared memory.
 cudaError_t launch(const char* name, std::function<void()> body, dim3 grid, dim3 shape, std::size_t shared_bytes,
-                   cudaStream_t stream);
+                   cudaStream_t stream, const void* kernel = nullptr);
 
 // Queues host code that may use device memory: the host's version of a device-wide library call.
 cudaError_t enqueue(const char* name, std::function<void()> work, cudaStream_t stream);
@@ -59,6 +65,11 @@ T* shared_array(std::size_t count, const char* tag, int line, const char* functi
 void async_copy(void* shared_destination, const void* global_source, std::size_t bytes);
 void async_commit();
 void async_wait(unsigned pending_groups);
+
+// Fails the running kernel if the chip does not have the instruction: 80 is compute capability 8.0. Some instructions
+// are in binaries for sm_90a only, which no other chip takes.
+void need(const char* instruction, int capability);
+void need_sm90a(const char* instruction);
 
 // Fails the running kernel; its name and block are added to the text.
 [[noreturn]] void fail(const std::string& text);

@@ -83,8 +83,14 @@ enum cudaFuncAttribute {
   cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
 
+struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes;
+  int maxDynamicSharedSizeBytes;
+};
+
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value);
-cudaError_t occupancy(int* blocks, int threads, std::size_t shared_bytes);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function);
+cudaError_t occupancy(int* blocks, const void* function, int threads, std::size_t shared_bytes);
 
 template <class T>
 cudaError_t cudaFuncSetAttribute(T* function, cudaFuncAttribute attribute, int value) {
@@ -92,9 +98,9 @@ cudaError_t cudaFuncSetAttribute(T* function, cudaFuncAttribute attribute, int v
 }
 
 template <class T>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T /*function*/, int threads,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T function, int threads,
                                                           std::size_t shared_bytes) {
-  return occupancy(blocks, threads, shared_bytes);
+  return occupancy(blocks, reinterpret_cast<const void*>(function), threads, shared_bytes);
 }
 
 // Streams and events

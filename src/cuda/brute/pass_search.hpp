@@ -14,6 +14,7 @@
 #include "cuda/brute/tensor_candidates.hpp"
 #include "cuda/distance/exact_keys.hpp"
 #include "cuda/primitives/move_rows.hpp"
+#include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/stream_pair.hpp"
 #include "cuda/select/select.hpp"
 #include "cuda/tensor/tensor_rows.hpp"
@@ -152,7 +153,8 @@ class PassSearch {
     return pass_.fused && !pass_.bounded && (bytes || pass_.distance == DistanceStage::fp16) &&
            core::can_scan(
                state_.queries.count(), work_.candidates,
-               bytes ? byte_row_bytes(dims) : tensor::element_bytes(tensor::Element::fp16) * fp16_stride(dims)) &&
+               bytes ? byte_row_bytes(dims) : tensor::element_bytes(tensor::Element::fp16) * fp16_stride(dims),
+               device_policy().hardware) &&
            can_rerank(work_.k, work_.candidates);
   }
 

@@ -3,9 +3,12 @@
 //         longer than reading the base.
 #include "cuda/distance/exact_keys.hpp"
 
+#include <algorithm>
+
 #include "cuda/distance/key_group.cuh"
 #include "cuda/runtime/async_copy.cuh"
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/shared.cuh"
 
 namespace kith::KITH_BACKEND::distance {
@@ -53,7 +56,8 @@ struct KeyStages {
   // Rows that the four groups read at once lie in different banks.
   static constexpr unsigned kPitch = kDepth + 8;
   static constexpr unsigned kStage = kRows * kPitch;
-  static constexpr unsigned kPoints = KeyLanes::kThreads / kWarp * kSets * kRows;  // of a block
+  static constexpr unsigned kPoints = kSets * kRows;                              // of a warp
+  static constexpr std::size_t kWarpBytes = std::size_t{2} * kStage * sizeof(F);  // of shared memory
 
   // The r-th row of a group: row i of a set belongs to group i % 4.
   __device__ static unsigned row(unsigned group, unsigned r) { return r * (kWarp / core::kLanes) + group; }
@@ -82,8 +86,8 @@ __global__ void __launch_bounds__(KeyLanes::kThreads) all_keys_kernel(KeyCall<F>
   const Terms terms(call.metric);
   F* const stages = dynamic_shared<F>() + warp_id() * 2 * Stages::kStage;
   const std::int64_t query = blockIdx.x % call.queries.rows.count;
-  const std::int64_t first = blockIdx.x / call.queries.rows.count * Stages::kPoints +
-                             static_cast<std::int64_t>(warp_id()) * (Stages::kSets * Stages::kRows);
+  const std::int64_t first =
+      (blockIdx.x / call.queries.rows.count * (blockDim.x / kWarp) + warp_id()) * Stages::kPoints;
   const F* x = call.queries.rows.data + query * call.queries.rows.stride;
   const core::RowFacts x_facts = facts_of(call.queries, query);
   const unsigned group = lane_id() / core::kLanes;
@@ -140,14 +144,17 @@ void launch_candidate_keys(const KeyCall<F>& call, const KeyPairs& wanted, F* ke
   });
 }
 
+// Warps do not wait for each other, so a block has as many as its shared memory holds.
 template <class Terms, class F>
 void launch_all_keys(const KeyCall<F>& call, F* keys, std::int64_t stride) {
   using Stages = KeyStages<F>;
-  const std::int64_t blocks = ceil_div(call.base.rows.count, Stages::kPoints);
+  const auto room = static_cast<std::size_t>(device_policy().hardware.shared_per_block) / Stages::kWarpBytes;
+  const auto warps = static_cast<unsigned>(std::min<std::size_t>(room, KeyLanes::kThreads / kWarp));
+  const std::int64_t blocks = ceil_div(call.base.rows.count, warps * Stages::kPoints);
   launch("all_keys", all_keys_kernel<Terms, F>,
          {.blocks = call.queries.rows.count * blocks,
-          .threads = KeyLanes::kThreads,
-          .shared_bytes = sizeof(F) * (KeyLanes::kThreads / kWarp) * 2 * Stages::kStage},
+          .threads = warps * kWarp,
+          .shared_bytes = warps * Stages::kWarpBytes},
          call.stream, call, keys, stride);
 }
 

@@ -6,6 +6,7 @@
 #include "cuda/distance/fp16_hits.cuh"
 #include "cuda/distance/fused_filter.hpp"
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/least_shared.hpp"
 
 namespace kith::KITH_BACKEND::distance {
 
@@ -15,6 +16,7 @@ template <bool kResident>
 __global__ void __launch_bounds__(Fp16TileShape::kThreads, Fp16TileShape::kBlocks)
     fp16_filter_kernel(Fp16TileWork work, CandidateLists<float> lists) {
   using Shape = Fp16HitShape;
+  static_assert(Fp16TileShape::kMinBytes + Shape::kBytes <= kLeastShared);
   KITH_SHARED(float, limits, Fp16TileShape::kPoints);
   KITH_SHARED(float4, scores, Shape::kQueued * 2);
   KITH_SHARED(unsigned, pairs, Shape::kQueued);

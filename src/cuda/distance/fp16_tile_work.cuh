@@ -30,6 +30,9 @@ struct Fp16TileShape {
   static constexpr unsigned kMaxTiles = 64;             // tiles that a block runs through
 
   static constexpr unsigned kChunk = kPoints * kDepth;  // values of a chunk
+
+  // Bytes of dynamic shared memory that a block needs where queries are not resident.
+  static constexpr std::size_t kMinBytes = sizeof(Fp16) * kChunk * 2 * kStages + sizeof(float) * kBiasStages * kPoints;
 };
 
 struct Fp16TileWork {

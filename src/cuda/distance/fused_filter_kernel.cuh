@@ -5,6 +5,7 @@
 #include "cuda/distance/fused_filter_tile.cuh"
 #include "cuda/distance/panels.hpp"
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/least_shared.hpp"
 
 namespace kith::KITH_BACKEND::distance {
 
@@ -16,6 +17,9 @@ __global__ void __launch_bounds__(TileShape<F>::kThreads, TileShape<F>::kBlocks)
   KITH_SHARED(Vector, limits, TileShape<F>::kPoints / TileShape<F>::kPiece);
   KITH_SHARED(PassedPair<F>, buffer, Filter::kCapacity);
   KITH_SHARED(unsigned, buffered, 1);
+  static_assert(TileShape<F>::kMaxBytes + TileShape<F>::kPoints * sizeof(F) +
+                    Filter::kCapacity * sizeof(PassedPair<F>) + sizeof(unsigned) <=
+                kLeastShared);
   const Filter filter{lists,
                       {work.first_query(), work.first_point(), work.queries.count, work.base.count},
                       reinterpret_cast<F*>(limits),

@@ -46,6 +46,11 @@ struct TileShape {
   static constexpr unsigned kResident = 2;   // resident chunks of queries: more would leave memory for fewer blocks
   static constexpr unsigned kMaxTiles = 32;  // tiles that a block runs through
   static constexpr unsigned kChunk = kDepth * kPitch;  // values of a chunk
+  static constexpr unsigned kMaxPacked = 8;            // base tiles of a chunk
+
+  // Bytes of dynamic shared memory that a block needs at most.
+  static constexpr std::size_t kMaxBytes =
+      sizeof(F) * (kStages * (kChunk + kMaxPacked * kPoints) + (kStages > kResident ? kStages : kResident) * kChunk);
 };
 
 // The scores of a thread.
@@ -106,7 +111,7 @@ inline unsigned best_tiles_each(std::int64_t query_tiles, std::int64_t base_tile
 template <class F>
 unsigned packed_tiles(std::int64_t dims) {
   using Shape = TileShape<F>;
-  if (dims <= Shape::kDepth / 8) return 8;
+  if (dims <= Shape::kDepth / Shape::kMaxPacked) return Shape::kMaxPacked;
   if (dims <= Shape::kDepth / 4) return 4;
   return dims <= Shape::kDepth / 2 ? 2 : 1;
 }

@@ -1,8 +1,6 @@
 // launch.cu: the opt-in to more than 48 KiB of dynamic shared memory, once for each kernel and device.
 #include "cuda/runtime/launch.cuh"
 
-#if !defined(KITH_IS_EMULATED)
-
 #include <mutex>
 #include <set>
 #include <utility>
@@ -27,5 +25,3 @@ void allow_dynamic_shared(const void* kernel, const char* name) {
 }
 
 }  // namespace kith::KITH_BACKEND::inline runtime
-
-#endif

@@ -67,15 +67,15 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
   if (shape.blocks > 0x7FFFFFFF) raise(cudaErrorInvalidConfiguration, name, 0);
   const dim3 grid(static_cast<unsigned>(shape.blocks));
   const dim3 block(shape.threads);
-#if defined(KITH_IS_EMULATED)
-  check(::emulator::launch(
-            name, [kernel, ... values = std::decay_t<Parameters>(arguments)] { kernel(values...); }, grid, block,
-            shape.shared_bytes, stream),
-        name, shape.shared_bytes);
-#else
   // 48 KiB need no attribute, but static shared memory counts among them.
   constexpr std::size_t kNeedsNoAttribute = 16 << 10;
   if (shape.shared_bytes > kNeedsNoAttribute) allow_dynamic_shared(reinterpret_cast<const void*>(kernel), name);
+#if defined(KITH_IS_EMULATED)
+  check(::emulator::launch(
+            name, [kernel, ... values = std::decay_t<Parameters>(arguments)] { kernel(values...); }, grid, block,
+            shape.shared_bytes, stream, reinterpret_cast<const void*>(kernel)),
+        name, shape.shared_bytes);
+#else
   std::tuple<std::decay_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
   std::apply(
       [&](auto&... value) {

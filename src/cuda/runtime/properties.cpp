@@ -3,7 +3,9 @@
 
 #include <array>
 #include <optional>
+#include <string>
 
+#include "cuda/runtime/least_shared.hpp"
 #include "cuda/runtime/made_once.hpp"
 #include "kith/error.hpp"
 
@@ -59,6 +61,11 @@ const core::DevicePolicy& device_policy() {
   return policies[slot].get([&](std::optional<core::DevicePolicy>& policy) {
     cudaDeviceProp found{};
     KITH_CUDA(cudaGetDeviceProperties(&found, device));
+    if (found.sharedMemPerBlockOptin < kLeastShared)
+      throw Error(ErrorCode::no_device, "device " + std::to_string(device) + ", " + found.name + ", has " +
+                                            std::to_string(found.sharedMemPerBlockOptin) +
+                                            " bytes of shared memory for a block; kernels need " +
+                                            std::to_string(kLeastShared));
     policy = core::policy_for(hardware_of(found));
   });
 }

@@ -16,6 +16,7 @@ namespace kith::KITH_BACKEND::inline runtime {
 // rows × 8 coordinates. Rows are in shared memory, at multiples of 16 bytes.
 __device__ __forceinline__ void load_fragments(const Fp16* row, unsigned (&registers)[4]) {
 #if defined(KITH_IS_EMULATED)
+  ::emulator::need("ldmatrix", 75);
   for (unsigned i = 0; i < 4; ++i) {
     const auto address =
         __shfl_sync(kFullMask, reinterpret_cast<std::uintptr_t>(row), static_cast<int>(8 * i + lane_id() / 4));
@@ -47,6 +48,7 @@ inline float fp16_in(std::uint64_t registers, unsigned i) {
 __device__ __forceinline__ void multiply_fragments(const unsigned (&left)[4], unsigned right0, unsigned right1,
                                                    float (&sums)[4]) {
 #if defined(KITH_IS_EMULATED)
+  ::emulator::need("mma.m16n8k16", 80);
   const std::uint64_t near = left[0] | static_cast<std::uint64_t>(left[1]) << 32U;
   const std::uint64_t far = left[2] | static_cast<std::uint64_t>(left[3]) << 32U;
   const std::uint64_t mine = right0 | static_cast<std::uint64_t>(right1) << 32U;
@@ -90,6 +92,7 @@ template <bool kSigned>
 __device__ __forceinline__ void multiply_byte_fragments(const unsigned (&left)[4], unsigned right0, unsigned right1,
                                                         int (&sums)[4]) {
 #if defined(KITH_IS_EMULATED)
+  ::emulator::need("mma.m16n8k32", 80);
   const unsigned right[2] = {right0, right1};
   const unsigned g = lane_id() / 4;
   const unsigned t = lane_id() % 4;

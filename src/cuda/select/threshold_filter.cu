@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/least_shared.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/select/bucket_sort.cuh"
 #include "cuda/select/filter_rows.cuh"
@@ -178,6 +179,19 @@ struct SmallSelection {
     finish_by_blocks<256>(state, call.k());
   }
 };
+
+// Whether the largest plans fit all chips. Candidates of small k take half of the shared memory at most (policy_for).
+template <class T, class K = KeyOf<T>>
+constexpr bool fits_all_chips() {
+  constexpr std::size_t kStatic = 8 << 10;
+  constexpr std::size_t kFilter =
+      filter_stage<T, true>() * sizeof(K) + core::kMostBuckets * (sizeof(K) + sizeof(unsigned));
+  constexpr std::size_t kDistribute = core::kMostBuckets * (sizeof(K) + 3 * sizeof(unsigned));
+  constexpr std::size_t kSorted = kLargestSmallK * sizeof(K);
+  constexpr std::size_t kFinish = kSorted + std::max(kLeastShared / 2, kSorted);
+  return std::max({kFilter, kDistribute, kFinish}) + kStatic <= kLeastShared;
+}
+static_assert(fits_all_chips<float>() && fits_all_chips<double>());
 
 template <class T>
 void select_large(const SelectCall<T>& call, const ThresholdPlan& plan) {

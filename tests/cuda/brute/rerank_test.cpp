@@ -317,7 +317,9 @@ TEST_F(Rerank, TheFirstTileNeedsNoValuesBefore) {
 }
 
 TEST_F(Rerank, SaysWhatFits) {
-  for (const std::int64_t k : {1, 10, 1024, 2048, 4096}) EXPECT_TRUE(device::brute::can_rerank(k, k + k / 4)) << k;
+  const std::int64_t most = device::device_policy().hardware.shared_per_block;
+  for (const std::int64_t k : {1, 10, 1024, 2048}) EXPECT_TRUE(device::brute::can_rerank(k, k + k / 4)) << k;
+  EXPECT_EQ(device::brute::can_rerank(4096, 5120), most >= 160 << 10) << most << " bytes of shared memory";
   for (const std::int64_t k : {std::int64_t{20000}, std::int64_t{1} << 31U, std::int64_t{1} << 62U})
     EXPECT_FALSE(device::brute::can_rerank(k, k)) << k;
 }

@@ -48,6 +48,8 @@ std::vector<std::vector<Candidate>> scan(Problem& problem, const Shape& shape, s
 
 void check(const Shape& shape, std::int64_t width, std::int64_t blocks) {
   SCOPED_TRACE(name_of(shape) + ", width " + std::to_string(width) + ", blocks " + std::to_string(blocks));
+  ASSERT_TRUE(core::can_scan(shape.queries, width, shape.dims * element_bytes(shape.element),
+                             device::device_policy().hardware));
   Random random(static_cast<std::uint64_t>(shape.queries * 7 + shape.base * 3 + shape.dims));
   Problem problem(shape, random);
   for_each_schedule([&] {
@@ -110,11 +112,32 @@ TEST_F(ScanCandidates, Ties) {
 }
 
 TEST_F(ScanCandidates, SaysWhatItTakes) {
-  EXPECT_TRUE(core::can_scan(1, 16, 256));
-  EXPECT_TRUE(core::can_scan(8, 125, 8192));
-  EXPECT_FALSE(core::can_scan(9, 16, 256));
-  EXPECT_FALSE(core::can_scan(1, 257, 256));
-  EXPECT_FALSE(core::can_scan(1, 16, 8208));
+  const core::DeviceHardware large{.shared_per_block = 227 << 10};
+  EXPECT_TRUE(core::can_scan(1, 16, 256, large));
+  EXPECT_TRUE(core::can_scan(8, 125, 8192, large));
+  EXPECT_FALSE(core::can_scan(9, 16, 256, large));
+  EXPECT_FALSE(core::can_scan(1, 257, 256, large));
+  EXPECT_FALSE(core::can_scan(1, 16, 8208, large));
+  const core::DeviceHardware small{.shared_per_block = 48 << 10};
+  EXPECT_TRUE(core::can_scan(2, 16, 256, small));
+  EXPECT_FALSE(core::can_scan(8, 16, 256, small));
+  EXPECT_FALSE(core::can_scan(1, 16, 8192, small));
+}
+
+// 99 KiB are what most chips but those of data centers have. Eight queries of short rows take more with four sets.
+TEST_F(ScanCandidates, TakesFewerRowsAtOnceWhereSharedMemoryIsSmall) {
+  for (const std::int64_t kib : {48, 99, 163, 227})
+    for (const std::int64_t queries : {1, 3, 8})
+      for (const std::int64_t bytes : {16, 64, 128, 1024, 8192}) {
+        SCOPED_TRACE(testing::Message() << kib << " KiB, " << queries << " queries, rows of " << bytes << " bytes");
+        const core::DeviceHardware hardware{.shared_per_block = kib << 10};
+        if (!core::can_scan(queries, 16, bytes, hardware)) continue;
+        const core::ScanPlan plan = core::plan_scan(100000, queries, bytes, hardware);
+        EXPECT_LE(plan.shared_bytes + core::kScanOtherBytes, hardware.shared_per_block);
+        EXPECT_GE(plan.chunks * core::kScanChunk, bytes);
+      }
+  EXPECT_EQ(core::plan_scan(100000, 8, 64, {.shared_per_block = 99 << 10}).sets, 2);
+  EXPECT_EQ(core::plan_scan(100000, 8, 64, {.shared_per_block = 227 << 10}).sets, 4);
 }
 
 }  // namespace

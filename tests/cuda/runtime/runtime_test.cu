@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/runtime/launch.cuh"
+#include "cuda/runtime/least_shared.hpp"
 #include "cuda/runtime/shared.cuh"
 #include "device_test.hpp"
 #include "support/fails_with.hpp"
@@ -177,8 +178,10 @@ TEST_F(Runtime, GivesKernelsTheirSharedMemory) {
   for_each_schedule([] {
     const Stream stream;
     DeviceArray<int> values(numbers(512, 0), stream);
-    // 100 KiB need the kernel's attribute; the kernel uses the first bytes.
-    for (const std::size_t bytes : {std::size_t{2048}, std::size_t{100} << 10U})
+    // More than 48 KiB need the kernel's attribute; the kernel uses the first bytes.
+    const auto most = static_cast<std::size_t>(device::device_policy().hardware.shared_per_block);
+    EXPECT_GE(most, device::kLeastShared);
+    for (const std::size_t bytes : {std::size_t{2048}, most})
       launch("reverse", reverse_kernel, {.blocks = 1, .threads = 512, .shared_bytes = bytes}, stream, values.data());
     EXPECT_EQ(values.values(), numbers(512, 0));
     launch("reverse", reverse_kernel, {.blocks = 1, .threads = 512, .shared_bytes = 2048}, stream, values.data());

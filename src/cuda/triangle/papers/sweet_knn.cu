@@ -99,8 +99,9 @@ SweetKnnOptions sweet_knn_options(const TriangleTuning& tuning, std::int64_t k, 
   if (!options.partial && options.placement == TrianglePlacement::registers)
     require_within(kName, "k of neighbors in registers", k, 1, core::kMaxRegisterList);
   if (!options.partial && options.placement == TrianglePlacement::shared)
-    require_within(kName, "k of neighbors in shared memory", k, 1,
-                   core::max_shared_list(static_cast<std::int64_t>(key_bytes)));
+    require_within(
+        kName, "k of neighbors in shared memory", k, 1,
+        core::max_shared_list(static_cast<std::int64_t>(key_bytes), device_policy().hardware.shared_per_block));
   // Chen et al., section IV-D3: threads share the members of a cluster as long as it has so many.
   const auto wanted = static_cast<unsigned>(std::max(1, tuning.threads_per_query));
   const auto members = static_cast<unsigned>(std::max<std::int64_t>(1, base_points / base_clusters));
