@@ -17,7 +17,10 @@ const BackendTable& table_of(Backend backend);
 // What it runs on, with the profile that is found for a device. Throws as table_of().
 plan::Machine machine_of(Backend backend);
 
-// The same with as many threads as a search may have that begins now, in this thread.
+// Threads that a search may have that begins now, in this thread; 0 of a device.
+int threads_now(const plan::Machine& machine);
+
+// The same machine with so many threads.
 plan::Machine for_this_thread(plan::Machine machine);
 
 }  // namespace kith::backend
