@@ -53,7 +53,7 @@ SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const G
                               options().max_distance));
     const auto search = state().begin(asked, out.memory);
     const Problem problem = state().problem(rows(), k + 1, true);
-    report.plan = api::plan_of(state(), problem, asked, out.memory, search->samples());
+    report.plan = *api::plan_of(state(), problem, asked, out.memory, *search);
     const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
     search->graph(report.plan, symmetrize, {out.indptr, allocate, out.memory}, report);
   });

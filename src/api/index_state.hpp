@@ -76,18 +76,18 @@ plan::IndexFacts facts_of(const State& state, const Problem& problem, const Aske
   return facts;
 }
 
-// What a search will do.
+// What a search, which has begun, will do.
 template <class State, Element T>
-Plan plan_of(const State& state, const Problem& problem, const Asked<T>& asked, Memory answers,
-             const plan::DataSamples& samples) {
-  const plan::IndexFacts facts = facts_of(state, problem, asked, answers);
-  if (std::holds_alternative<core::DeviceFacts>(state.machine))
-    return state.plans.choose(problem, state.options, state.machine, facts, samples);
+std::shared_ptr<const Plan> plan_of(const State& state, const Problem& problem, const Asked<T>& asked, Memory answers,
+                                    backend::BackendSearch<T>& search) {
   // How many threads a CPU has may differ from call to call.
-  const plan::Machine machine = backend::for_this_thread(state.machine);
+  PlanMemo::Facts facts{problem, facts_of(state, problem, asked, answers), backend::threads_now(state.machine)};
   // What brute force has spent is another fact with every search; trees are so fast that planning counts.
-  if (!facts.has_tree) return plan::choose(problem, state.options, machine, facts, samples);
-  return state.plans.choose(problem, state.options, machine, facts, samples);
+  if (std::holds_alternative<core::CpuFacts>(state.machine) && !facts.index.has_tree)
+    return std::make_shared<const Plan>(
+        plan::choose(problem, state.options, backend::for_this_thread(state.machine), facts.index, search.samples()));
+  if (std::shared_ptr<const Plan> known = state.plans.find(facts)) return known;
+  return state.plans.make(std::move(facts), state.options, backend::for_this_thread(state.machine), search.samples());
 }
 
 // Calls work(report), which sets the plan and follows it, and adds the time.

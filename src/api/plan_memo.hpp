@@ -1,12 +1,11 @@
 // plan_memo.hpp: the plans of an index's last searches, for searches that are planned from the same facts: planning
-// takes as long as a tenth of a search for one query does on a device, and a fourth of one through a tree on the CPU.
+// takes as long as a tenth of a search for one query does on a device, and longer than one through a tree on the CPU.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
-#include <variant>
 
 #include "plan/choose.hpp"
 
@@ -15,34 +14,41 @@ namespace kith::api {
 // Of one index: options and machine are always the same, but for the threads that a CPU has. Thread-safe.
 class PlanMemo {
  public:
-  // A plan for the problem, by plan::choose() where none is known. Plans that samples decided are made anew: these are
-  // of the queries.
-  Plan choose(const Problem& problem, const Options& options, const plan::Machine& machine,
-              const plan::IndexFacts& index, plan::DataSamples samples) {
-    const int threads = threads_of(machine);
-    if (std::optional<Plan> known = find(problem, index, threads)) return *std::move(known);
+  // What a plan is made of.
+  struct Facts {
+    Problem problem;
+    plan::IndexFacts index;
+    int threads;  // 0 of a device
+
+    bool operator==(const Facts&) const = default;
+  };
+
+  // Null where none is known.
+  std::shared_ptr<const Plan> find(const Facts& facts) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Known& one : known_)
+      if (one.plan != nullptr && one.facts == facts) return one.plan;
+    return nullptr;
+  }
+
+  // Makes a plan by plan::choose(), and keeps it unless samples decided it: these are of the queries.
+  std::shared_ptr<const Plan> make(Facts facts, const Options& options, const plan::Machine& machine,
+                                   plan::DataSamples samples) {
     bool asked = false;
     note_questions(samples.surviving_fractions, asked);
     note_questions(samples.first_pass_suffices, asked);
     note_questions(samples.products_are_sharp, asked);
     note_questions(samples.distinct_rows, asked);
-    Plan plan = plan::choose(problem, options, machine, index, samples);
-    if (!asked) keep({problem, index, threads, plan});
+    auto plan = std::make_shared<const Plan>(plan::choose(facts.problem, options, machine, facts.index, samples));
+    if (!asked) keep({std::move(facts), plan});
     return plan;
   }
 
  private:
   struct Known {
-    Problem problem;
-    plan::IndexFacts index;
-    int threads;
-    Plan plan;
+    Facts facts;
+    std::shared_ptr<const Plan> plan;
   };
-
-  static int threads_of(const plan::Machine& machine) {
-    const auto* const cpu = std::get_if<core::CpuFacts>(&machine);
-    return cpu == nullptr ? 0 : cpu->threads;
-  }
 
   template <class Answer, class... Arguments>
   static void note_questions(std::function<Answer(Arguments...)>& question, bool& asked) {
@@ -53,13 +59,6 @@ class PlanMemo {
     };
   }
 
-  std::optional<Plan> find(const Problem& problem, const plan::IndexFacts& index, int threads) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const std::optional<Known>& one : known_)
-      if (one && one->problem == problem && one->threads == threads && one->index == index) return one->plan;
-    return std::nullopt;
-  }
-
   void keep(Known known) {
     const std::lock_guard<std::mutex> lock(mutex_);
     known_[next_] = std::move(known);
@@ -67,7 +66,7 @@ class PlanMemo {
   }
 
   std::mutex mutex_;
-  std::array<std::optional<Known>, 4> known_;
+  std::array<Known, 4> known_;
   std::size_t next_ = 0;
 };
 

@@ -41,7 +41,7 @@ SearchReport search_neighbors_into(const State& state, const api::Asked<T>& aske
     api::check_certified(state.options, out.certified);
     const auto search = state.begin(asked, out.memory);
     const Problem problem = state.problem(asked.queries.rows, k + (asked.exclude_self ? 1 : 0), asked.exclude_self);
-    report.plan = api::plan_of(state, problem, asked, out.memory, search->samples());
+    report.plan = *api::plan_of(state, problem, asked, out.memory, *search);
     if (limits != nullptr) plan::set_limits(report.plan, *limits);
     search->search(report.plan, out, report);
     if (out.certified != nullptr && out.memory == Memory::host)

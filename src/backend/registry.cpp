@@ -56,6 +56,11 @@ plan::Machine machine_of(Backend backend, Backend asked) {
   return machine;
 }
 
+int threads_now(const plan::Machine& machine) {
+  const auto* const cpu = std::get_if<core::CpuFacts>(&machine);
+  return cpu == nullptr ? 0 : calling_thread_limit({cpu->threads, cpu->threads_source}).threads;
+}
+
 plan::Machine for_this_thread(plan::Machine machine) {
   if (auto* const cpu = std::get_if<core::CpuFacts>(&machine)) {
     const ThreadLimit limit = calling_thread_limit({cpu->threads, cpu->threads_source});

@@ -24,7 +24,10 @@ const BackendTable& table_of(Backend backend);
 // to the CPU its facts say what kept a device from being used. Throws as table_of().
 plan::Machine machine_of(Backend backend, Backend asked);
 
-// The same with as many threads as a search may have that begins now, in this thread.
+// Threads that a search may have that begins now, in this thread; 0 of a device.
+int threads_now(const plan::Machine& machine);
+
+// The same machine with so many threads.
 plan::Machine for_this_thread(plan::Machine machine);
 
 }  // namespace kith::backend

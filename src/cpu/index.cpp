@@ -14,6 +14,9 @@ namespace {
 // Queries whose sample need not be taken again.
 constexpr std::int64_t kEnoughSampled = core::kCpuSampleQueries;
 
+// Values of queries that one thread prepares in any case (plan/cpu_threads.hpp).
+constexpr std::int64_t kFewValues = std::int64_t{1} << 16;
+
 }  // namespace
 
 template <Element T>
@@ -36,7 +39,8 @@ CpuIndex<T>::CpuIndex(const backend::IndexRequest<T>& request)
 
 template <Element T>
 LazyRows<T> CpuIndex<T>::query_rows(const MatrixView<T>& queries) const {
-  const int threads = options_.threads > 0 ? threads_ : backend::calling_thread_limit({threads_, ""}).threads;
+  const bool is_known = options_.threads > 0 || queries.rows * queries.cols <= kFewValues;
+  const int threads = is_known ? threads_ : backend::calling_thread_limit({threads_, ""}).threads;
   return {queries, options_.metric, {"query", options_.check_finite, false, threads}};
 }
 
@@ -48,11 +52,10 @@ bool CpuIndex<T>::is_base(const MatrixView<T>& queries) const {
 
 template <Element T>
 plan::IndexFacts CpuIndex<T>::facts(const Problem& /*problem*/) const {
-  const std::lock_guard<std::mutex> lock(clusters_mutex_);
   return {.has_norms = !is_prepared_ || rows_.has_norms(),
-          .has_clusters = clusters_ != nullptr,
+          .has_clusters = has_clusters_,
           .has_tree = has_tree_,
-          .sampled_k = sampled_queries_ >= kEnoughSampled ? sampled_k_ : 0,
+          .sampled_k = known_k_,
           .spent = spent_};
 }
 
@@ -81,6 +84,7 @@ const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, ProgressMeter& pr
   if (clusters_ == nullptr)
     clusters_ = std::make_unique<TriangleBase<T>>(
         make_triangle_base(rows(false, progress), plan.triangle.base_landmarks, plan.threads, progress));
+  has_clusters_ = true;
   return *clusters_;
 }
 
@@ -114,13 +118,14 @@ core::SurvivingFractions CpuIndex<T>::surviving_fractions(const Plan& plan, cons
   survivors_.dimensions += weight * (sampled.dimensions - survivors_.dimensions);
   sampled_queries_ += count;
   sampled_k_ = std::max(sampled_k_, k);
+  known_k_ = sampled_queries_ >= kEnoughSampled ? sampled_k_ : 0;
   return survivors_;
 }
 
 template <Element T>
 void CpuIndex<T>::count_brute_force(double seconds) const {
   const std::lock_guard<std::mutex> lock(clusters_mutex_);
-  spent_ += seconds;
+  spent_ = spent_ + seconds;
 }
 
 template <Element T>

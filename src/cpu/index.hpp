@@ -70,10 +70,12 @@ class CpuIndex final : public backend::BackendIndex<T> {
   mutable LazyRows<T> rows_;
   mutable std::mutex clusters_mutex_;
   mutable std::unique_ptr<TriangleBase<T>> clusters_;  // of method triangle
+  mutable std::atomic<bool> has_clusters_{false};
   mutable core::SurvivingFractions survivors_;  // by samples of sampled_queries_ queries and sampled_k_ neighbors
   mutable std::int64_t sampled_queries_ = 0;
   mutable std::int64_t sampled_k_ = 0;
-  mutable double spent_ = 0;
+  mutable std::atomic<std::int64_t> known_k_{0};  // sampled_k_ once the samples had enough queries
+  mutable std::atomic<double> spent_{0};
   mutable CachedOrders<T> orders_;  // of method shifted-sort
   mutable std::mutex tree_mutex_;
   mutable std::unique_ptr<Tree<DistanceOf<T>>> tree_;  // of method tree

@@ -118,7 +118,7 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
   const std::int64_t chunks = (view.rows + chunk_rows - 1) / chunk_rows;
   const double values = static_cast<double>(view.rows) * static_cast<double>(view.cols);
   const int threads = plan::threads_worth(values * (norms ? kNormSeconds : kCheckSeconds), preparation.threads);
-  parallel_for(threads, chunks, [&](std::int64_t chunk, int worker) {
+  const auto prepare = [&](std::int64_t chunk, int worker) {
     const std::int64_t first = chunk * chunk_rows;
     const std::int64_t last = std::min(view.rows, first + chunk_rows);
     progress.check(worker);
@@ -130,7 +130,12 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
       prepared.square_norms[static_cast<std::size_t>(r)] = facts.square_norm;
       if (!prepared.means.empty()) prepared.means[static_cast<std::size_t>(r)] = facts.mean;
     }
-  });
+  };
+  if (chunks > 1) {
+    parallel_for(threads, chunks, prepare);
+  } else {
+    prepare(0, 0);  // there is nothing to share
+  }
   return prepared;
 }
 

@@ -57,7 +57,8 @@ class ProgressMeter {
   std::int64_t total_;
   std::atomic<std::int64_t> done_{0};
   std::atomic<bool> cancelled_{false};
-  Clock::time_point reported_ = Clock::now();  // of the calling thread
+  // Of the calling thread. Nobody asks for the time where there is no callback: it takes as long as a box of a tree.
+  Clock::time_point reported_ = callback_ ? Clock::now() : Clock::time_point();
 };
 
 }  // namespace kith::cpu

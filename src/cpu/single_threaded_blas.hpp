@@ -5,7 +5,7 @@ namespace kith::cpu {
 
 // While one lives, BLAS calls of its thread start no others. An OpenMP build of OpenBLAS follows the calling thread's
 // OpenMP setting, which is put back afterwards. A pthreads build has one setting for the process: it is put back when
-// the last of these goes.
+// the last of these goes. Helpers of parallel_for have one thread anyway, so that the caller's own serves its tasks.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();

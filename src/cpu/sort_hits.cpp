@@ -53,6 +53,12 @@ double key_of(std::uint64_t bits) {
                                                            : core::from_ordered_bits(bits);
 }
 
+// Whether nothing is to be done. Sorting makes +0 of −0 and one NaN of all, of a single hit too.
+template <class D>
+bool is_sorted(const std::vector<core::Hit<D>>& hits) {
+  return hits.empty() || (hits.size() == 1 && hits.front().key > 0);
+}
+
 void sort_few(std::vector<core::Hit<double>>& hits) {
   std::array<std::int64_t, kRankedPairs + static_cast<std::size_t>(kSlack)> keys;
   std::array<std::int64_t, kRankedPairs + static_cast<std::size_t>(kSlack)> ids;
@@ -71,7 +77,7 @@ void sort_few(std::vector<core::Hit<double>>& hits) {
 }  // namespace
 
 void sort_hits(std::vector<core::Hit<float>>& hits) {
-  if (hits.empty()) return;
+  if (is_sorted(hits)) return;
   const auto by_id = [](const core::Hit<float>& a, const core::Hit<float>& b) { return a.id < b.id; };
   const auto [lowest, highest] = std::minmax_element(hits.begin(), hits.end(), by_id);
   const std::int64_t first = lowest->id;
@@ -82,6 +88,7 @@ void sort_hits(std::vector<core::Hit<float>>& hits) {
 }
 
 void sort_hits(std::vector<core::Hit<double>>& hits) {
+  if (is_sorted(hits)) return;
   if (hits.size() <= kRankedPairs) return sort_few(hits);
   std::vector<hwy::uint128_t> packed(hits.size());
   for (std::size_t i = 0; i < hits.size(); ++i)

@@ -5,18 +5,16 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 
 #include "cpu/process_exit.hpp"
+#include "cpu/task_ref.hpp"
 
 namespace kith::cpu {
 
 class TaskLoop {
  public:
-  using Task = std::function<void(std::int64_t index, int worker)>;
-
-  TaskLoop(std::int64_t count, const Task& task) : count_(count), task_(task), failed_at_(count) {}
+  TaskLoop(std::int64_t count, TaskRef task) : count_(count), task_(task), failed_at_(count) {}
 
   // Runs one task after the other, until none is left or leave() says so. Throws nothing but the unwinding of a thread
   // that ends itself in a task.
@@ -56,7 +54,7 @@ class TaskLoop {
   }
 
   std::int64_t count_;
-  const Task& task_;
+  TaskRef task_;
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;

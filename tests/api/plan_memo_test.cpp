@@ -15,7 +15,11 @@ class PlanMemoTest : public testing::Test {
  protected:
   Plan choose(const Problem& problem, const plan::IndexFacts& index = {}, const plan::DataSamples& samples = {}) {
     machine_.free_memory += 2;  // of which half is the budget of a plan
-    return memo_.choose(problem, {}, machine_, index, samples);
+    return choose({problem, index, 0}, machine_, samples);
+  }
+  Plan choose(const api::PlanMemo::Facts& facts, const plan::Machine& machine, const plan::DataSamples& samples) {
+    const std::shared_ptr<const Plan> known = memo_.find(facts);
+    return known != nullptr ? *known : *memo_.make(facts, {}, machine, samples);
   }
   // Whether a plan was made now.
   bool is_new(const Plan& plan) const { return plan.budget_bytes == machine_.free_memory / 2; }
@@ -56,7 +60,7 @@ TEST_F(PlanMemoTest, OtherThreadsHavePlansOfTheirOwn) {
   cpu.free_memory = std::int64_t{1} << 32;
   const auto threads = [&](int there) {
     cpu.threads = there;
-    return memo_.choose(kProblem, {}, cpu, {}, {}).threads;
+    return choose({kProblem, {}, there}, cpu, {}).threads;
   };
   EXPECT_EQ(threads(2), 2);
   EXPECT_EQ(threads(4), 4);

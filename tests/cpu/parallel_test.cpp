@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu/single_threaded_blas.hpp"
 #include "kith/error.hpp"
 #include "support/child.hpp"
 #include "support/compare.hpp"
@@ -182,10 +183,13 @@ TEST(Parallel, BlasHasOneThreadInTasks) {
   omp_set_num_threads(5);
   for (const int threads : {1, 4}) {
     std::atomic<int> most{0};
-    cpu::parallel_for(threads, 200, [&](std::int64_t, int) {
-      std::this_thread::sleep_for(50us);
-      if (omp_get_max_threads() > most) most = omp_get_max_threads();
-    });
+    {
+      const cpu::SingleThreadedBlas blas;
+      cpu::parallel_for(threads, 200, [&](std::int64_t, int) {
+        std::this_thread::sleep_for(50us);
+        if (omp_get_max_threads() > most) most = omp_get_max_threads();
+      });
+    }
     EXPECT_EQ(most, 1) << threads;
     EXPECT_EQ(omp_get_max_threads(), 5) << threads;
   }

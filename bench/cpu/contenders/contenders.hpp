@@ -31,12 +31,14 @@ template <Element T>
 std::unique_ptr<Contender> make_kith(const Problem<T>& problem, Metric metric);
 std::unique_ptr<Contender> make_kith_float32(const Problem<std::uint8_t>& problem);
 template <Element T>
+std::unique_ptr<Contender> make_kith_one_by_one(const Problem<T>& problem);
+template <Element T>
 std::unique_ptr<Contender> make_kith_graph(const Problem<T>& problem);
 template <Element T>
 std::unique_ptr<Contender> make_kith_whole(const Problem<T>& problem, Method method);
 std::unique_ptr<Contender> make_heap_baseline(const Problem<float>& problem);
 std::unique_ptr<Contender> make_faiss(const Problem<float>& problem, bool always_blas);
-std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole);
+std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole, int threads);
 template <Element T>
 std::unique_ptr<Contender> make_gemm(const Problem<T>& problem);
 template <Element T>

@@ -86,6 +86,39 @@ class KithFloat32 final : public Contender {
   Neighbors<float> found_;
 };
 
+// Queries as they come, one in each call, on an index that is ready; the planner has all it may choose.
+template <Element T>
+class KithOneByOne final : public Contender {
+ public:
+  explicit KithOneByOne(const Problem<T>& problem)
+      : problem_(problem), index_(problem.base.view(), options_for(problem.row.metric, 0)) {
+    index_.search(problem.queries().view(), problem.row.k);  // many queries, for which the planner makes what pays
+  }
+
+  void run() override {
+    const std::int64_t k = problem_.row.k;
+    const MatrixView<T> queries = problem_.queries().view();
+    ids_.resize(static_cast<std::size_t>(queries.rows * k));
+    distances_.resize(ids_.size());
+    for (std::int64_t q = 0; q < queries.rows; ++q)
+      report_ = index_.search_into(queries.rows_from(q, 1), k, {ids_.data() + q * k, distances_.data() + q * k});
+  }
+  void clear() override {
+    ids_ = {};
+    distances_ = {};
+  }
+  Answer answer() const override { return as_answer(problem_.queries().rows(), problem_.row.k, ids_, distances_); }
+  Metric metric() const override { return problem_.row.metric; }
+  std::string note() const override { return describe_plan(report_.plan); }
+
+ private:
+  const Problem<T>& problem_;
+  Index<T> index_;
+  std::vector<std::int64_t> ids_;
+  std::vector<DistanceOf<T>> distances_;
+  SearchReport report_;
+};
+
 template <Element T>
 class KithGraph final : public Contender {
  public:
@@ -118,6 +151,11 @@ std::unique_ptr<Contender> make_kith_float32(const Problem<std::uint8_t>& proble
 }
 
 template <Element T>
+std::unique_ptr<Contender> make_kith_one_by_one(const Problem<T>& problem) {
+  return std::make_unique<KithOneByOne<T>>(problem);
+}
+
+template <Element T>
 std::unique_ptr<Contender> make_kith_graph(const Problem<T>& problem) {
   return std::make_unique<KithGraph<T>>(problem);
 }
@@ -132,6 +170,9 @@ std::unique_ptr<Contender> make_kith_whole(const Problem<T>& problem, Method met
 template std::unique_ptr<Contender> make_kith(const Problem<float>&, Metric);
 template std::unique_ptr<Contender> make_kith(const Problem<double>&, Metric);
 template std::unique_ptr<Contender> make_kith(const Problem<std::uint8_t>&, Metric);
+template std::unique_ptr<Contender> make_kith_one_by_one(const Problem<float>&);
+template std::unique_ptr<Contender> make_kith_one_by_one(const Problem<double>&);
+template std::unique_ptr<Contender> make_kith_one_by_one(const Problem<std::uint8_t>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<float>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<double>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<std::uint8_t>&);

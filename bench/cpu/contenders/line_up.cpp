@@ -12,8 +12,9 @@ std::unique_ptr<Contender> make_float(Kind kind, const Problem<float>& problem) 
     case Kind::heap_baseline: return make_heap_baseline(problem);
     case Kind::faiss: return make_faiss(problem, false);
     case Kind::faiss_blas: return make_faiss(problem, true);
-    case Kind::nanoflann: return make_nanoflann(problem, false);
-    case Kind::nanoflann_whole: return make_nanoflann(problem, true);
+    case Kind::nanoflann: return make_nanoflann(problem, false, problem.threads);
+    case Kind::nanoflann_one_by_one: return make_nanoflann(problem, false, 1);
+    case Kind::nanoflann_whole: return make_nanoflann(problem, true, problem.threads);
     default: return nullptr;
   }
 }
@@ -22,6 +23,7 @@ template <Element T>
 std::unique_ptr<Contender> make(Kind kind, const Problem<T>& problem) {
   switch (kind) {
     case Kind::kith: return make_kith(problem, problem.row.metric);
+    case Kind::kith_one_by_one: return make_kith_one_by_one(problem);
     case Kind::kith_sqeuclidean: return make_kith(problem, MetricKind::sqeuclidean);
     case Kind::kith_graph: return make_kith_graph(problem);
     case Kind::kith_triangle: return make_kith_whole(problem, Method::triangle);
@@ -48,6 +50,7 @@ std::string why_absent(Kind kind) {
 std::string name_of(Kind kind, DType dtype) {
   switch (kind) {
     case Kind::kith: return "kith";
+    case Kind::kith_one_by_one: return "kith, one by one";
     case Kind::kith_sqeuclidean: return "kith sqeuclidean";
     case Kind::kith_float32: return "kith float32";
     case Kind::kith_graph: return "kith graph()";
@@ -60,6 +63,7 @@ std::string name_of(Kind kind, DType dtype) {
     case Kind::faiss: return "faiss";
     case Kind::faiss_blas: return "faiss (BLAS path)";
     case Kind::nanoflann: return "nanoflann";
+    case Kind::nanoflann_one_by_one: return "nanoflann, one by one";
     case Kind::nanoflann_whole: return "nanoflann, with its tree";
     case Kind::gemm: return dtype == DType::float64 ? "dgemm" : "sgemm";
     case Kind::read: return "read";

@@ -35,8 +35,8 @@ using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<fl
 template <int kDims>
 class NanoflannSearch final : public PlainSearch<std::size_t> {
  public:
-  NanoflannSearch(const Problem<float>& problem, bool whole)
-      : PlainSearch(problem), whole_(whole), cloud_{problem.base} {
+  NanoflannSearch(const Problem<float>& problem, bool whole, int threads)
+      : PlainSearch(problem), whole_(whole), threads_(threads), cloud_{problem.base} {
     build();
   }
 
@@ -45,7 +45,7 @@ class NanoflannSearch final : public PlainSearch<std::size_t> {
     const auto k = static_cast<std::size_t>(k_);
     const Matrix<float>& queries = problem_.queries();
     make_room();
-#pragma omp parallel for num_threads(problem_.threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 16)
     for (std::int64_t q = 0; q < queries.rows(); ++q) {
       const std::size_t first = static_cast<std::size_t>(q) * k;
       tree_->knnSearch(queries.row(q), k, ids_.data() + first, distances_.data() + first);
@@ -62,18 +62,19 @@ class NanoflannSearch final : public PlainSearch<std::size_t> {
   }
 
   bool whole_;
+  int threads_;
   Cloud cloud_;
   std::unique_ptr<Tree<kDims>> tree_;
 };
 
 }  // namespace
 
-std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole) {
+std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole, int threads) {
   switch (problem.row.dims) {
-    case 2: return std::make_unique<NanoflannSearch<2>>(problem, whole);
-    case 3: return std::make_unique<NanoflannSearch<3>>(problem, whole);
-    case 4: return std::make_unique<NanoflannSearch<4>>(problem, whole);
-    case 8: return std::make_unique<NanoflannSearch<8>>(problem, whole);
+    case 2: return std::make_unique<NanoflannSearch<2>>(problem, whole, threads);
+    case 3: return std::make_unique<NanoflannSearch<3>>(problem, whole, threads);
+    case 4: return std::make_unique<NanoflannSearch<4>>(problem, whole, threads);
+    case 8: return std::make_unique<NanoflannSearch<8>>(problem, whole, threads);
     default: return nullptr;
   }
 }
@@ -88,7 +89,7 @@ std::string nanoflann_version() {
 
 namespace kith::bench {
 
-std::unique_ptr<Contender> make_nanoflann(const Problem<float>&, bool) {
+std::unique_ptr<Contender> make_nanoflann(const Problem<float>&, bool, int) {
   return nullptr;
 }
 std::string nanoflann_version() {

@@ -25,6 +25,7 @@ const char* to_string(DataKind data) {
 Role role_of(Kind kind) {
   switch (kind) {
     case Kind::kith:
+    case Kind::kith_one_by_one:
     case Kind::kith_sqeuclidean:
     case Kind::kith_float32:
     case Kind::kith_graph:
@@ -37,6 +38,7 @@ Role role_of(Kind kind) {
     case Kind::faiss:
     case Kind::faiss_blas:
     case Kind::nanoflann:
+    case Kind::nanoflann_one_by_one:
     case Kind::nanoflann_whole: return Role::peer;
     case Kind::gemm:
     case Kind::read: return Role::ceiling;

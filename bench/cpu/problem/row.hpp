@@ -28,8 +28,9 @@ const char* to_string(DataKind data);
 // Who takes part. The first of a row is its subject: what bars and ratios are about.
 enum class Kind {
   kith,              // Index::search on a ready index
-  kith_sqeuclidean,  // the same under sqeuclidean, for rows of another metric
-  kith_float32,      // the same of points converted to float32, for rows of bytes
+  kith_one_by_one,   // Index::search_into on a ready index, a call for each query
+  kith_sqeuclidean,  // Index::search under sqeuclidean, for rows of another metric
+  kith_float32,      // Index::search of points converted to float32, for rows of bytes
   kith_graph,        // graph(): index, search and CSR in one call
   kith_triangle,     // an index of method triangle made and searched: its clusters are timed
   kith_brute,        // the same with method brute
@@ -40,9 +41,10 @@ enum class Kind {
   faiss,
   faiss_blas,  // FAISS made to take its BLAS path, which it does not by itself for fewer than 20 queries
   nanoflann,
-  nanoflann_whole,  // its tree built in every run
-  gemm,             // ceiling: one matrix product of the row's shape
-  read,             // ceiling: one read of the base
+  nanoflann_one_by_one,  // by one thread
+  nanoflann_whole,       // its tree built in every run
+  gemm,                  // ceiling: one matrix product of the row's shape
+  read,                  // ceiling: one read of the base
 };
 
 enum class Role { exact, approximate, peer, ceiling };

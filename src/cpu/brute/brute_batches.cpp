@@ -8,6 +8,7 @@
 #include "core/instantiate.hpp"
 #include "core/max_distance.hpp"
 #include "cpu/brute/brute_task.hpp"
+#include "cpu/single_threaded_blas.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -39,6 +40,7 @@ std::int64_t brute_batches(const PreparedRows<T>& base, const PreparedRows<T>& q
   using F = DistanceOf<T>;
   std::vector<BruteWorkspace<F>> workspaces(static_cast<std::size_t>(plan.threads));
   ProgressMeter progress(callback, asked.pairs());
+  const SingleThreadedBlas blas;
   std::atomic<std::int64_t> finalists{0};
   const auto emit = [&](std::int64_t query, const std::vector<core::Hit<F>>& hits) {
     write_answer(asked, plan, query, hits, out);

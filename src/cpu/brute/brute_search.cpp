@@ -14,6 +14,7 @@
 #include "cpu/parallel.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
+#include "cpu/single_threaded_blas.hpp"
 #include "cpu/sort_hits.hpp"
 #include "plan/cpu_threads.hpp"
 
@@ -55,6 +56,7 @@ std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& qu
   std::vector<std::vector<core::Hit<F>>> partial(splits > 1 ? static_cast<std::size_t>(splits * query_count) : 0);
   std::vector<BruteWorkspace<F>> workspaces(static_cast<std::size_t>(plan.threads));
   ProgressMeter progress(callback, query_count * base_count);
+  const SingleThreadedBlas blas;
   std::atomic<std::int64_t> finalists{0};
 
   parallel_for(plan.threads, blocks * splits, [&](std::int64_t index, int worker) {

@@ -1,4 +1,6 @@
-// tree_walk.cpp: the walk of a query through a tree of boxes, depth first, the nearest box of a group first.
+// tree_walk.cpp: the walk of a query through a tree of boxes, depth first, the nearest box of a group first. From a
+// leaf it goes up: the groups around the leaf are known without the scores of any, so that the CPU tests them side by
+// side.
 #include "cpu/simd/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -100,29 +102,25 @@ class Walk {
   Walk(Form form, const TreeView<F>& tree, const F* query) : form_(form), axes_(tree), tree_(tree), query_(query) {}
 
   std::int64_t run(std::int64_t seed, NearPoints<F>& near) {
-    seed_ = seed;
     scored_ = 0;
-    if (seed >= 0 && tree_.levels[0].matters(seed, near.k)) scan_leaf(seed, near);
-    const int top = tree_.level_count - 1;
     WaitingBox<F> waiting[kMaxLevels * kFanOut];
     int count = 0;
-    open(top, 0, near, waiting, count);
+    if (seed >= 0) {
+      if (tree_.levels[0].matters(seed, near.k)) scan_leaf(seed, near);
+      open_around(seed, near, waiting, count);
+    } else {
+      open(tree_.level_count - 1, 0, kNone, near, waiting, count);
+    }
     while (count > 0) {
       const WaitingBox<F> next = waiting[--count];
-      if (!(next.score > near.box_limit)) open(next.level - 1, next.box, near, waiting, count);
+      if (!(next.score > near.box_limit)) open(next.level - 1, next.box, kNone, near, waiting, count);
     }
     return scored_;
   }
 
   std::int64_t nearest_leaf() const {
     std::int64_t box = 0;
-    for (int level = tree_.level_count - 1; level >= 0; --level) {
-      NearBox<F> found[kFanOut + kSlack];
-      const int count = test_group(level, box, std::numeric_limits<F>::infinity(), found);
-      const NearBox<F>* const least =
-          std::min_element(found, found + count, [](const auto& a, const auto& b) { return a.score < b.score; });
-      box = count > 0 ? static_cast<std::int64_t>(least->box) : box * kFanOut;
-    }
+    for (int level = tree_.level_count - 1; level >= 0; --level) box = nearest_box(level, box);
     return box;
   }
 
@@ -135,10 +133,50 @@ class Walk {
   }
 
  private:
+  static constexpr std::int64_t kNone = -1;
+
   std::int64_t dims() const { return kDims > 0 ? kDims : tree_.dims; }
 
-  // Lists the boxes of a group whose scores are not above the limit.
-  int test_group(int level, std::int64_t group, F limit, NearBox<F>* found) const {
+  // The scores of as many boxes of a group as a vector has lanes, from box `at` on.
+  HWY_INLINE V box_scores(const F* sides, std::int64_t at) const {
+    const Tag d;
+    V sum = hn::Zero(d);
+    for (std::int64_t c = 0; c < dims(); ++c) {
+      const V x = hn::Set(d, query_[c]);
+      const V least = hn::LoadU(d, sides + 2 * c * kFanOut + at);
+      const V greatest = hn::LoadU(d, sides + (2 * c + 1) * kFanOut + at);
+      sum = axes_.box(form_, d, sum, x, least, greatest, c);
+    }
+    return sum;
+  }
+
+  // A box of the group with the least score; the first where none is a finite number.
+  std::int64_t nearest_box(int level, std::int64_t group) const {
+    const Tag d;
+    const hn::RebindToUnsigned<Tag> du;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const BoxLevel<F>& boxes = tree_.levels[level];
+    const std::int64_t first = group * kFanOut;
+    const std::int64_t count = std::min(kFanOut, boxes.count - first);
+    const F* const sides = boxes.boxes + first * 2 * dims();
+    V least = hn::Set(d, std::numeric_limits<F>::infinity());
+    auto where = hn::Zero(du);
+    for (std::int64_t at = 0; at < count; at += lanes) {
+      const V score = box_scores(sides, at);
+      const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - at)));
+      const auto nearer = hn::And(hn::Lt(score, least), there);
+      least = hn::IfThenElse(nearer, score, least);
+      where = hn::IfThenElse(hn::RebindMask(du, nearer), hn::Iota(du, static_cast<OffsetOf<F>>(at)), where);
+    }
+    const auto lane = static_cast<std::int64_t>(hn::FindFirstTrue(d, hn::Eq(least, hn::MinOfLanes(d, least))));
+    if (lanes >= kFanOut) return first + lane;  // which is a box that is there: the others' scores stay infinite
+    HWY_ALIGN OffsetOf<F> listed[kFanOut];
+    hn::Store(where, du, listed);
+    return first + static_cast<std::int64_t>(listed[lane]);
+  }
+
+  // Lists the boxes of a group whose scores are not above the limit, but for box `but`.
+  int test_group(int level, std::int64_t group, std::int64_t but, F limit, NearBox<F>* found) const {
     const Tag d;
     const hn::RebindToUnsigned<Tag> du;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -150,29 +188,34 @@ class Walk {
     HWY_ALIGN OffsetOf<F> listed[kFanOut + kSlack];
     std::int64_t kept = 0;
     for (std::int64_t at = 0; at < count; at += lanes) {
-      V sum = hn::Zero(d);
-      for (std::int64_t c = 0; c < dims(); ++c) {
-        const V x = hn::Set(d, query_[c]);
-        const V least = hn::LoadU(d, sides + 2 * c * kFanOut + at);
-        const V greatest = hn::LoadU(d, sides + (2 * c + 1) * kFanOut + at);
-        sum = axes_.box(form_, d, sum, x, least, greatest, c);
-      }
+      const V sum = box_scores(sides, at);
       const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - at)));
-      const auto keep = hn::And(hn::Le(sum, hn::Set(d, limit)), there);
+      const auto numbers = hn::Iota(du, static_cast<OffsetOf<F>>(first + at));
+      const auto others = hn::RebindMask(d, hn::Ne(numbers, hn::Set(du, static_cast<OffsetOf<F>>(but))));
+      const auto keep = hn::And(hn::And(hn::Le(sum, hn::Set(d, limit)), there), others);
       if (hn::AllFalse(d, keep)) continue;
       hn::StoreU(compress(sum, keep), d, scores + kept);
-      hn::StoreU(compress(hn::Iota(du, static_cast<OffsetOf<F>>(first + at)), hn::RebindMask(du, keep)), du,
-                 listed + kept);
+      hn::StoreU(compress(numbers, hn::RebindMask(du, keep)), du, listed + kept);
       kept += static_cast<std::int64_t>(hn::CountTrue(d, keep));
     }
     for (std::int64_t i = 0; i < kept; ++i) found[i] = {scores[i], static_cast<std::uint32_t>(listed[i])};
     return static_cast<int>(kept);
   }
 
-  // Scans the leaves of a group, or lets its boxes wait, the nearest on top.
-  void open(int level, std::int64_t group, NearPoints<F>& near, WaitingBox<F>* waiting, int& count) {
+  // Opens the groups that the boxes around a leaf are in, but for these boxes: those of higher levels wait longer.
+  void open_around(std::int64_t leaf, NearPoints<F>& near, WaitingBox<F>* waiting, int& count) {
+    std::int64_t around[kMaxLevels + 1];
+    around[0] = leaf;
+    for (int level = 0; level < tree_.level_count; ++level) around[level + 1] = around[level] / kFanOut;
+    for (int level = tree_.level_count - 1; level >= 0; --level)
+      open(level, around[level + 1], around[level], near, waiting, count);
+  }
+
+  // Scans the leaves of a group, or lets its boxes wait, the nearest on top; box `but` is passed over.
+  void open(int level, std::int64_t group, std::int64_t but, NearPoints<F>& near, WaitingBox<F>* waiting, int& count) {
     NearBox<F> found[kFanOut + kSlack];
-    int kept = test_group(level, group, near.box_limit, found);
+    int kept = test_group(level, group, but, near.box_limit, found);
+    if (kept == 0) return;
     if (tree_.levels[level].copies_before != nullptr) kept = drop_copies(tree_.levels[level], near.k, found, kept);
     sort_by_score(found, kept);
     if (level > 0) {
@@ -182,7 +225,7 @@ class Walk {
     for (int i = 0; i < kept; ++i) {
       if (found[i].score > near.box_limit) return;
       if (i + 1 < kept) prefetch_leaf(found[i + 1].box);
-      if (static_cast<std::int64_t>(found[i].box) != seed_) scan_leaf(found[i].box, near);
+      scan_leaf(found[i].box, near);
     }
   }
 
@@ -250,7 +293,7 @@ class Walk {
   void count_group(int level, std::int64_t group, std::int64_t points, F inside, NearPoints<F>& near,
                    std::int64_t& counted) {
     NearBox<F> found[kFanOut + kSlack];
-    const int kept = test_group(level, group, near.box_limit, found);
+    const int kept = test_group(level, group, kNone, near.box_limit, found);
     for (int i = 0; i < kept; ++i) {
       const std::int64_t box = found[i].box;
       if (farthest(level, box) <= inside) {
@@ -311,7 +354,6 @@ class Walk {
   Axes axes_;
   const TreeView<F>& tree_;
   const F* query_;
-  std::int64_t seed_ = -1;
   std::int64_t scored_ = 0;
 };
 

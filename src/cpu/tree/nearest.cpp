@@ -1,5 +1,7 @@
 #include "cpu/tree/nearest.hpp"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -15,6 +17,8 @@
 namespace kith::cpu {
 namespace {
 
+constexpr std::int64_t kIdsAhead = 16;
+
 // More collected points than this are ranked by their keys.
 std::int64_t most_collected(std::int64_t k) {
   return core::TreeLimits::kRankFactor * k + core::TreeLimits::kRanked;
@@ -26,6 +30,17 @@ F finite_limit(const core::ScoreBounds<F>& bounds, const Metric& metric, std::in
   if constexpr (std::is_same_v<F, double>) return std::numeric_limits<F>::infinity();
   constexpr double kRoundsToInfinity = 0x1p128;
   return bounds.computed_limit(core::raw_of_distance(metric, kRoundsToInfinity, dims) * scale * scale, 0);
+}
+
+// Several at a time, without a branch: which is the least is a matter of chance. There is one at least.
+template <class F>
+F least_of(const F* values, std::int64_t count) {
+  F least[4] = {values[0], values[0], values[0], values[0]};
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (std::int64_t lane = 0; lane < 4; ++lane) least[lane] = std::min(least[lane], values[i + lane]);
+  for (; i < count; ++i) least[0] = std::min(least[0], values[i]);
+  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
 }
 
 }  // namespace
@@ -69,8 +84,7 @@ void Nearest<T>::lower_limit(F key) {
 // At least k points have scores up to the k-th value, and no neighbor a larger key than that of the farthest of them.
 template <Element T>
 void Nearest<T>::thin_out() {
-  const F kth = k_ == 1 ? *std::min_element(scores_.data(), scores_.data() + near_.size)
-                        : bound_kth(scores_.data(), near_.size, k_);
+  const F kth = k_ == 1 ? least_of(scores_.data(), near_.size) : bound_kth(scores_.data(), near_.size, k_);
   lower_limit(query_.key_above(kth));
   near_.size = compact(scores_.data(), points_.data(), near_.size, near_.limit);
 }
@@ -78,8 +92,19 @@ void Nearest<T>::thin_out() {
 template <Element T>
 void Nearest<T>::tighten() {
   thin_out();
-  if (near_.size > most_collected(k_)) rank_by_keys();
+  if (near_.size > most_collected(k_)) {
+    rank_by_keys();
+    if (static_cast<std::int64_t>(hits_.size()) == k_) lower_limit(hits_.back().key);
+  }
   near_.tighten_at = std::max(k_, near_.size + std::max<std::int64_t>(k_ / 2, 8));
+  prefetch_ids();
+}
+
+// Of what may be the answer.
+template <Element T>
+void Nearest<T>::prefetch_ids() const {
+  for (std::int64_t i = 0; i < std::min(near_.size, kIdsAhead); ++i)
+    hwy::Prefetch(tree_.ids.data() + points_[static_cast<std::size_t>(i)]);
 }
 
 // Computes the keys of all collected points and keeps the k best so far.
@@ -104,9 +129,7 @@ void Nearest<T>::rank_by_keys() {
   }
   if (hits_.size() == before) return;
   sort_hits(hits_);
-  if (static_cast<std::int64_t>(hits_.size()) < k_) return;
-  hits_.resize(static_cast<std::size_t>(k_));
-  lower_limit(hits_.back().key);
+  if (static_cast<std::int64_t>(hits_.size()) > k_) hits_.resize(static_cast<std::size_t>(k_));
 }
 
 // All points that were not collected are at an infinite distance: those with the smallest ids come first.
@@ -152,7 +175,11 @@ auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::in
     near_.tighten_at = k_;
     near_.limit = has_max() ? std::min(finite_limit_, query_.limit_of(max_key_)) : finite_limit_;
     near_.box_limit = near_.limit;
-    walk_tree(form_, base_.metric.p, tree_.view(), query_.row(), seed, near_);
+    const TreeView<F> tree = tree_.view();
+    // Without a limit all boxes on the way to the first leaf would have to be sorted.
+    const std::int64_t leaf = seed >= 0 ? seed : near_leaf(form_, base_.metric.p, tree, query_.row());
+    walk_tree(form_, base_.metric.p, tree, query_.row(), leaf, near_);
+    prefetch_ids();
     if (near_.size > k_) thin_out();
     rank_by_keys();
     if (static_cast<std::int64_t>(hits_.size()) < k_ && !has_max()) {
@@ -173,8 +200,8 @@ auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::in
 template <Element T>
 std::unique_ptr<Nearest<T>> NearestPool<T>::take(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree,
                                                  const Wanted& wanted) {
-  std::unique_ptr<Nearest<T>> nearest;
-  {
+  std::unique_ptr<Nearest<T>> nearest(latest_.exchange(nullptr));
+  if (nearest == nullptr) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!idle_.empty()) {
       nearest = std::move(idle_.back());
@@ -191,6 +218,11 @@ void NearestPool<T>::give_back(std::unique_ptr<Nearest<T>> nearest, std::int64_t
   constexpr std::int64_t kMostNeighbors = 1024;  // for more, buffers are large and soon made
   constexpr std::size_t kMostIdle = 16;
   if (k > kMostNeighbors) return;
+  Nearest<T>* none = nullptr;
+  if (latest_.compare_exchange_strong(none, nearest.get())) {
+    [[maybe_unused]] const Nearest<T>* const kept = nearest.release();
+    return;
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (idle_.size() < kMostIdle) idle_.push_back(std::move(nearest));
 }

@@ -12,6 +12,7 @@
 // Memory  a few times k scores and positions; reused from query to query.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -48,7 +49,7 @@ class Nearest {
   void set_wanted(const Wanted& wanted);
 
   // The k nearest of a query, sorted, or those of them that the largest distance leaves; valid until the next call.
-  // `seed` is the leaf to begin with, or −1.
+  // `seed` is the leaf to begin with, −1 where nobody has looked for one.
   const std::vector<core::Hit<F>>& run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed);
 
   // Exact keys since set_wanted().
@@ -59,6 +60,7 @@ class Nearest {
   void tighten();
   void thin_out();
   void lower_limit(F key);
+  void prefetch_ids() const;
   void rank_by_keys();
   bool has_max() const { return max_key_ < std::numeric_limits<F>::infinity(); }
   void add_infinite();
@@ -87,12 +89,18 @@ class Nearest {
 template <Element T>
 class NearestPool {
  public:
+  NearestPool() = default;
+  ~NearestPool() { delete latest_.load(); }
+  NearestPool(const NearestPool&) = delete;
+  NearestPool& operator=(const NearestPool&) = delete;
+
   std::unique_ptr<Nearest<T>> take(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, const Wanted& wanted);
   void give_back(std::unique_ptr<Nearest<T>> nearest, std::int64_t k);
 
  private:
+  std::atomic<Nearest<T>*> latest_{nullptr};  // owned; serves one caller after another without a lock
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Nearest<T>>> idle_;
+  std::vector<std::unique_ptr<Nearest<T>>> idle_;  // the others
 };
 
 }  // namespace kith::cpu

@@ -61,6 +61,38 @@ struct Answers {
   F* distances;
 };
 
+// The search of each worker that has had a task; that of worker 0, which may be the only one, takes no memory here.
+template <Element T>
+class Workers {
+ public:
+  Workers(int threads, NearestPool<T>& pool) : pool_(pool), others_(static_cast<std::size_t>(threads - 1)) {}
+
+  Nearest<T>& search_of(int worker, const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, const Plan& plan) {
+    std::unique_ptr<Nearest<T>>& nearest = worker == 0 ? first_ : others_[static_cast<std::size_t>(worker - 1)];
+    if (nearest == nullptr) nearest = pool_.take(base, tree, Wanted(plan));
+    return *nearest;
+  }
+
+  // Gives all of them back, and returns the number of their exact keys.
+  std::int64_t finish(std::int64_t k) {
+    std::int64_t finalists = give_back(std::move(first_), k);
+    for (std::unique_ptr<Nearest<T>>& each : others_) finalists += give_back(std::move(each), k);
+    return finalists;
+  }
+
+ private:
+  std::int64_t give_back(std::unique_ptr<Nearest<T>> nearest, std::int64_t k) {
+    if (nearest == nullptr) return 0;
+    const std::int64_t finalists = nearest->finalists();
+    pool_.give_back(std::move(nearest), k);
+    return finalists;
+  }
+
+  NearestPool<T>& pool_;
+  std::unique_ptr<Nearest<T>> first_;
+  std::vector<std::unique_ptr<Nearest<T>>> others_;
+};
+
 // Queries first … last − 1 of an order. Equal queries that follow each other are answered once. check() is called
 // before each.
 template <Element T, class Check>
@@ -91,7 +123,7 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
   const std::int64_t query_count = queries.view.rows;
   const bool self = is_base(base, queries);
   const Answers<DistanceOf<T>> answers{exclude_self ? k - 1 : k, exclude_self, ids, distances};
-  std::vector<std::unique_ptr<Nearest<T>>> workers(static_cast<std::size_t>(plan.threads));
+  Workers<T> workers(plan.threads, pool);
   ProgressMeter progress(callback, query_count * base.view.rows);
   const std::int64_t block = self ? query_count : plan.query_block;
   for (std::int64_t begin = 0; begin < query_count; begin += block) {
@@ -99,22 +131,15 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
     const QueryOrder<T> order(tree, queries, begin, count, self, plan.threads);
     const std::int64_t of_task = std::clamp<std::int64_t>(count / (kTasksOfThread * plan.threads), 1, kMostOfTask);
     parallel_for(plan.threads, (count + of_task - 1) / of_task, [&](std::int64_t task, int worker) {
-      std::unique_ptr<Nearest<T>>& nearest = workers[static_cast<std::size_t>(worker)];
-      if (nearest == nullptr) nearest = pool.take(base, tree, Wanted(plan));
+      Nearest<T>& nearest = workers.search_of(worker, base, tree, plan);
       const std::int64_t first = task * of_task;
       const std::int64_t last = std::min(count, first + of_task);
-      answer(queries, order, first, last, *nearest, answers, [&] { progress.check(worker); });
+      answer(queries, order, first, last, nearest, answers, [&] { progress.check(worker); });
       progress.add((last - first) * base.view.rows, worker);
     });
   }
   progress.finish();
-  std::int64_t finalists = 0;
-  for (auto& each : workers) {
-    if (each == nullptr) continue;
-    finalists += each->finalists();
-    pool.give_back(std::move(each), k);
-  }
-  return finalists;
+  return workers.finish(k);
 }
 
 #define KITH_INSTANTIATE(T)                                                                                            \

@@ -145,6 +145,16 @@ F score(core::Form form, const F* x, const F* y, std::int64_t dims) {
   return sum;
 }
 
+// Of the point of a leaf's box that is nearest to the query.
+template <class F>
+F box_score(core::Form form, const F* query, const Tree<F>& tree, std::int64_t leaf) {
+  const F* const sides = tree.levels[0].boxes.data() + leaf / kFanOut * kFanOut * 2 * tree.dims + leaf % kFanOut;
+  std::vector<F> nearest;
+  for (std::int64_t c = 0; c < tree.dims; ++c)
+    nearest.push_back(std::clamp(query[c], sides[2 * c * kFanOut], sides[(2 * c + 1) * kFanOut]));
+  return score(form, query, nearest.data(), tree.dims);
+}
+
 template <class F>
 void check_walk(std::int64_t rows, std::int64_t dims, core::Form form) {
   test::Random random(static_cast<std::uint64_t>(rows + dims));
@@ -171,7 +181,10 @@ void check_walk(std::int64_t rows, std::int64_t dims, core::Form form) {
         if (score(form, query.data(), points.row(r), dims) <= limit) want.push_back(static_cast<std::uint32_t>(r));
       EXPECT_EQ(got, want) << rows << " × " << dims << ", limit " << limit << ", seed " << seed;
       const std::int64_t leaf = near_leaf(form, 2, tree.view(), query.data());
-      EXPECT_TRUE(leaf >= 0 && leaf < tree.view().leaves());
+      ASSERT_TRUE(leaf >= 0 && leaf < tree.view().leaves());
+      const std::int64_t group = leaf / kFanOut * kFanOut;
+      for (std::int64_t other = group; other < std::min(group + kFanOut, tree.view().leaves()); ++other)
+        EXPECT_LE(box_score(form, query.data(), tree, leaf), box_score(form, query.data(), tree, other));
     }
 }
 
