@@ -12,13 +12,14 @@ configure = cmake --preset release -DKITH_CUDA=$(1) -DKITH_EMULATED=OFF -DKITH_B
               -DKITH_BUILD_PYTHON=OFF >/dev/null
 build     = cmake --build --preset release -j $(JOBS) --target
 
-.PHONY: help demo test bench bench-device bench-python lint format fuzz install wheels clean
+.PHONY: help demo test test-arm bench bench-device bench-python lint format fuzz install wheels clean
 
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
 	@echo "make test      everything that must hold: tests, sanitizers, short fuzzing, lint"
 	@echo "               STAGES=\"release python asan tsan fuzz lint\" selects,"
 	@echo "               STAGES=chips runs the emulated tests on five chips"
+	@echo "make test-arm  the tests of the CPU backend for 64-bit ARM, under qemu-user"
 	@echo "make bench     measure; BENCH_ARGS are handed on"
 	@echo "make bench-device"
 	@echo "               measure on a CUDA device; SUITE=\"select/must search/must\" selects,"
@@ -42,6 +43,10 @@ demo:
 test:
 	@scripts/setup.sh build test python
 	@scripts/test.sh $(STAGES)
+
+test-arm:
+	@scripts/setup.sh build test arm
+	@scripts/test.sh arm
 
 bench:
 	@scripts/setup.sh build bench

@@ -35,6 +35,11 @@ function(kith_compile target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     list(APPEND options -Wno-restrict -Wno-stringop-overflow)
   endif()
+  # What clang says beyond g++: of signs, as part of -Wconversion; of array elements in branches that are never taken; and
+  # of libstdc++ 12, which deprecates what its stable_sort calls.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    list(APPEND options -Wno-sign-conversion -Wno-array-bounds -Wno-deprecated-declarations)
+  endif()
   # A source that is included into one with others has a right to types of its own. clang does not know the warning.
   if(CMAKE_UNITY_BUILD)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

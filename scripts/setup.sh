@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the Debian packages the named sets need are there: installs what is missing when it may, else prints
-# the line that would and fails. Sets: build test fuzz lint bench python wheel.
+# the line that would and fails. Sets: build test fuzz lint bench python wheel arm.
 set -eu
 
 packages=""
@@ -15,6 +15,8 @@ for set in "$@"; do
     bench) packages="$packages libfaiss-dev libnanoflann-dev" ;;
     python) packages="$packages python3-dev python3-venv" ;;
     wheel) packages="$packages dpkg-dev zlib1g-dev" ;;
+    # The libraries to link with are unpacked by arm_sysroot.sh.
+    arm)   packages="$packages g++-aarch64-linux-gnu qemu-user-static" ;;
     *)     echo "setup.sh: unknown set '$set'" >&2; exit 2 ;;
   esac
 done

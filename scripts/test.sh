@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the named stages (without a name all but chips) and prints a line with the wall time of each. A stage's output goes to
-# build/logs/<stage>.log and is shown when the stage fails; the stages after it run all the same.
+# Runs the named stages (without a name all but chips and arm) and prints a line with the wall time of each. A stage's output
+# goes to build/logs/<stage>.log and is shown when the stage fails; the stages after it run all the same.
 set -u
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
@@ -75,12 +75,19 @@ lint() {
   scripts/lint.sh
 }
 
+arm() {
+  # The command line tool of this machine, whose answers that of ARM must repeat.
+  cmake --preset release -DKITH_CUDA=OFF -DKITH_BUILD_TESTS=OFF && cmake --build --preset release -j "$jobs" --target kith_cli &&
+    scripts/arm_sysroot.sh && cmake --preset arm -DKITH_NATIVE_CLI="$PWD/build/release/cli/kith" &&
+    cmake --build --preset arm -j "$jobs" && ctest --preset arm -j "$jobs"
+}
+
 mkdir -p build/logs
 failed=""
 begin=$(date +%s)
 for stage in ${*:-release python asan tsan fuzz lint}; do
   case $stage in
-    release | python | asan | tsan | fuzz | lint | chips) ;;
+    release | python | asan | tsan | fuzz | lint | chips | arm) ;;
     *) echo "test.sh: unknown stage '$stage'" >&2; exit 2 ;;
   esac
   printf '%-8s ' "$stage"

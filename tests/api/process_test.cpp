@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cfenv>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
@@ -47,6 +48,12 @@ std::vector<Environment> environments() {
 #if defined(__x86_64__)
   all.push_back({"subnormals are zero", [] { _mm_setcsr(_mm_getcsr() | 0x8040U); }});
   all.push_back({"everything traps", [] { _mm_setcsr(_mm_getcsr() & ~0x1f80U); }});
+#elif defined(__aarch64__)
+  all.push_back({"subnormals are zero", [] {
+                   std::uint64_t control = 0;
+                   asm volatile("mrs %0, fpcr" : "=r"(control));
+                   asm volatile("msr fpcr, %0" : : "r"(control | std::uint64_t{1} << 24));
+                 }});
 #endif
   return all;
 }

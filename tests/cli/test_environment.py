@@ -37,6 +37,7 @@ class Environment(KithTest):
                     for got, expected in zip(self.search("--threads", threads, **variables), want):
                         np.testing.assert_array_equal(got, expected)
 
+    @unittest.skipIf("KITH_QEMU" in os.environ, "the limit would be qemu's")
     def test_little_address_space_means_fewer_threads_and_no_hang(self):
         self.save("base.npy", rng(1).normal(size=(6000, 512)).astype(np.float32))
         self.save("queries.npy", rng(2).normal(size=(300, 512)).astype(np.float32))

@@ -55,9 +55,21 @@ class Interrupt(KithTest):
         self.assert_interrupted(process)
         self.assertEqual(os.listdir(self.folder), ["base.npy"])
 
+    def wait_until_it_catches(self, process, number):
+        """It may take its time to start, under qemu for one."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with open(f"/proc/{process.pid}/status") as status:
+                caught = next(line for line in status if line.startswith("SigCgt:"))
+            if int(caught.split()[1], 16) >> (number - 1) & 1:
+                return
+            time.sleep(0.01)
+        self.fail(f"signal {number} is not caught")
+
     def test_while_reading_standard_input(self):
         process = self.start("topk", "--input", "-", "-k", "1", stdin=subprocess.PIPE)
         self.addCleanup(process.stdin.close)
+        self.wait_until_it_catches(process, signal.SIGINT)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         self.assert_interrupted(process)

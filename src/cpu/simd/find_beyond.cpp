@@ -53,6 +53,9 @@ std::int64_t find_beyond(const double* values, std::int64_t count, double larges
 }
 
 std::vector<std::string> simd_targets() {
+  // Where there is one, nothing is chosen at run time. Nor is Highway asked: it would print a warning on ARM processors
+  // without AES, which it counts as NEON and no kernel uses.
+  if constexpr ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0) return {hwy::TargetName(HWY_TARGETS)};
   std::vector<std::string> names;
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
   return names;
