@@ -15,14 +15,15 @@ class Chips(KithTest):
         self.save("base.npy", rng().standard_normal((300, 9)).astype(np.float32))
 
     def search(self, chip, output):
-        return ("search", "base.npy", "-k", "4", "--backend", "emulated", "-o", output), {"KITH_EMULATOR_CHIP": chip}
+        return ("search", "--base", "base.npy", "-k", "4", "--backend", "emulated", "-o", output), {"KITH_EMULATOR_CHIP": chip}
 
     def device(self, chip):
         answer = self.run_json("info", env={"KITH_EMULATOR_CHIP": chip})
         return next(device for device in answer["devices"] if device["name"].startswith("Kith emulator"))
 
     def test_devices_are_what_the_variable_says(self):
-        for chip, capability in (("", [9, 0]), ("sm_90", [9, 0]), ("sm_86", [8, 6]), ("sm_120", [12, 0]), ("sm_50", [5, 0])):
+        for chip, capability in (("", [9, 0]), ("sm_90", [9, 0]), ("sm_86", [8, 6]), ("sm_120", [12, 0]),
+                                 ("sm_50", [5, 0])):
             self.assertEqual(self.device(chip)["compute_capability"], capability, chip)
 
     def test_answers_are_the_same(self):

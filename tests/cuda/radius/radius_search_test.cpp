@@ -382,8 +382,8 @@ TEST_F(DeviceRadius, NeighborsMayBeOfOneQuery) {
   EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"798"}, [&] { run(wanted, points, points, request); }));
 }
 
-// Scores that tell no points apart are given up after the first tile, so that few keys are computed. Without wgmma there
-// are no scores in fp16.
+// Scores that tell no points apart are given up after the first tile, so that few keys are computed. Without wgmma
+// there are no scores in fp16.
 TEST_F(DeviceRadius, DifferencesFollowScoresThatTellNothing) {
   for (const Scores scores : {Scores::products, Scores::fp16}) {
     Wanted wanted{MetricKind::euclidean, {true, 64, kAll, kAll}};
