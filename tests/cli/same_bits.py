@@ -67,9 +67,9 @@ class SameBits(KithTest):
                     self.assert_same("search", "--base", "base.npy", "--queries", "q.npy", "-k", "8", "--method", method)
 
     def test_every_distance_stage(self):
-        for dtype in (np.float32, np.float64):
+        for dtype in TYPES:
             self.save_points(130, dtype)
-            for stage in ("direct", "register-tiled", "gemm"):
+            for stage in ("direct", "register-tiled", "gemm") + (("int8",) if np.dtype(dtype).itemsize == 1 else ()):
                 with self.subTest(stage, dtype=dtype.__name__):
                     self.assert_same("search", "--base", "base.npy", "--queries", "q.npy", "-k", "8", "--distance", stage)
 

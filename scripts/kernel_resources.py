@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Compiles every kernel for the named architectures and prints what each needs: nothing is run, so no device is needed.
+
+usage: scripts/kernel_resources.py [--jobs N] [--all] ARCHITECTURE...      e.g. 80 86 89 90 100 120
+
+A row is a folder of src/cuda: its kernels, the most registers and static shared memory of one, and how many spill
+registers to memory. --all prints a row for each kernel. Kernels of wgmma (src/cuda/tensor) are compiled for 90a alone.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ENTRY = re.compile(r"Compiling entry function '(\w+)' for 'sm_(\w+)'")
+SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+USED = re.compile(r"Used (\d+) registers")
+SHARED = re.compile(r"(\d+) bytes smem")
+
+Kernel = collections.namedtuple("Kernel", "name registers shared stack spilled")
+
+
+def compile_for(architecture, jobs):
+    """The compiler's own words on every kernel, the seconds they took, and the bytes of the objects."""
+    folder = ROOT / "build" / f"kernels-{architecture}"
+    begin = time.monotonic()
+    subprocess.run(
+        ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
+         "-DKITH_CUDA=ON", "-DKITH_CUDA_QUICK=OFF", f"-DCMAKE_CUDA_ARCHITECTURES={architecture}-real",
+         "-DCMAKE_CUDA_FLAGS=--resource-usage", "-DKITH_BUILD_CLI=OFF", "-DKITH_BUILD_TESTS=OFF"],
+        check=True, stdout=subprocess.DEVNULL)
+    # Everything is compiled again where the compiler's words are wanted again; ccache keeps them.
+    subprocess.run(["ninja", "-C", folder, "-t", "clean"], check=True, stdout=subprocess.DEVNULL)
+    built = subprocess.run(["ninja", "-C", folder, "-j", str(jobs), "kith_cuda_objects"], text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if built.returncode != 0:
+        sys.exit(built.stdout[-4000:])
+    size = sum(path.stat().st_size for path in folder.glob("src/CMakeFiles/kith_cuda*.dir/**/*.cu.o"))
+    return built.stdout, time.monotonic() - begin, size
+
+
+def kernels_in(text, architecture):
+    found = []
+    name, stack, spilled = None, 0, 0
+    for line in text.splitlines():
+        if entry := ENTRY.search(line):
+            name = entry[1] if entry[2].startswith(architecture) else None
+        elif name and (spills := SPILLS.search(line)):
+            stack, spilled = int(spills[1]), int(spills[2]) + int(spills[3])
+        elif name and (used := USED.search(line)):
+            shared = SHARED.search(line)
+            found.append(Kernel(name, int(used[1]), int(shared[1]) if shared else 0, stack, spilled))
+            name = None
+    names = subprocess.run(["c++filt"], input="\n".join(kernel.name for kernel in found), text=True,
+                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    return [kernel._replace(name=name) for kernel, name in zip(found, names)]
+
+
+def folder_of(kernel):
+    """The folder is the namespace; kernels of the ground floor and of CUB have none of their own."""
+    inside = re.search(r"kith::cuda::(\w+)::", kernel.name)
+    if inside:
+        return inside[1]
+    return "cub" if kernel.name.lstrip("void ").startswith("cub::") else "runtime, primitives, points"
+
+
+def print_table(architecture, kernels, seconds, size, every):
+    print(f"\nsm_{architecture}: {len(kernels)} kernels, {size / 2**20:.1f} MiB of objects, compiled in {seconds:.0f} s\n")
+    if every:
+        print("| kernel | registers | shared memory | stack | spilled |\n|---|---|---|---|---|")
+        for kernel in sorted(kernels):
+            print(f"| `{kernel.name}` | {kernel.registers} | {kernel.shared} | {kernel.stack} | {kernel.spilled} |")
+        return
+    folders = collections.defaultdict(list)
+    for kernel in kernels:
+        folders[folder_of(kernel)].append(kernel)
+    print("| folder | kernels | registers, at most | static shared memory, at most | kernels that spill | bytes, at most |")
+    print("|---|---|---|---|---|---|")
+    for folder, members in sorted(folders.items()):
+        spilling = [kernel.spilled for kernel in members if kernel.spilled]
+        print(f"| {folder} | {len(members)} | {max(kernel.registers for kernel in members)} "
+              f"| {max(kernel.shared for kernel in members)} | {len(spilling)} | {max(spilling, default=0)} |")
+    for kernel in sorted(kernels, key=lambda kernel: -kernel.spilled):
+        if kernel.spilled:
+            print(f"spills {kernel.spilled} bytes: {kernel.name[:160]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("architectures", nargs="+", metavar="ARCHITECTURE")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--all", action="store_true", help="a row for each kernel")
+    wanted = parser.parse_args()
+    for architecture in wanted.architectures:
+        text, seconds, size = compile_for(architecture, wanted.jobs)
+        kernels = kernels_in(text, architecture)
+        if not kernels:
+            sys.exit(f"the compiler named no kernel for sm_{architecture}")
+        print_table(architecture, kernels, seconds, size, wanted.all)
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
