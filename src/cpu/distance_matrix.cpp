@@ -13,7 +13,7 @@
 namespace kith::cpu {
 namespace {
 
-constexpr std::int64_t kQueriesOfTask = 48;  // for each packing of a chunk
+constexpr std::int64_t kMatrixQueries = 48;  // for each packing of a chunk
 constexpr std::int64_t kMostRows = 512;
 constexpr std::int64_t kChunkBytes = 32 << 10;  // of a chunk in double, which stays in the cache
 
@@ -109,13 +109,13 @@ void distance_matrix(const PreparedRows<T>& base, const PreparedRows<T>& queries
   const std::int64_t fitting = kChunkBytes / (base.view.cols * static_cast<std::int64_t>(sizeof(double)));
   const std::int64_t chunk = std::clamp(fitting / kSlack * kSlack, kSlack, kMostRows);
   const std::int64_t chunks = (rows + chunk - 1) / chunk;
-  const std::int64_t blocks = (queries.view.rows + kQueriesOfTask - 1) / kQueriesOfTask;
+  const std::int64_t blocks = (queries.view.rows + kMatrixQueries - 1) / kMatrixQueries;
   ProgressMeter progress(callback, queries.view.rows * rows);
   std::vector<MatrixWorkspace> workspaces(static_cast<std::size_t>(threads));
   // Chunks run fastest: the output is written in long pieces.
   parallel_for(threads, chunks * blocks, [&](std::int64_t index, int worker) {
-    const std::int64_t first_query = index / chunks * kQueriesOfTask;
-    const std::int64_t query_count = std::min(kQueriesOfTask, queries.view.rows - first_query);
+    const std::int64_t first_query = index / chunks * kMatrixQueries;
+    const std::int64_t query_count = std::min(kMatrixQueries, queries.view.rows - first_query);
     const std::int64_t first = index % chunks * chunk;
     const std::int64_t count = std::min(chunk, rows - first);
     MatrixTask<T>(base, queries, workspaces[static_cast<std::size_t>(worker)], out)

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kPairsOfQuery = 512;
 // Pairs of a task: enough that taking one costs nothing beside it, and few enough that threads end together.
 constexpr std::int64_t kLeastOfTask = std::int64_t{1} << 16;
-constexpr std::int64_t kTasksOfThread = 16;
+constexpr std::int64_t kPartsOfThread = 16;
 
 std::int64_t work_of(const core::Batches& batches, std::int64_t batch) {
   return batches.pairs(batch) + batches.queries(batch).count * kPairsOfQuery;
@@ -22,7 +22,7 @@ std::int64_t work_of(const core::Batches& batches, std::int64_t batch) {
 std::vector<std::size_t> cut_into_tasks(const ListedBatches& asked, int threads) {
   std::int64_t all = 0;
   for (const std::int64_t batch : asked.listed) all += work_of(asked.batches, batch);
-  const std::int64_t enough = std::max(kLeastOfTask, all / (kTasksOfThread * threads));
+  const std::int64_t enough = std::max(kLeastOfTask, all / (kPartsOfThread * threads));
   std::vector<std::size_t> starts{0};
   std::int64_t work = 0;
   for (std::size_t i = 0; i < asked.listed.size(); ++i) {

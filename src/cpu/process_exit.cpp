@@ -11,7 +11,7 @@
 namespace kith::cpu {
 namespace {
 
-std::atomic<int> running{0};  // threads in tasks
+std::atomic<int> running_threads{0};  // threads in tasks
 std::atomic<bool> exiting{false};
 std::atomic<std::thread::id> exiting_thread{};
 thread_local int depth = 0;  // of TasksRunning in this thread
@@ -31,12 +31,12 @@ void wait_for_tasks() {
   exiting.store(true, std::memory_order_release);
   const auto deadline = std::chrono::steady_clock::now() + kLongest;
   const int mine = depth > 0 ? 1 : 0;
-  while (running > mine && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(kStep);
+  while (running_threads > mine && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(kStep);
 }
 
 void enter() {
   [[maybe_unused]] static const int registered = std::atexit(wait_for_tasks);
-  ++running;
+  ++running_threads;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ TasksRunning::TasksRunning() {
 }
 
 TasksRunning::~TasksRunning() {
-  if (--depth == 0) --running;
+  if (--depth == 0) --running_threads;
 }
 
 bool TasksRunning::here() {
@@ -56,13 +56,13 @@ bool TasksRunning::here() {
 }
 
 TasksPaused::TasksPaused() : depth_(std::exchange(depth, 0)) {
-  if (depth_ > 0) --running;
+  if (depth_ > 0) --running_threads;
 }
 
 TasksPaused::~TasksPaused() {
   depth = depth_;
   if (depth_ == 0) return;
-  ++running;
+  ++running_threads;
   stop_at_exit();
 }
 
@@ -72,12 +72,12 @@ bool is_exiting() {
 
 void stop_at_exit() {
   if (!must_stop()) return;
-  if (depth > 0) --running;
+  if (depth > 0) --running_threads;
   stop_for_good();
 }
 
 void reset_tasks_after_fork() {
-  running = depth > 0 ? 1 : 0;
+  running_threads = depth > 0 ? 1 : 0;
 }
 
 }  // namespace kith::cpu

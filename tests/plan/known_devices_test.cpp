@@ -8,14 +8,14 @@
 namespace kith::test {
 namespace {
 
-constexpr Problem kProblem{1000000, 10000, 128, 10};
+constexpr Problem kLargeSearch{1000000, 10000, 128, 10};
 
 TEST(KnownDevices, AllHavePlans) {
   const std::vector<KnownDevice> all = known_devices();
   ASSERT_GT(all.size(), 10U);
   for (const KnownDevice& device : all) {
     SCOPED_TRACE(device.name);
-    const Plan plan = explain(kProblem, {}, device.name);
+    const Plan plan = explain(kLargeSearch, {}, device.name);
     EXPECT_EQ(plan.backend, Backend::cuda);
     EXPECT_EQ(plan.device, device.title);
     EXPECT_EQ(plan.profile, device.profile);
@@ -32,7 +32,7 @@ TEST(KnownDevices, AllHavePlans) {
 }
 
 TEST(KnownDevices, FasterOnesArePredictedToBeFaster) {
-  const auto seconds = [](const char* device) { return explain(kProblem, {}, device).seconds; };
+  const auto seconds = [](const char* device) { return explain(kLargeSearch, {}, device).seconds; };
   EXPECT_LT(seconds("h200"), seconds("a100"));
   EXPECT_LT(seconds("a100"), seconds("a10"));
   EXPECT_LT(seconds("a10"), seconds("orin"));
@@ -63,13 +63,14 @@ TEST(KnownDevices, ABaseThatDoesNotFitIsStreamed) {
 
 TEST(KnownDevices, OptionsAreCheckedAndUnknownNamesListTheOthers) {
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"'t4'", "a100", "h200", "rtx5090"},
-                         [] { explain(kProblem, {}, "t4"); }));
+                         [] { explain(kLargeSearch, {}, "t4"); }));
   Options options;
   options.backend = Backend::cpu;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"cpu", "cuda"}, [&] { explain(kProblem, options, "a100"); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::invalid_argument, {"cpu", "cuda"}, [&] { explain(kLargeSearch, options, "a100"); }));
   options = {};
   options.threads = -1;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"-1"}, [&] { explain(kProblem, options, "a100"); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"-1"}, [&] { explain(kLargeSearch, options, "a100"); }));
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"k = 0"}, [] { explain({10, 1, 1, 0}, {}, "a100"); }));
 }
 

@@ -11,9 +11,10 @@ namespace {
 using plan::IndexFacts;
 using plan::TimedStage;
 
-constexpr Problem kProblem{1000000, 10000, 128, 10};
+constexpr Problem kTimedSearch{1000000, 10000, 128, 10};
 
-Plan chosen(const std::vector<TimedStage>& timed, const plan::DataSamples& samples = {}, Problem problem = kProblem) {
+Plan chosen(const std::vector<TimedStage>& timed, const plan::DataSamples& samples = {},
+            Problem problem = kTimedSearch) {
   IndexFacts index;
   index.timed = timed;
   return plan::choose(problem, {}, test::large_device(), index, samples);
@@ -67,7 +68,7 @@ TEST(TimedStages, StagesByNameStay) {
   Options options;
   options.distance = DistanceStage::gemm;
   index.timed = {{Method::two_stage, DistanceStage::gemm, 10}};
-  EXPECT_EQ(plan::choose(kProblem, options, test::large_device(), index).distance, DistanceStage::gemm);
+  EXPECT_EQ(plan::choose(kTimedSearch, options, test::large_device(), index).distance, DistanceStage::gemm);
 }
 
 // In few dimensions, where a sample says that few distances are left.
