@@ -15,11 +15,13 @@ class Chips(KithTest):
         self.save("base.npy", rng().standard_normal((300, 9)).astype(np.float32))
 
     def search(self, chip, output):
-        return ("search", "--base", "base.npy", "-k", "4", "--backend", "emulated", "-o", output), {"KITH_EMULATOR_CHIP": chip}
+        arguments = ("search", "--base", "base.npy", "-k", "4", "--backend", "emulated", "-o", output)
+        return arguments, {"KITH_EMULATOR_CHIP": chip}
 
     def device(self, chip):
         answer = self.run_json("info", env={"KITH_EMULATOR_CHIP": chip})
-        return next(device for device in answer["devices"] if device["name"].startswith("Kith emulator"))
+        listed = answer["devices"] + answer["unusable_devices"]
+        return next(device for device in listed if device["name"].startswith("Kith emulator"))
 
     def test_devices_are_what_the_variable_says(self):
         for chip, capability in (("", [9, 0]), ("sm_90", [9, 0]), ("sm_86", [8, 6]), ("sm_120", [12, 0]),
@@ -35,6 +37,12 @@ class Chips(KithTest):
         for other in answers[1:]:
             for name in answers[0].files:
                 np.testing.assert_array_equal(other[name], answers[0][name])
+
+    def test_a_chip_that_no_build_can_use(self):
+        arguments, env = self.search("sm_50", "out.npz")
+        self.fails(NO_DEVICE, *arguments, env=env, says=["compute capability 5.0", "8.0 or later"])
+        self.assertIn("compute capability 5.0", self.device("sm_50")["problem"])
+        self.assertIn("Kith emulator sm_50", self.run_kith("info", env=env).stdout.decode())
 
     def test_too_little_shared_memory(self):
         arguments, env = self.search("too_small", "out.npz")

@@ -144,9 +144,12 @@ class Explain(KithTest):
     def test_a_comparison_says_who_cannot(self):
         rows = {row["name"]: row for row in self.run_json(*self.SHAPE, "--compare", "--distance", "int8", "--dtype",
                                                           "uint8")["devices"]}
-        self.assertEqual(rows["h100"]["plan"]["distance"], "int8")
+        for name in ("cpu", "h100"):
+            self.assertEqual(rows[name]["plan"]["distance"], "int8")
         self.assertIn("compute capability 9", rows["a100"]["error"])
-        self.assertIn("int8", rows["cpu"]["error"])
+        rows = {row["name"]: row for row in self.run_json(*self.SHAPE, "--compare", "--distance", "fp16")["devices"]}
+        self.assertEqual(rows["a100"]["plan"]["distance"], "fp16")
+        self.assertIn("fp16", rows["cpu"]["error"])
         self.fails(USAGE, *self.SHAPE, "--compare", "--device", "a100", says="--device")
 
 
