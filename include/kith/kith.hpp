@@ -3,6 +3,7 @@
 
 #include "kith/batches.hpp"
 #include "kith/error.hpp"
+#include "kith/float16.hpp"
 #include "kith/graph.hpp"
 #include "kith/index.hpp"
 #include "kith/machine.hpp"

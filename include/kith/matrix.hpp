@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "kith/error.hpp"
+#include "kith/float16.hpp"
 
 namespace kith {
 
 template <class T>
-concept Element =
-    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint8_t> || std::same_as<T, std::int8_t>;
+concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint8_t> ||
+    std::same_as<T, std::int8_t> || std::same_as<T, Float16> || std::same_as<T, BFloat16>;
 
-enum class DType { float32, float64, uint8, int8 };
+enum class DType { float32, float64, uint8, int8, float16, bfloat16 };
 
 template <Element T>
 constexpr DType dtype_of() {
@@ -27,8 +28,12 @@ constexpr DType dtype_of() {
     return DType::float64;
   } else if constexpr (std::same_as<T, std::uint8_t>) {
     return DType::uint8;
-  } else {
+  } else if constexpr (std::same_as<T, std::int8_t>) {
     return DType::int8;
+  } else if constexpr (std::same_as<T, Float16>) {
+    return DType::float16;
+  } else {
+    return DType::bfloat16;
   }
 }
 
@@ -38,12 +43,22 @@ constexpr const char* to_string(DType dtype) {
     case DType::float64: return "float64";
     case DType::uint8: return "uint8";
     case DType::int8: return "int8";
+    case DType::float16: return "float16";
+    case DType::bfloat16: return "bfloat16";
   }
   return "unknown";
 }
 
 constexpr std::int64_t size_of(DType dtype) {
-  return dtype == DType::float64 ? 8 : dtype == DType::float32 ? 4 : 1;
+  switch (dtype) {
+    case DType::float64: return 8;
+    case DType::float32: return 4;
+    case DType::float16:
+    case DType::bfloat16: return 2;
+    case DType::uint8:
+    case DType::int8: return 1;
+  }
+  return 0;
 }
 
 // Where values lie: in the machine's memory, or in that of the device that a backend works on.

@@ -5,6 +5,7 @@
 #include "api/index_state.hpp"
 #include "backend/host.hpp"
 #include "backend/registry.hpp"
+#include "core/instantiate.hpp"
 
 namespace kith {
 
@@ -119,9 +120,8 @@ Plan Index<T>::explain(std::int64_t queries, std::int64_t k) const {
 }
 
 // The functions of State too, which the other files of Index call.
-template class Index<float>;
-template class Index<double>;
-template class Index<std::uint8_t>;
-template class Index<std::int8_t>;
+#define KITH_INSTANTIATE(T) template class Index<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith

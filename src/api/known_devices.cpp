@@ -20,21 +20,10 @@ const core::Datasheet& datasheet_of(const std::string& device) {
   throw Error(ErrorCode::invalid_argument, fmt::format("device '{}' is not known; known are {}", device, names));
 }
 
-// Of the host's memory: bytes cross the link as they are.
-int coordinate_bytes(DType dtype) {
-  switch (dtype) {
-    case DType::float64: return 8;
-    case DType::float32: return 4;
-    case DType::uint8:
-    case DType::int8: return 1;
-  }
-  return 4;
-}
-
 // Points that do not stay on a device pass through its link while others are searched.
 void count_streaming(Plan& plan, const core::Datasheet& sheet) {
   const double bytes = static_cast<double>(plan.problem.base_rows) * static_cast<double>(plan.problem.dims) *
-                       coordinate_bytes(plan.problem.dtype);
+                       static_cast<double>(size_of(plan.problem.dtype));
   plan.reason += fmt::format("; the points, {:.3g} GB, are streamed through", bytes / 1e9);
   plan.seconds = std::max(plan.seconds, bytes / sheet.link);
 }

@@ -136,7 +136,9 @@ struct BackendTable {
   plan::Machine (*facts)();                       // of the current device, its profile the one that is built in
   std::vector<SelectMethod> (*select_methods)();  // `automatic` first
   std::vector<MeasuredCost> (*measure_costs)(const TuneSize& size);  // null where there is no profile
-  std::tuple<TypedTable<float>, TypedTable<double>, TypedTable<std::uint8_t>, TypedTable<std::int8_t>> typed;
+  std::tuple<TypedTable<float>, TypedTable<double>, TypedTable<std::uint8_t>, TypedTable<std::int8_t>,
+             TypedTable<Float16>, TypedTable<BFloat16>>
+      typed;
 
   template <Element T>
   const TypedTable<T>& of() const {

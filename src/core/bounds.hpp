@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/elements.hpp"
 #include "core/key.hpp"
 
 namespace kith::core {
@@ -30,12 +31,21 @@ KITH_HOST_DEVICE F round_up(double value) {
   return static_cast<double>(rounded) < value ? std::nextafter(rounded, std::numeric_limits<F>::infinity()) : rounded;
 }
 
+template <class F>
+constexpr double largest_value() {
+  if constexpr (kIs16BitFloat<F>) {
+    return std::is_same_v<F, Float16> ? 65504 : 0x1.FEp127;
+  } else {
+    return static_cast<double>(std::numeric_limits<F>::max());
+  }
+}
+
 // The largest coordinate of type F: squares of Euclidean distances must not overflow where the distances themselves do
 // not. Under other metrics a distance that is too large for the returned type is infinite.
 template <class F>
 double largest_coordinate(const Metric& metric, std::int64_t dims) {
   constexpr double kLargest = 1e150;  // in up to 45 million dimensions
-  const auto largest = static_cast<double>(std::numeric_limits<F>::max());
+  const double largest = largest_value<F>();
   if (effective_kind(metric) != MetricKind::euclidean) return largest;
   const double many_dims = std::sqrt(std::numeric_limits<double>::max() / static_cast<double>(dims)) / 4;
   return std::min({largest, kLargest, many_dims});

@@ -3,5 +3,8 @@
 
 #include <cstdint>
 
-#define KITH_FOR_EACH_ELEMENT(instantiate) \
-  instantiate(float) instantiate(double) instantiate(std::uint8_t) instantiate(std::int8_t)
+#include "kith/float16.hpp"
+
+#define KITH_FOR_EACH_ELEMENT(instantiate)                                                                       \
+  instantiate(float) instantiate(double) instantiate(std::uint8_t) instantiate(std::int8_t) instantiate(Float16) \
+      instantiate(BFloat16)

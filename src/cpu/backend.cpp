@@ -55,7 +55,7 @@ const backend::BackendTable& backend_table() {
         return std::vector{SelectMethod::automatic, SelectMethod::threshold_filter, SelectMethod::sort};
       },
       nullptr,
-      {kTyped<float>, kTyped<double>, kTyped<std::uint8_t>, kTyped<std::int8_t>}};
+      {kTyped<float>, kTyped<double>, kTyped<std::uint8_t>, kTyped<std::int8_t>, kTyped<Float16>, kTyped<BFloat16>}};
   return table;
 }
 

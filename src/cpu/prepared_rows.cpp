@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/bounds.hpp"
+#include "core/elements.hpp"
 #include "core/instantiate.hpp"
 #include "core/score_scale.hpp"
 #include "cpu/parallel.hpp"
@@ -38,7 +39,7 @@ constexpr double kNormSeconds = 1e-9;
 
 template <class T>
 void check_values(const MatrixView<T>& chunk, const Metric& metric, std::int64_t first_row, const char* role) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (core::kIsFloating<T>) {
     const auto largest = static_cast<T>(core::largest_coordinate<T>(metric, chunk.cols));
     const auto refuse = [&](std::int64_t r, std::int64_t c) {
       refuse_value(role, first_row + r, c, static_cast<double>(chunk(r, c)), static_cast<double>(largest));
@@ -50,7 +51,7 @@ void check_values(const MatrixView<T>& chunk, const Metric& metric, std::int64_t
     }
     for (std::int64_t r = 0; r < chunk.rows; ++r)
       for (std::int64_t c = 0; c < chunk.cols; ++c)
-        if (!(std::abs(chunk(r, c)) <= largest)) refuse(r, c);
+        if (!(std::abs(static_cast<DistanceOf<T>>(chunk(r, c))) <= largest)) refuse(r, c);
   }
 }
 
@@ -81,6 +82,30 @@ void check_direction(MetricKind kind, const T* row, const MatrixView<T>& view, c
                                                role, index, facts.square_norm, metric));
 }
 
+// Facts of rows. Those of 16 bits are widened a row at a time: one value at a time takes several times as long.
+template <class T>
+class RowAsStored {
+ public:
+  explicit RowAsStored(const MatrixView<T>& view) : view_(view) {
+    if (widens()) widened_.resize(static_cast<std::size_t>(view.cols));
+  }
+  core::RowFacts facts(MetricKind kind, std::int64_t row) {
+    if constexpr (core::kIs16BitFloat<T>) {
+      if (widens()) {
+        widen(view_.row(row), view_.cols, widened_.data());
+        return core::row_facts(kind, widened_.data(), 1, view_.cols);
+      }
+    }
+    return core::row_facts(kind, view_.row(row), view_.col_stride, view_.cols);
+  }
+
+ private:
+  bool widens() const { return core::kIs16BitFloat<T> && view_.col_stride == 1; }
+
+  const MatrixView<T>& view_;
+  std::vector<float> widened_;
+};
+
 // NaN is no magnitude.
 template <class T>
 double largest_magnitude(const MatrixView<T>& view) {
@@ -95,7 +120,7 @@ double largest_magnitude(const MatrixView<T>& view) {
 
 template <Element T>
 double score_scale(const MatrixView<T>& view, const Metric& metric) {
-  if (!std::is_same_v<T, float> || !core::has_scaled_scores(metric)) return 1;
+  if (!core::kSquaresLeaveFloat<T> || !core::has_scaled_scores(metric)) return 1;
   std::vector<double> sample;
   const std::int64_t count = std::min(core::kScaleSample, view.rows);
   for (std::int64_t i = 0; i < count; ++i)
@@ -124,8 +149,9 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
     progress.check(worker);
     if (preparation.check_finite) check_values(view.rows_from(first, last - first), metric, first, preparation.role);
     if (!norms) return;
+    RowAsStored<T> stored(view);
     for (std::int64_t r = first; r < last; ++r) {
-      const core::RowFacts facts = core::row_facts(metric.kind, view.row(r), view.col_stride, view.cols);
+      const core::RowFacts facts = stored.facts(metric.kind, r);
       if (directions) check_direction(metric.kind, view.row(r), view, facts, preparation.role, r);
       prepared.square_norms[static_cast<std::size_t>(r)] = facts.square_norm;
       if (!prepared.means.empty()) prepared.means[static_cast<std::size_t>(r)] = facts.mean;
@@ -141,11 +167,9 @@ PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Pre
 
 template <Element T>
 bool is_working_layout(const PreparedRows<T>& rows) {
-  const bool directions = core::has_directions(rows.metric);
   const std::int64_t stride = rows.view.row_stride;
   constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();  // BLAS has 32-bit strides
-  return std::is_same_v<T, DistanceOf<T>> && rows.view.col_stride == 1 && stride >= rows.view.cols &&
-         stride <= kLongest && !directions && rows.scale == 1;
+  return std::is_same_v<T, DistanceOf<T>> && is_stored_layout(rows) && stride >= rows.view.cols && stride <= kLongest;
 }
 
 template <Element T>
@@ -170,7 +194,11 @@ Rows<DistanceOf<T>> working_rows(const PreparedRows<T>& rows, std::int64_t first
       for (std::int64_t c = 0; c < view.cols; ++c)
         to[c] = static_cast<F>(core::coordinate(from, view.col_stride, c) * rows.scale);
     } else if (view.col_stride == 1) {
-      for (std::int64_t c = 0; c < view.cols; ++c) to[c] = static_cast<F>(from[c]);
+      if constexpr (std::is_same_v<T, F>) {
+        std::copy_n(from, view.cols, to);
+      } else {
+        widen(from, view.cols, to);
+      }
     } else {
       for (std::int64_t c = 0; c < view.cols; ++c) to[c] = static_cast<F>(from[c * view.col_stride]);
     }

@@ -56,6 +56,12 @@ template <Element T>
 PreparedRows<T> prepare_rows(MatrixView<T> view, const Metric& metric, const Preparation& preparation,
                              ProgressMeter& progress);
 
+// Whether the coordinates of a row lie side by side and are those of working_rows(), if of another type.
+template <Element T>
+bool is_stored_layout(const PreparedRows<T>& rows) {
+  return rows.view.col_stride == 1 && !core::has_directions(rows.metric) && rows.scale == 1;
+}
+
 // Whether working_rows() can return the rows without a copy.
 template <Element T>
 bool is_working_layout(const PreparedRows<T>& rows);

@@ -7,6 +7,7 @@
 
 #include "backend/batches.hpp"
 #include "core/exclude_self.hpp"
+#include "core/instantiate.hpp"
 #include "core/max_distance.hpp"
 #include "core/neighbor_graph.hpp"
 #include "core/reduce_lists.hpp"
@@ -173,9 +174,8 @@ void CpuSearch<T>::reduce(const Plan& plan, const core::Reduction& reduction, co
   }
 }
 
-template class CpuSearch<float>;
-template class CpuSearch<double>;
-template class CpuSearch<std::uint8_t>;
-template class CpuSearch<std::int8_t>;
+#define KITH_INSTANTIATE(T) template class CpuSearch<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -48,14 +48,15 @@ core::DeviceFacts device_facts() {
 }
 
 const backend::BackendTable& backend_table() {
-  static const backend::BackendTable table{Backend::KITH_BACKEND,
-                                           [] { return presence().usable; },
-                                           [] { return presence().obstacle; },
-                                           &device_list,
-                                           []() -> plan::Machine { return device_facts(); },
-                                           &select::select_methods,
-                                           &measure_costs,
-                                           {kTyped<float>, kTyped<double>, kTyped<std::uint8_t>, kTyped<std::int8_t>}};
+  static const backend::BackendTable table{
+      Backend::KITH_BACKEND,
+      [] { return presence().usable; },
+      [] { return presence().obstacle; },
+      &device_list,
+      []() -> plan::Machine { return device_facts(); },
+      &select::select_methods,
+      &measure_costs,
+      {kTyped<float>, kTyped<double>, kTyped<std::uint8_t>, kTyped<std::int8_t>, kTyped<Float16>, kTyped<BFloat16>}};
   return table;
 }
 

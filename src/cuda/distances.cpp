@@ -2,6 +2,7 @@
 // the host one after the other.
 #include <algorithm>
 
+#include "core/elements.hpp"
 #include "core/instantiate.hpp"
 #include "cuda/brute/candidates.hpp"
 #include "cuda/distance/exact_keys.hpp"
@@ -18,7 +19,7 @@ constexpr std::int64_t kTileBytes = 256 << 20;
 template <Element T>
 auto bring_checked(const MatrixView<T>& points, const Options& options, const char* role, host_data::HostLink& link) {
   auto store = link.bring_points(points, options.metric, false, host_data::RowGaps::allowed);
-  const bool values = options.check_finite && std::is_floating_point_v<T>;
+  const bool values = options.check_finite && core::kIsFloating<T>;
   PointCheck<DistanceOf<T>>(store, options.metric, values, link.stream()).refuse_faults(role);
   return store;
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/elements.hpp"
 #include "core/instantiate.hpp"
 #include "cuda/functions.hpp"
 #include "cuda/host_data/host_link.hpp"
@@ -124,7 +125,7 @@ auto DeviceIndex<T>::make_distinct_rows() const -> std::unique_ptr<DistinctRows>
 
 template <Element T>
 bool DeviceIndex<T>::checks_values() const {
-  return request_.options.check_finite && std::is_floating_point_v<T>;
+  return request_.options.check_finite && core::kIsFloating<T>;
 }
 
 template <Element T>

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "core/max_distance.hpp"
 #include "cuda/brute/candidates.hpp"
 #include "cuda/brute/expand_duplicates.hpp"
@@ -252,9 +253,8 @@ auto DeviceSearch<T>::link_for(std::int64_t answer_bytes) const -> Link {
   return Link(stream_, std::max(answer_bytes, brings ? host_data::bytes_of(queries_.points) : 0));
 }
 
-template class DeviceSearch<float>;
-template class DeviceSearch<double>;
-template class DeviceSearch<std::uint8_t>;
-template class DeviceSearch<std::int8_t>;
+#define KITH_INSTANTIATE(T) template class DeviceSearch<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::KITH_BACKEND

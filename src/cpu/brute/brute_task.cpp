@@ -6,6 +6,8 @@
 
 #include <cblas.h>
 
+#include "core/instantiate.hpp"
+
 namespace kith::cpu {
 namespace {
 
@@ -120,13 +122,15 @@ auto BruteTask<T>::tile_rows(std::int64_t first, std::int64_t count) -> Rows<F> 
 template <Element T>
 void BruteTask<T>::select_from_matrix(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates,
                                       std::int64_t first, std::int64_t count) {
-  const Rows<F> base_rows = tile_rows(first, count);
   const std::int64_t stride = padded(context.part.tile_rows);
   F* scores = workspace_.scores.data();
   if (stage_ == DistanceStage::gemm) {
-    multiply(query_rows_, base_rows, dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
+    multiply(query_rows_, tile_rows(first, count), dims(), expanded_ ? F{-2} : F{-1}, scores, stride);
+  } else if (is_stored_layout(base_)) {
+    const Rows<T> stored{base_.view.row(first), count, base_.view.row_stride};
+    direct_scores(form_, plan_.metric.p, query_rows_, stored, dims(), scores, stride);
   } else {
-    direct_scores(form_, plan_.metric.p, query_rows_, base_rows, dims(), scores, stride);
+    direct_scores(form_, plan_.metric.p, query_rows_, tile_rows(first, count), dims(), scores, stride);
   }
   const F* bias = expanded_ ? tile_norms(first, count) : nullptr;
   for (std::size_t q = 0; q < candidates.size(); ++q)
@@ -177,9 +181,8 @@ void BruteTask<T>::order_hits(std::size_t queries, std::int64_t count) {
   for (std::uint32_t i = 0; i < count; ++i) workspace_.hit_order[workspace_.hit_starts[workspace_.hits[i].query]++] = i;
 }
 
-template class BruteTask<float>;
-template class BruteTask<double>;
-template class BruteTask<std::uint8_t>;
-template class BruteTask<std::int8_t>;
+#define KITH_INSTANTIATE(T) template class BruteTask<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

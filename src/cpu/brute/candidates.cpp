@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "cpu/brute/kth_value.hpp"
 #include "cpu/finish_keys.hpp"
 #include "cpu/sort_hits.hpp"
@@ -153,9 +154,8 @@ auto Candidates<T>::finish(SelectionContext<T>& context) -> std::vector<core::Hi
   return std::move(hits_);
 }
 
-template class Candidates<float>;
-template class Candidates<double>;
-template class Candidates<std::uint8_t>;
-template class Candidates<std::int8_t>;
+#define KITH_INSTANTIATE(T) template class Candidates<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -12,9 +12,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/instantiate.hpp"
 #include "cpu/simd/exact_terms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
-#include "cpu/simd/partial_load-inl.hpp"
+#include "cpu/simd/load_float-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
@@ -33,26 +34,18 @@ constexpr std::int64_t kPrefetchRows = 3 * kRowsAtOnce;
 HWY_INLINE DoubleVec load_double(const double* from) {
   return hn::LoadU(DoubleTag(), from);
 }
-HWY_INLINE DoubleVec load_double(const float* from) {
-  return hn::PromoteTo(DoubleTag(), hn::LoadU(hn::Rebind<float, DoubleTag>(), from));
-}
-template <class Byte>
-HWY_INLINE DoubleVec load_double(const Byte* from) {
-  const hn::Rebind<std::int32_t, DoubleTag> integers;
-  return hn::PromoteTo(DoubleTag(), hn::PromoteTo(integers, hn::LoadU(hn::Rebind<Byte, DoubleTag>(), from)));
+template <class T>
+HWY_INLINE DoubleVec load_double(const T* from) {
+  return hn::PromoteTo(DoubleTag(), load_float(hn::Rebind<float, DoubleTag>(), from));
 }
 
 // The first coordinates of a part of a row, zeros behind them.
 HWY_INLINE DoubleVec load_double(const double* from, std::size_t count) {
   return load_first(DoubleTag(), from, count);
 }
-HWY_INLINE DoubleVec load_double(const float* from, std::size_t count) {
-  return hn::PromoteTo(DoubleTag(), load_first(hn::Rebind<float, DoubleTag>(), from, count));
-}
-template <class Byte>
-HWY_INLINE DoubleVec load_double(const Byte* from, std::size_t count) {
-  const hn::Rebind<std::int32_t, DoubleTag> integers;
-  return hn::PromoteTo(DoubleTag(), hn::PromoteTo(integers, load_first(hn::Rebind<Byte, DoubleTag>(), from, count)));
+template <class T>
+HWY_INLINE DoubleVec load_double(const T* from, std::size_t count) {
+  return hn::PromoteTo(DoubleTag(), load_float(hn::Rebind<float, DoubleTag>(), from, count));
 }
 
 #if HWY_TARGET == HWY_SCALAR
@@ -176,6 +169,8 @@ static constexpr auto& sums_f32 = sums<float>;
 static constexpr auto& sums_f64 = sums<double>;
 static constexpr auto& sums_u8 = sums<std::uint8_t>;
 static constexpr auto& sums_i8 = sums<std::int8_t>;
+static constexpr auto& sums_f16 = sums<Float16>;
+static constexpr auto& sums_bf16 = sums<BFloat16>;
 
 }  // namespace kith::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -188,6 +183,8 @@ HWY_EXPORT(sums_f32);
 HWY_EXPORT(sums_f64);
 HWY_EXPORT(sums_u8);
 HWY_EXPORT(sums_i8);
+HWY_EXPORT(sums_f16);
+HWY_EXPORT(sums_bf16);
 
 template <class T>
 auto* sums_of() {
@@ -195,6 +192,8 @@ auto* sums_of() {
   if constexpr (std::is_same_v<T, double>) return &HWY_DYNAMIC_DISPATCH(sums_f64);
   if constexpr (std::is_same_v<T, std::uint8_t>) return &HWY_DYNAMIC_DISPATCH(sums_u8);
   if constexpr (std::is_same_v<T, std::int8_t>) return &HWY_DYNAMIC_DISPATCH(sums_i8);
+  if constexpr (std::is_same_v<T, Float16>) return &HWY_DYNAMIC_DISPATCH(sums_f16);
+  if constexpr (std::is_same_v<T, BFloat16>) return &HWY_DYNAMIC_DISPATCH(sums_bf16);
 }
 
 }  // namespace
@@ -210,14 +209,11 @@ void exact_sums(core::Form form, double p, const double* query, const ExactBase<
   }
 }
 
-template void exact_sums(core::Form, double, const double*, const ExactBase<float>&, const std::int64_t*, std::int64_t,
-                         double*);
-template void exact_sums(core::Form, double, const double*, const ExactBase<double>&, const std::int64_t*, std::int64_t,
-                         double*);
-template void exact_sums(core::Form, double, const double*, const ExactBase<std::uint8_t>&, const std::int64_t*,
-                         std::int64_t, double*);
-template void exact_sums(core::Form, double, const double*, const ExactBase<std::int8_t>&, const std::int64_t*,
-                         std::int64_t, double*);
+#define KITH_INSTANTIATE(T)                                                                                           \
+  template void exact_sums(core::Form, double, const double*, const ExactBase<T>&, const std::int64_t*, std::int64_t, \
+                           double*);
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu
 #endif

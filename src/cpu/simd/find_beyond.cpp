@@ -30,8 +30,25 @@ std::int64_t find(const F* values, std::int64_t count, F largest) {
   return i;
 }
 
+// Magnitudes of floating-point numbers have the order of their bits, NaN the largest.
+std::int64_t find_bits(const std::uint16_t* values, std::int64_t count, std::uint16_t largest) {
+  const hn::ScalableTag<std::uint16_t> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto magnitude = hn::Set(d, std::uint16_t{0x7FFF});
+  auto most = hn::Zero(d);
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) most = hn::Max(most, hn::And(hn::LoadU(d, values + i), magnitude));
+  const auto is_beyond = [&](std::uint16_t bits) { return (bits & 0x7FFFU) > largest; };
+  bool all = hn::AllTrue(d, hn::Eq(hn::Max(most, hn::Set(d, largest)), hn::Set(d, largest)));
+  for (; i < count; ++i) all = all && !is_beyond(values[i]);
+  if (all) return -1;
+  for (i = 0; !is_beyond(values[i]); ++i) continue;
+  return i;
+}
+
 }  // namespace
 
+static constexpr auto& find_16_bits = find_bits;
 static constexpr auto& find_f32 = find<float>;
 static constexpr auto& find_f64 = find<double>;
 
@@ -43,6 +60,7 @@ namespace kith::cpu {
 
 HWY_EXPORT(find_f32);
 HWY_EXPORT(find_f64);
+HWY_EXPORT(find_16_bits);
 
 std::int64_t find_beyond(const float* values, std::int64_t count, float largest) {
   return HWY_DYNAMIC_DISPATCH(find_f32)(values, count, largest);
@@ -50,6 +68,14 @@ std::int64_t find_beyond(const float* values, std::int64_t count, float largest)
 
 std::int64_t find_beyond(const double* values, std::int64_t count, double largest) {
   return HWY_DYNAMIC_DISPATCH(find_f64)(values, count, largest);
+}
+
+std::int64_t find_beyond(const Float16* values, std::int64_t count, Float16 largest) {
+  return HWY_DYNAMIC_DISPATCH(find_16_bits)(&values->bits, count, largest.bits);
+}
+
+std::int64_t find_beyond(const BFloat16* values, std::int64_t count, BFloat16 largest) {
+  return HWY_DYNAMIC_DISPATCH(find_16_bits)(&values->bits, count, largest.bits);
 }
 
 std::vector<std::string> simd_targets() {

@@ -10,6 +10,7 @@
 
 #include "core/key.hpp"
 #include "core/sizes.hpp"
+#include "kith/float16.hpp"
 
 namespace kith::cpu {
 
@@ -30,11 +31,17 @@ constexpr std::int64_t padded(std::int64_t count) {
   return (count + kSlack - 1) / kSlack * kSlack;
 }
 
-// direct_scores.cpp: writes scores to out[q * out_stride + j]; each row of the base is read once per query.
-void direct_scores(core::Form form, double p, Rows<float> queries, Rows<float> base, std::int64_t dims, float* out,
+// direct_scores.cpp: writes scores to out[q * out_stride + j]; each row of the base, as it is stored, is read once per
+// query.
+template <class T, class F>
+void direct_scores(core::Form form, double p, Rows<F> queries, Rows<T> base, std::int64_t dims, F* out,
                    std::int64_t out_stride);
-void direct_scores(core::Form form, double p, Rows<double> queries, Rows<double> base, std::int64_t dims, double* out,
-                   std::int64_t out_stride);
+
+// widen.cpp: contiguous values as floats, which hold them exactly.
+void widen(const Float16* from, std::int64_t count, float* to);
+void widen(const BFloat16* from, std::int64_t count, float* to);
+void widen(const std::uint8_t* from, std::int64_t count, float* to);
+void widen(const std::int8_t* from, std::int64_t count, float* to);
 
 // register_tiled_scores.cpp: scores of packed panels, in which a vector holds one coordinate of several base rows, in
 // blocks of tiled_block_rows() rows. A block's scores are appended to `scores`, and the block to `hits`, only if one of
@@ -119,6 +126,8 @@ void round_sums(const double* sums, std::int64_t count, bool roots, double* out)
 // find_beyond.cpp: the index of the first value that is NaN, or whose magnitude exceeds `largest`, or −1.
 std::int64_t find_beyond(const float* values, std::int64_t count, float largest);
 std::int64_t find_beyond(const double* values, std::int64_t count, double largest);
+std::int64_t find_beyond(const Float16* values, std::int64_t count, Float16 largest);
+std::int64_t find_beyond(const BFloat16* values, std::int64_t count, BFloat16 largest);
 
 // The instruction sets that this machine supports, best first ("AVX3", "AVX2", ...).
 std::vector<std::string> simd_targets();

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/instantiate.hpp"
 #include "cpu/tree/listed_keys.hpp"
 
 namespace kith::cpu {
@@ -90,9 +91,8 @@ std::int64_t Within<T>::count(std::int64_t query, F radius, std::int64_t exclude
   return proven + counted_ - (counts_itself ? 1 : 0);
 }
 
-template class Within<float>;
-template class Within<double>;
-template class Within<std::uint8_t>;
-template class Within<std::int8_t>;
+#define KITH_INSTANTIATE(T) template class Within<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/instantiate.hpp"
 #include "core/sizes.hpp"
 #include "cpu/finish_keys.hpp"
 #include "cpu/sort_hits.hpp"
@@ -179,9 +180,8 @@ auto IntervalScan<T>::run(std::int64_t query, const CandidateClusters<F>& candid
   return hits_;
 }
 
-template class IntervalScan<float>;
-template class IntervalScan<double>;
-template class IntervalScan<std::uint8_t>;
-template class IntervalScan<std::int8_t>;
+#define KITH_INSTANTIATE(T) template class IntervalScan<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu

@@ -39,6 +39,8 @@ KITH_INSTANTIATE(float, float)
 KITH_INSTANTIATE(double, double)
 KITH_INSTANTIATE(std::uint8_t, float)
 KITH_INSTANTIATE(std::int8_t, float)
+KITH_INSTANTIATE(Float16, float)
+KITH_INSTANTIATE(BFloat16, float)
 #undef KITH_INSTANTIATE
 
 }  // namespace kith::KITH_BACKEND::inline points
