@@ -10,15 +10,21 @@ function(kith_dependency name)
 endfunction()
 
 # The threads are the library's own; OpenMP tells how many a caller wants, and OpenBLAS how many it may start.
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-kith_dependency(threads OpenMP::OpenMP_CXX Threads::Threads)
+if(KITH_OPENMP)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  kith_dependency(threads OpenMP::OpenMP_CXX Threads::Threads)
+else()
+  kith_dependency(threads Threads::Threads)
+endif()
 
 # The OpenMP flavor of OpenBLAS can be kept to one thread for each of ours apart; that of pthreads has one setting for the
 # process. Debian keeps the flavors in folders of their own.
-find_path(KITH_OPENBLAS_INCLUDE_DIR cblas.h
-  PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
-find_library(KITH_OPENBLAS_LIBRARY openblas
-  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
+if(KITH_OPENMP)
+  find_path(KITH_OPENBLAS_INCLUDE_DIR cblas.h
+    PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
+  find_library(KITH_OPENBLAS_LIBRARY openblas
+    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
+endif()
 if(KITH_OPENBLAS_INCLUDE_DIR AND KITH_OPENBLAS_LIBRARY)
   kith_dependency(blas ${KITH_OPENBLAS_LIBRARY})
   target_include_directories(kith_dep_blas SYSTEM INTERFACE ${KITH_OPENBLAS_INCLUDE_DIR})

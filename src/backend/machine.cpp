@@ -13,12 +13,12 @@
 #include <string>
 #include <thread>
 
-#include <omp.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "backend/cgroup.hpp"
+#include "backend/openmp.hpp"
 #include "backend/recent.hpp"
 #include "kith/error.hpp"
 
@@ -61,10 +61,9 @@ ThreadLimit process_threads() {
 
 ThreadLimit calling_thread_limit(const ThreadLimit& process) {
   ThreadLimit limit = process;
-  lower(limit, std::max(1, omp_get_max_threads()), "OpenMP: OMP_NUM_THREADS, threadpoolctl");
-  lower(limit, std::max(1, omp_get_thread_limit()), "OMP_THREAD_LIMIT");
-  if (omp_in_parallel() != 0 && omp_get_active_level() >= omp_get_max_active_levels())
-    lower(limit, 1, "called in a parallel region of OpenMP");
+  lower(limit, std::max(1, openmp::max_threads()), "OpenMP: OMP_NUM_THREADS, threadpoolctl");
+  lower(limit, std::max(1, openmp::thread_limit()), "OMP_THREAD_LIMIT");
+  if (openmp::is_nested()) lower(limit, 1, "called in a parallel region of OpenMP");
   return limit;
 }
 

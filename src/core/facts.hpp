@@ -42,7 +42,7 @@ struct CpuFacts {
   double multiply_packing = 1e-9;    // seconds per element of the base and block of queries, inside BLAS
   double panel_packing = 1.2e-9;     // the same for register-tiled panels
   double byte_packing = 1e-10;       // and for panels of bytes
-  double byte_conversion = 1e-10;    // and for bytes that become floats, as all stages but int8 want them
+  double conversion = 1e-10;         // and for values that become floats, as all stages but direct and int8 want them
   double read_bandwidth = 16e9;      // bytes per second of one thread
   double cache_bytes = 512 * 1024;   // of a core; rows of a smaller base are there when they are needed again
   StageCost key{3e-10, 3e-8};        // a finalist, whose row is not in cache

@@ -5,12 +5,13 @@
 #include <mutex>
 
 #include <cblas.h>
-#include <omp.h>
+
+#include "backend/openmp.hpp"
 
 namespace kith::cpu {
 namespace {
 
-// The setting of a pthreads build. Constant-initialized and never destroyed: threads may outlive static objects.
+// The setting of a whole process. Constant-initialized and never destroyed: threads may outlive static objects.
 struct ProcessSetting {
   std::mutex mutex;
   int users = 0;
@@ -19,8 +20,10 @@ struct ProcessSetting {
 constinit ProcessSetting setting;
 thread_local int uses = 0;  // of this thread
 
+// Without OpenMP here, nobody can tell an OpenMP build of OpenBLAS what one thread may do.
 bool has_process_setting() {
-  static const bool has = openblas_get_parallel() == OPENBLAS_THREAD;
+  static const bool has = openblas_get_parallel() == OPENBLAS_THREAD ||
+                          (!backend::openmp::kIsThere && openblas_get_parallel() == OPENBLAS_OPENMP);
   return has;
 }
 
@@ -30,7 +33,7 @@ void put_back() {
 
 }  // namespace
 
-SingleThreadedBlas::SingleThreadedBlas() : omp_threads_(omp_get_max_threads()) {
+SingleThreadedBlas::SingleThreadedBlas() : omp_threads_(backend::openmp::max_threads()) {
   limit_this_thread();
   if (!has_process_setting()) return;
   const std::lock_guard lock(setting.mutex);
@@ -41,7 +44,7 @@ SingleThreadedBlas::SingleThreadedBlas() : omp_threads_(omp_get_max_threads()) {
 }
 
 SingleThreadedBlas::~SingleThreadedBlas() {
-  omp_set_num_threads(omp_threads_);
+  backend::openmp::set_threads(omp_threads_);
   if (!has_process_setting()) return;
   const std::lock_guard lock(setting.mutex);
   --uses;
@@ -49,7 +52,7 @@ SingleThreadedBlas::~SingleThreadedBlas() {
 }
 
 void SingleThreadedBlas::limit_this_thread() {
-  omp_set_num_threads(1);
+  backend::openmp::set_threads(1);
 }
 
 void SingleThreadedBlas::before_fork() {

@@ -34,6 +34,7 @@ struct Shape {
   std::int64_t d;
   std::int64_t k;
   std::int64_t element;  // bytes of working precision
+  std::int64_t stored;   // bytes of a coordinate of the points
   bool norms;
 };
 
@@ -110,7 +111,8 @@ std::int64_t preferred_tile(DistanceStage stage, const Shape& s) {
   if (stage == DistanceStage::gemm) return std::clamp<std::int64_t>(512 * 1024 / (s.d * s.element), 256, 1024);
   // A single query uses no row twice: long tiles keep its streams from memory running.
   const std::int64_t bytes = stage == DistanceStage::direct && s.q == 1 ? 2 * kMiB : 256 * 1024;
-  const std::int64_t coordinate = stage == DistanceStage::int8 ? 1 : s.element;
+  const bool as_stored = stage == DistanceStage::direct || stage == DistanceStage::int8;
+  const std::int64_t coordinate = as_stored ? s.stored : s.element;
   const std::int64_t rows = bytes / (s.d * coordinate) / core::kSlack * core::kSlack;
   return std::clamp<std::int64_t>(rows, core::kSlack, stage == DistanceStage::direct ? 8192 : 1024);
 }
@@ -234,8 +236,8 @@ Plan plan_cpu(const Problem& problem, const Options& options, const core::CpuFac
         plan.alternatives.push_back(stage);
       }
     }
-    const Shape shape{problem.base_rows, problem.queries, problem.dims, problem.k, core::element_bytes(problem),
-                      needs_norms(plan)};
+    const Shape shape{problem.base_rows,      problem.queries,  problem.dims, problem.k, core::element_bytes(problem),
+                      size_of(problem.dtype), needs_norms(plan)};
     if (fit(plan, shape, facts)) {
       plan.reason = least == std::numeric_limits<std::int64_t>::max() ? reason_for(plan, forced)
                                                                       : "faster stages do not fit the budget";

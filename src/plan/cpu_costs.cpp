@@ -68,7 +68,8 @@ double stage_seconds(DistanceStage stage, const Problem& problem, core::Form for
     const double pair = facts.direct.pair / width_of(problem);
     work = all_pairs_seconds({facts.direct.step * step_cost(form), pair}, problem);
   }
-  if (stage != DistanceStage::int8 && size_of(problem.dtype) == 1) work += packed * facts.byte_conversion;
+  const bool as_stored = stage == DistanceStage::direct || stage == DistanceStage::int8;
+  if (!as_stored && size_of(problem.dtype) < core::element_bytes(problem)) work += packed * facts.conversion;
   const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / facts.read_bandwidth;
   const bool in_cache = n * d * static_cast<double>(size_of(problem.dtype)) <= facts.cache_bytes;
   const double keys = q * k * pair_seconds({facts.key.step, in_cache ? 0 : facts.key.pair}, d);

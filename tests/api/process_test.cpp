@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 
 #include "kith/index.hpp"
 #include "kith/machine.hpp"
@@ -125,6 +127,7 @@ TEST(FloatingPoint, IsPutBackAfterAnException) {
     });
 }
 
+#ifdef _OPENMP
 TEST(Threads, FollowWhatTheCallingThreadMayUse) {
   const int before = omp_get_max_threads();
   const Sample<float> sample = generate<float>(Kind::gaussian, {20000, 400, 32}, MetricKind::euclidean, 1);
@@ -136,6 +139,7 @@ TEST(Threads, FollowWhatTheCallingThreadMayUse) {
   omp_set_num_threads(before);
   EXPECT_EQ(index.search(sample.queries.view(), 10).report.plan.threads, host_limits().threads);
 }
+#endif
 
 TEST(Threads, AChildSearchesAsItsParentDid) {
   const Sample<float> sample = generate<float>(Kind::gaussian, {5000, 300, 32}, MetricKind::euclidean, 1);

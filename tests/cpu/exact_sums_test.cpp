@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "core/elements.hpp"
 #include "core/key.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "simd_targets.hpp"
@@ -21,7 +22,7 @@ std::vector<T> rough_values(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<T> values(count);
   for (T& value : values) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (core::kIsFloating<T>) {
       const double magnitude = std::exp2(static_cast<double>(random() % 40) - 20);
       value = static_cast<T>((static_cast<double>(random()) / 4294967296.0 - 0.5) * magnitude);
     } else {
@@ -99,7 +100,10 @@ TEST(ExactSums, EqualTheScalarKeyBitForBit) {
         expect_same_bits<double>(dims, stride, false);
         expect_same_bits<std::uint8_t>(dims, stride, false);
         expect_same_bits<std::int8_t>(dims, stride, false);
+        expect_same_bits<Float16>(dims, stride, false);
+        expect_same_bits<BFloat16>(dims, stride, false);
         expect_same_bits<float>(dims, stride, true);
+        expect_same_bits<Float16>(dims, stride, true);
       }
   });
 }

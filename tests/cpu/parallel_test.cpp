@@ -14,7 +14,9 @@
 #include <thread>
 #include <vector>
 
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +179,7 @@ TEST(Parallel, HelpersSleepWithoutTasks) {
   EXPECT_LT(processor_seconds() - before, 0.05);
 }
 
+#ifdef _OPENMP
 // OpenBLAS goes by this; a team of one thread would be no reason for it to start no more.
 TEST(Parallel, BlasHasOneThreadInTasks) {
   const int before = omp_get_max_threads();
@@ -195,6 +198,7 @@ TEST(Parallel, BlasHasOneThreadInTasks) {
   }
   omp_set_num_threads(before);
 }
+#endif
 
 // Threads are made with the environment of their maker.
 TEST(Parallel, HelpersHaveTheDefaultFloatingPointEnvironment) {

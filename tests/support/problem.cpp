@@ -6,6 +6,7 @@
 #include <ostream>
 #include <tuple>
 
+#include "core/elements.hpp"
 #include "support/random.hpp"
 
 namespace kith::test {
@@ -218,7 +219,7 @@ Points<T>::Points(const Matrix<T>& dense, Layout layout) {
   // One element in front, so that rows do not start where the allocator aligned them.
   const std::int64_t last = 1 + (rows - 1) * row_stride + (cols - 1) * col_stride;
   T poison = T(90);
-  if constexpr (kIsFloat<T>) poison = std::numeric_limits<T>::quiet_NaN();
+  if constexpr (core::kIsFloating<T>) poison = static_cast<T>(std::numeric_limits<double>::quiet_NaN());
   memory_.assign(static_cast<std::size_t>(last + 1), poison);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t c = 0; c < cols; ++c) {
@@ -272,5 +273,7 @@ template class Points<float>;
 template class Points<double>;
 template class Points<std::uint8_t>;
 template class Points<std::int8_t>;
+template class Points<Float16>;
+template class Points<BFloat16>;
 
 }  // namespace kith::test
