@@ -3,8 +3,12 @@
 # Machine code for every generation that kernels support, and for those whose own is faster; PTX for what comes later.
 set(KITH_PACKAGE_ARCHITECTURES 80 86 89 90 100 120)
 
+# The architectures whose instructions kernels are written for: what is newer has theirs and no others of use here. So PTX
+# is made of these alone, once for all machine code that is assembled of it.
+set(KITH_SOURCE_ARCHITECTURES 80 90)
+
 # kith_choose_architectures(WHICH CAPABILITIES RESULT): for KITH_CUDA_ARCHS "package" those of packages, as far as the
-# compiler knows them, with PTX of the newest. For "here" those of the devices that are here, as "8.9;12.0", or PTX where
+# compiler knows them, with PTX that all later ones can run. For "here" those of the devices that are here, as "8.9;12.0", or PTX where
 # the compiler is older than the device; where there is no device that kernels support, the one that was measured.
 function(kith_choose_architectures which capabilities result)
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known)
@@ -14,6 +18,8 @@ function(kith_choose_architectures which capabilities result)
   foreach(architecture IN LISTS KITH_PACKAGE_ARCHITECTURES)
     if(architecture IN_LIST known)
       list(APPEND chosen ${architecture}-real)
+    endif()
+    if(architecture IN_LIST known AND architecture IN_LIST KITH_SOURCE_ARCHITECTURES)
       set(newest ${architecture}-virtual)
     endif()
   endforeach()
@@ -73,4 +79,35 @@ function(kith_device_code architectures machine_code ptx)
   list(JOIN ptx_list "," ptx_list)
   set(${machine_code} "${machine_list}" PARENT_SCOPE)
   set(${ptx} "${ptx_list}" PARENT_SCOPE)
+endfunction()
+
+# kith_generate_code(MACHINE_CODE PTX RESULT): options of nvcc for what kith_device_code() found. Machine code of the same
+# source architecture is assembled from the same PTX; architectures with a letter are their own.
+function(kith_generate_code machine_code ptx result)
+  set(options "")
+  set(sources "")
+  string(REPLACE "," ";" machine_code "${machine_code}")
+  string(REPLACE "," ";" ptx "${ptx}")
+  foreach(architecture IN LISTS machine_code)
+    set(source ${architecture})
+    if(architecture MATCHES "^[0-9]+$")
+      foreach(candidate IN LISTS KITH_SOURCE_ARCHITECTURES)
+        if(candidate LESS_EQUAL architecture)
+          set(source ${candidate})
+        endif()
+      endforeach()
+    endif()
+    list(APPEND sources ${source})
+    list(APPEND code_of_${source} sm_${architecture})
+  endforeach()
+  foreach(architecture IN LISTS ptx)
+    list(APPEND sources ${architecture})
+    list(APPEND code_of_${architecture} compute_${architecture})
+  endforeach()
+  list(REMOVE_DUPLICATES sources)
+  foreach(source IN LISTS sources)
+    list(JOIN code_of_${source} "," code)
+    list(APPEND options "--generate-code=arch=compute_${source},code=[${code}]")
+  endforeach()
+  set(${result} "${options}" PARENT_SCOPE)
 endfunction()

@@ -76,6 +76,10 @@ endfunction()
 # kernel that wants it says fmaf. What it generates does not stand -Wpedantic, -Wshadow and -Wconversion; the emulated
 # twin is compiled with them.
 function(kith_compile_cuda target)
+  kith_compile_cuda_for(${target} ${KITH_GENERATE_CODE})
+endfunction()
+
+function(kith_compile_cuda_for target)
   target_compile_definitions(${target} PRIVATE KITH_BACKEND=cuda)
   target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   set(options -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off)
@@ -85,8 +89,9 @@ function(kith_compile_cuda target)
   if(KITH_CUDA_QUICK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     list(APPEND options "SHELL:-Ofc max")
   endif()
+  list(APPEND options ${ARGN})
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
-  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
     CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
@@ -94,8 +99,7 @@ endfunction()
 # sums would leave their registers for every product.
 function(kith_compile_cuda_sm90a target)
   set(KITH_CUDA_QUICK OFF)
-  kith_compile_cuda(${target})
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES 90a-real)
+  kith_compile_cuda_for(${target} "--generate-code=arch=compute_90a,code=[sm_90a]")
 endfunction()
 
 # Never a measure of speed, and many templates: what counts is how long they take to compile. Device sources come to the

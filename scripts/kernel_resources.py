@@ -4,7 +4,8 @@
 usage: scripts/kernel_resources.py [--jobs N] [--all] ARCHITECTURE...      e.g. 80 86 89 90 100 120
 
 A row is a folder of src/cuda: its kernels, the most registers and static shared memory of one, and how many spill
-registers to memory. --all prints a row for each kernel. Kernels of wgmma (src/cuda/tensor) are compiled for 90a alone.
+registers to memory. --all prints a row for each kernel. Kernels of wgmma (src/cuda/tensor) are compiled for 90a alone, and
+listed under 90. All architectures are compiled in one go, as packages are; the processor time of compilers is printed.
 """
 
 import argparse
@@ -12,9 +13,10 @@ import collections
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
-import time
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for 'sm_(\w+)'")
@@ -25,23 +27,34 @@ SHARED = re.compile(r"(\d+) bytes smem")
 Kernel = collections.namedtuple("Kernel", "name registers shared stack spilled")
 
 
-def compile_for(architecture, jobs):
-    """The compiler's own words on every kernel, the seconds they took, and the bytes of the objects."""
-    folder = ROOT / "build" / f"kernels-{architecture}"
-    begin = time.monotonic()
+def compile_for(architectures, jobs):
+    """The compiler's own words on every kernel, and the folder of the objects."""
+    folder = ROOT / "build" / ("kernels-" + "-".join(architectures))
+    listed = ";".join(f"{architecture}-real" for architecture in architectures)
     subprocess.run(
         ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
-         "-DKITH_CUDA=ON", "-DKITH_CUDA_QUICK=OFF", f"-DCMAKE_CUDA_ARCHITECTURES={architecture}-real",
+         "-DKITH_CUDA=ON", "-DKITH_CUDA_QUICK=OFF", f"-DCMAKE_CUDA_ARCHITECTURES={listed}",
          "-DCMAKE_CUDA_FLAGS=--resource-usage", "-DKITH_BUILD_CLI=OFF", "-DKITH_BUILD_TESTS=OFF"],
         check=True, stdout=subprocess.DEVNULL)
     # Everything is compiled again where the compiler's words are wanted again; ccache keeps them.
     subprocess.run(["ninja", "-C", folder, "-t", "clean"], check=True, stdout=subprocess.DEVNULL)
-    built = subprocess.run(["ninja", "-C", folder, "-j", str(jobs), "kith_cuda_objects"], text=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    built = subprocess.run(["ninja", "-C", folder, "-j", str(jobs), "kith_cuda_objects", "kith_cuda_sm90a_objects"],
+                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if built.returncode != 0:
         sys.exit(built.stdout[-4000:])
-    size = sum(path.stat().st_size for path in folder.glob("src/CMakeFiles/kith_cuda*.dir/**/*.cu.o"))
-    return built.stdout, time.monotonic() - begin, size
+    return built.stdout, folder
+
+
+def machine_code_bytes(objects):
+    """Bytes of machine code by architecture, as devices load it; in libraries it is compressed."""
+    sizes = collections.Counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in objects:
+            subprocess.run(["cuobjdump", "--extract-elf", "all", path], cwd=scratch, check=True, stdout=subprocess.DEVNULL)
+            for cubin in pathlib.Path(scratch).iterdir():
+                sizes[re.search(r"sm_(\d+)", cubin.name)[1]] += cubin.stat().st_size
+                cubin.unlink()
+    return sizes
 
 
 def kernels_in(text, architecture):
@@ -69,8 +82,8 @@ def folder_of(kernel):
     return "cub" if kernel.name.removeprefix("void ").startswith("cub::") else "other"
 
 
-def print_table(architecture, kernels, seconds, size, every):
-    print(f"\nsm_{architecture}: {len(kernels)} kernels, {size / 2**20:.1f} MiB of objects, compiled in {seconds:.0f} s\n")
+def print_table(architecture, kernels, size, every):
+    print(f"\nsm_{architecture}: {len(kernels)} kernels, {size / 2**20:.1f} MiB of machine code\n")
     if every:
         print("| kernel | registers | shared memory | stack | spilled |\n|---|---|---|---|---|")
         for kernel in sorted(kernels):
@@ -96,12 +109,17 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--all", action="store_true", help="a row for each kernel")
     wanted = parser.parse_args()
+    text, folder = compile_for(wanted.architectures, wanted.jobs)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    objects = list(folder.glob("src/CMakeFiles/kith_cuda*.dir/**/*.cu.o"))
+    sizes = machine_code_bytes(objects)
+    total = sum(path.stat().st_size for path in objects)
+    print(f"{total / 2**20:.1f} MiB of objects, machine code compressed; {spent.ru_utime + spent.ru_stime:.0f} s of processor time")
     for architecture in wanted.architectures:
-        text, seconds, size = compile_for(architecture, wanted.jobs)
         kernels = kernels_in(text, architecture)
         if not kernels:
             sys.exit(f"the compiler named no kernel for sm_{architecture}")
-        print_table(architecture, kernels, seconds, size, wanted.all)
+        print_table(architecture, kernels, sizes[architecture], wanted.all)
         sys.stdout.flush()
 
 

@@ -30,6 +30,17 @@ function(expect_choice which capabilities wanted)
   expect("${found}" "${wanted}")
 endfunction()
 
+# expect_options(MACHINE_CODE PTX OPTION...)
+function(expect_options machine_code ptx)
+  kith_generate_code("${machine_code}" "${ptx}" found)
+  expect("${found}" "${ARGN}")
+endfunction()
+
+expect_options("86" "" "--generate-code=arch=compute_80,code=[sm_86]")
+expect_options("80,86,90,90a,120" "90" "--generate-code=arch=compute_80,code=[sm_80,sm_86]"
+  "--generate-code=arch=compute_90,code=[sm_90,sm_120,compute_90]" "--generate-code=arch=compute_90a,code=[sm_90a]")
+expect_options("" "80" "--generate-code=arch=compute_80,code=[compute_80]")
+
 # Stands in for a compiler: its answer are its arguments.
 set(CMAKE_CUDA_COMPILER ${CMAKE_COMMAND} -E echo compute_75 compute_80 compute_86 compute_89 compute_90)
 expect_choice(package "" "80-real;86-real;89-real;90-real;90-virtual")
