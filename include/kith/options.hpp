@@ -23,8 +23,9 @@ enum class Method { automatic, brute, two_stage, fused, triangle, shifted_sort, 
 
 // How scores of all pairs of a query and a point are computed, by which candidates are chosen. `exact` computes the
 // distances themselves, in double; `fp16` is a matrix product of rounded points, `split_fp16` of rounded points and of
-// what rounding left, `int8` of 8-bit integers, signed or not. distance_stages() has those of a backend.
-enum class DistanceStage { automatic, exact, direct, tiled, register_tiled, gemm, fp16, split_fp16, int8 };
+// what rounding left, `int8` of 8-bit integers, signed or not, `bf16` of points rounded to bfloat16, on the CPU.
+// distance_stages() has those of a backend.
+enum class DistanceStage { automatic, exact, direct, tiled, register_tiled, gemm, fp16, split_fp16, int8, bf16 };
 
 // How the k smallest values of a row are found; select_methods() has those of a backend. `radius` and `curve` occur in
 // plans only: radius searches and method shifted-sort have their own selection.

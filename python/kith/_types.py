@@ -31,7 +31,7 @@ MetricName = Literal[
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
 DistanceName = Literal[
-    "auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16", "split-fp16", "int8",
+    "auto", "exact", "direct", "tiled", "register-tiled", "gemm", "fp16", "split-fp16", "int8", "bf16",
 ]  # fmt: skip
 SelectName = Literal[
     "auto", "insertion-queue", "heap-queue", "merge-queue", "warp-select", "partial-bitonic", "block-select",

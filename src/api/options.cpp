@@ -49,7 +49,7 @@ std::vector<Method> search_methods(Backend backend) {
 std::vector<DistanceStage> distance_stages(Backend backend) {
   using enum DistanceStage;
   if (is_device(backend)) return {automatic, exact, direct, tiled, register_tiled, gemm, fp16, split_fp16, int8};
-  return {automatic, direct, register_tiled, gemm, int8};
+  return {automatic, direct, register_tiled, gemm, int8, bf16};
 }
 
 std::vector<SelectMethod> select_methods(Backend backend) {

@@ -38,6 +38,7 @@ class PlanMemo {
     note_questions(samples.surviving_fractions, asked);
     note_questions(samples.first_pass_suffices, asked);
     note_questions(samples.products_are_sharp, asked);
+    note_questions(samples.bf16_candidates, asked);
     note_questions(samples.distinct_rows, asked);
     auto plan = std::make_shared<const Plan>(plan::choose(facts.problem, options, machine, facts.index, samples));
     if (!asked) keep({std::move(facts), plan});

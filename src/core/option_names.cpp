@@ -25,7 +25,7 @@ constexpr std::array<Name<Method>, 7> kMethods{{
     {"tree", Method::tree},
 }};
 
-constexpr std::array<Name<DistanceStage>, 9> kDistanceStages{{
+constexpr std::array<Name<DistanceStage>, 10> kDistanceStages{{
     {"auto", DistanceStage::automatic},
     {"exact", DistanceStage::exact},
     {"direct", DistanceStage::direct},
@@ -35,6 +35,7 @@ constexpr std::array<Name<DistanceStage>, 9> kDistanceStages{{
     {"fp16", DistanceStage::fp16},
     {"split-fp16", DistanceStage::split_fp16},
     {"int8", DistanceStage::int8},
+    {"bf16", DistanceStage::bf16},
 }};
 
 constexpr std::array<Name<SelectMethod>, 16> kSelectMethods{{

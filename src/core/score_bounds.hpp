@@ -25,13 +25,26 @@ constexpr double range_of_type() {
   return sizeof(T) == 1 ? 255 : 0;
 }
 
+// What products are computed from, where that is not the coordinates in F: a coordinate z stands there as z̃ with
+// |z − z̃| ≤ rounding·|z|, and subnormal numbers, operands and products alike, may be zeros. Then
+//   |⟨x,y⟩ − ⟨x̃,ỹ⟩| ≤ (2ρ + ρ²)‖x‖‖y‖,
+// and sums of ⟨x̃,ỹ⟩ have an error relative to (1 + ρ)²‖x‖‖y‖.
+struct RoundedOperands {
+  double rounding = 0;  // ρ
+  bool flushed = false;
+};
+inline constexpr RoundedOperands kBf16Operands{0x1p-8, true};
+inline constexpr RoundedOperands kStoredBf16Operands{0, true};  // of points that are bfloat16 already
+
 // Scores are computed in F, which is also the type of keys.
 template <class F>
 class ScoreBounds {
  public:
   // `integer_range`: the largest difference of two coordinates where all are integers, else 0. `scale`: a power of two
   // that coordinates were multiplied by before their scores were computed; other than 1 for squares and products only.
-  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double integer_range, double scale = 1)
+  // `operands`: of products, whose sums may then have two roundings a coordinate.
+  ScoreBounds(const Metric& metric, std::int64_t dims, bool expanded, double integer_range, double scale = 1,
+              RoundedOperands operands = {})
       : metric_(metric),
         form_(form_of(metric)),
         dims_(dims),
@@ -39,10 +52,17 @@ class ScoreBounds {
         directions_(has_directions(metric)),
         scale_(scale),
         raw_scale_(scale * scale),
-        exact_(counts_fit() || sums_fit(integer_range)),
+        exact_(!operands.flushed && (counts_fit() || sums_fit(integer_range))),
+        loses_small_(scale != 1 || operands.flushed),
         relative_(exact_ || is_absolute() ? 0.0 : relative_error()),
-        underflow_(exact_ ? 0.0 : static_cast<double>(dims) * static_cast<double>(std::numeric_limits<F>::min())),
-        product_error_((gamma<F>(dims + 8) + gamma<double>(4 * dims + 16)) * 1.01),
+        underflow_(exact_ ? 0.0
+                          : (operands.flushed ? 8 : 1) * static_cast<double>(dims) *
+                                static_cast<double>(std::numeric_limits<F>::min())),
+        product_error_(
+            (operands.rounding * (2 + operands.rounding) +
+             gamma<F>((operands.flushed ? 2 : 1) * dims + 8) * (1 + operands.rounding) * (1 + operands.rounding) +
+             gamma<double>(4 * dims + 16)) *
+            1.01),
         square_error_(2 * gamma<double>(dims + 8)) {}
 
   // Whether scores have no error.
@@ -64,7 +84,7 @@ class ScoreBounds {
     const double largest = expanded_ ? 2 * x * y + y * y : x * y;
     if (!(largest < static_cast<double>(std::numeric_limits<F>::max()) / 2))
       return std::numeric_limits<double>::infinity();
-    const double products = product_error_ * x * y + (scale_ != 1 ? underflow_ * (x + y) : 0.0);
+    const double products = product_error_ * x * y + (loses_small_ ? underflow_ * (x + y) : 0.0);
     if (!expanded_) return products + underflow_;
     const double squares = 4 * unit_roundoff<F>() * y * y + square_error_ * (x + y) * (x + y);
     return 2 * products + squares + underflow_;
@@ -139,6 +159,7 @@ class ScoreBounds {
   double scale_;
   double raw_scale_;  // of squares and products
   bool exact_;
+  bool loses_small_;  // coordinates may have become subnormal, or zeros
   double relative_;
   double underflow_;
   double product_error_;  // relative to the product of the norms

@@ -5,6 +5,7 @@
 
 #include "backend/machine.hpp"
 #include "backend/recent.hpp"
+#include "cpu/simd/bf16_scores.hpp"
 #include "cpu/simd/byte_scores.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "plan/cpu_threads.hpp"
@@ -48,6 +49,7 @@ core::CpuFacts facts() {
   static const bool is_avx2 = best_target_is("AVX2");
   if (is_avx2) facts.register_tiled.step = 2e-11;
   set_byte_products(facts, is_avx2);
+  facts.has_bf16 = has_bf16_products();
   return facts;
 }
 

@@ -13,6 +13,7 @@
 #include "core/reduce_lists.hpp"
 #include "cpu/brute/brute_batches.hpp"
 #include "cpu/brute/brute_search.hpp"
+#include "cpu/brute/product_samples.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/radius/radius_search.hpp"
 #include "cpu/tree/tree_batches.hpp"
@@ -54,6 +55,10 @@ plan::DataSamples CpuSearch<T>::samples() {
   samples.products_are_sharp = [this] {
     const PreparedRows<T>& base = base_rows(true);
     return expansion_is_sharp(base, query_rows(true));
+  };
+  samples.bf16_candidates = [this] {
+    const PreparedRows<T>& base = base_rows(true);
+    return bf16_candidates(base, query_rows(true));
   };
   return samples;
 }

@@ -107,6 +107,14 @@ std::optional<Plan> better_tree(const Problem& problem, const Options& options, 
 Plan plan_cpu_by_data(const Problem& problem, const Options& options, const core::CpuFacts& facts,
                       const IndexFacts& index, const DataSamples& samples) {
   Plan plan = plan_cpu(problem, options, facts, index);
+  if (plan.distance == DistanceStage::bf16) {
+    if (options.distance == DistanceStage::bf16 || !samples.bf16_candidates) return plan;
+    core::CpuFacts known = facts;
+    known.bf16_candidates = samples.bf16_candidates();
+    Plan informed = plan_cpu(problem, options, known, index);
+    if (informed.distance == DistanceStage::bf16) return plan;
+    plan = std::move(informed);
+  }
   if (!plan.expanded || options.distance == DistanceStage::gemm || !samples.products_are_sharp ||
       samples.products_are_sharp())
     return plan;

@@ -66,6 +66,7 @@ struct DataSamples {
   std::function<SurvivingFractions(const Plan&)> surviving_fractions;  // left by this plan, of method triangle
   std::function<bool(const Plan&)> first_pass_suffices;                // device: whether queries pass this plan's first
   std::function<bool()> products_are_sharp;                            // CPU: whether norms and products resolve these
+  std::function<double()> bf16_candidates{};                           // CPU: as in core::CpuFacts
   std::function<std::int64_t()> distinct_rows{};                       // device: as in IndexFacts, once looked for
 };
 

@@ -41,8 +41,8 @@ struct Shape {
 std::vector<Plan::Alternative> rank_stages(const Problem& problem, const Metric& metric, int threads,
                                            const core::CpuFacts& facts) {
   std::vector<Plan::Alternative> stages;
-  for (const DistanceStage stage :
-       {DistanceStage::direct, DistanceStage::register_tiled, DistanceStage::gemm, DistanceStage::int8})
+  for (const DistanceStage stage : {DistanceStage::direct, DistanceStage::register_tiled, DistanceStage::gemm,
+                                    DistanceStage::int8, DistanceStage::bf16})
     if (why_not_on_cpu(stage, problem, metric).empty() && (stage != DistanceStage::gemm || facts.has_blas))
       stages.push_back({stage, stage_seconds(stage, problem, core::form_of(metric), threads, facts)});
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
@@ -63,6 +63,11 @@ std::int64_t byte_buffers(const Shape& s, std::int64_t tile, std::int64_t block,
   return (block + tile) * ceil_div(s.d, group) * 4 + std::max(block, tile) * s.d + tile * 4 + block * 8;
 }
 
+// The same for stage bf16: queries and a tile of the base as pairs of coordinates, beside those of other stages.
+std::int64_t bf16_buffers(const Shape& s, std::int64_t tile, std::int64_t block) {
+  return (block + tile) * ceil_div(s.d, 2) * 4;
+}
+
 // The same for other stages: queries and a tile of the base in working precision (needed unless they lie ready), norms.
 std::int64_t working_buffers(const Shape& s, std::int64_t tile, std::int64_t block) {
   return (block + tile) * s.d * s.element + tile * s.element;
@@ -76,7 +81,8 @@ std::int64_t workspace(const Plan& plan, const Shape& s, const core::CpuFacts& f
   std::int64_t per_thread = bytes ? byte_buffers(s, tile, block, facts.int8_group) : working_buffers(s, tile, block);
   per_thread += block * tile * s.element;  // scores
   if (plan.distance == DistanceStage::register_tiled) per_thread += tile * s.d * s.element;
-  if (plan.distance == DistanceStage::register_tiled || bytes) {
+  if (plan.distance == DistanceStage::bf16) per_thread += bf16_buffers(s, tile, block);
+  if (plan.distance == DistanceStage::register_tiled || plan.distance == DistanceStage::bf16 || bytes) {
     const std::int64_t rows = s.element == 8 ? facts.block_rows_double : facts.block_rows;
     constexpr auto kListed = static_cast<std::int64_t>(sizeof(core::BlockHit) + sizeof(std::uint32_t));
     per_thread += block * (ceil_div(tile, rows) * kListed + s.element + 4);
@@ -157,7 +163,7 @@ std::vector<Variant> variants_of(const std::vector<Plan::Alternative>& stages, c
                                  bool has_norms) {
   std::vector<Variant> variants;
   for (const Plan::Alternative& stage : stages) {
-    const bool multiplies = stage.distance == DistanceStage::gemm;
+    const bool multiplies = stage.distance == DistanceStage::gemm || stage.distance == DistanceStage::bf16;
     const bool expands = form == core::Form::squared &&
                          (multiplies || (stage.distance == DistanceStage::register_tiled && dims >= kExpandFrom));
     if (expands && has_norms) variants.push_back({stage.distance, true});
@@ -173,6 +179,8 @@ std::string reason_for(const Plan& plan, bool forced) {
     return "enough dimensions and queries for a matrix product to pay; keys decide what it finds";
   if (plan.distance == DistanceStage::direct) return "few queries: rows are read once, as they lie";
   if (plan.distance == DistanceStage::int8) return "products of 8-bit integers, of which an instruction has many";
+  if (plan.distance == DistanceStage::bf16)
+    return "products of points rounded to bfloat16, of which an instruction has two; keys decide what they find";
   return can_multiply(core::form_of(plan.metric))
              ? "sums kept in registers beat a matrix product that has to be read again"
              : "the metric is no matrix product";

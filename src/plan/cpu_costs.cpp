@@ -63,6 +63,10 @@ double stage_seconds(DistanceStage stage, const Problem& problem, core::Form for
            packed * facts.panel_packing;
   } else if (stage == DistanceStage::int8) {
     work = all_pairs_seconds(facts.int8, problem) + packed * facts.byte_packing;
+  } else if (stage == DistanceStage::bf16) {
+    // Without the instruction a product takes two of floats, and more to make floats of.
+    const core::StageCost slow{4 * facts.register_tiled.step, facts.register_tiled.pair};
+    work = all_pairs_seconds(facts.has_bf16 ? facts.bf16 : slow, problem) + packed * facts.bf16_packing;
   } else {
     // The pair's part is the same for both widths: the sum of a vector's lanes.
     const double pair = facts.direct.pair / width_of(problem);
@@ -72,7 +76,8 @@ double stage_seconds(DistanceStage stage, const Problem& problem, core::Form for
   if (!as_stored && size_of(problem.dtype) < core::element_bytes(problem)) work += packed * facts.conversion;
   const double read = n * d * static_cast<double>(size_of(problem.dtype)) * blocks / facts.read_bandwidth;
   const bool in_cache = n * d * static_cast<double>(size_of(problem.dtype)) <= facts.cache_bytes;
-  const double keys = q * k * pair_seconds({facts.key.step, in_cache ? 0 : facts.key.pair}, d);
+  const double ranked = std::min(n, k * (stage == DistanceStage::bf16 ? std::max(1.0, facts.bf16_candidates) : 1));
+  const double keys = q * ranked * pair_seconds({facts.key.step, in_cache ? 0 : facts.key.pair}, d);
   const core::QueryCost& selection = problem.dtype == DType::float64 ? facts.selection_double : facts.selection;
   const double selections = q * (std::log2(n) * selection.doubling + k * std::log2(1 + n / k) * selection.candidate);
   return facts.start + (std::max(read, work) + selections + keys) / threads;

@@ -13,7 +13,7 @@ namespace {
 
 bool is_product(DistanceStage stage) {
   return stage == DistanceStage::gemm || stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16 ||
-         stage == DistanceStage::int8;
+         stage == DistanceStage::int8 || stage == DistanceStage::bf16;
 }
 
 // Integers must be those of the points, not of their directions, and their sums exact in up to `most` dimensions.
@@ -47,6 +47,7 @@ std::string why_not(DistanceStage stage, const Problem& problem, const Metric& m
                     const core::DeviceHardware& hardware) {
   if (!is_product(stage)) return {};
   if (std::string reason = why_no_product(stage, metric); !reason.empty()) return reason;
+  if (stage == DistanceStage::bf16) return "distance stage bf16 is the CPU's; devices have fp16";
   const bool rounds = stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16;
   if (rounds && problem.dtype == DType::float64)
     return fmt::format("distance stage {} rounds to half precision; {} has no use of it", to_string(stage),
@@ -63,7 +64,9 @@ std::string why_not(DistanceStage stage, const Problem& problem, const Metric& m
 std::string why_not_on_cpu(DistanceStage stage, const Problem& problem, const Metric& metric) {
   if (!is_product(stage)) return {};
   if (std::string reason = why_no_product(stage, metric); !reason.empty()) return reason;
-  return stage == DistanceStage::int8 ? why_not_int8(problem, metric, core::kMostByteDims) : std::string();
+  if (stage == DistanceStage::int8) return why_not_int8(problem, metric, core::kMostByteDims);
+  const bool rounds_double = stage == DistanceStage::bf16 && problem.dtype == DType::float64;
+  return rounds_double ? "distance stage bf16 rounds to bfloat16; float64 has no use of it" : std::string();
 }
 
 }  // namespace kith::plan

@@ -69,7 +69,8 @@ class SameBits(KithTest):
     def test_every_distance_stage(self):
         for dtype in TYPES:
             self.save_points(130, dtype)
-            for stage in ("direct", "register-tiled", "gemm") + (("int8",) if np.dtype(dtype).itemsize == 1 else ()):
+            more = {1: ("int8", "bf16"), 4: ("bf16",)}.get(np.dtype(dtype).itemsize, ())
+            for stage in ("direct", "register-tiled", "gemm") + more:
                 with self.subTest(stage, dtype=dtype.__name__):
                     self.assert_same("search", "--base", "base.npy", "--queries", "q.npy", "-k", "8", "--distance", stage)
 

@@ -87,41 +87,9 @@ std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& qu
   return finalists;
 }
 
-template <Element T>
-bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& queries) {
-  using F = DistanceOf<T>;
-  constexpr std::int64_t kQueries = 16;
-  constexpr std::int64_t kRows = 1024;
-  constexpr double kMaxError = 1e-3;  // error over nearest distance in the sample, beyond which candidates multiply
-  const std::int64_t row_count = std::min(kRows, base.view.rows);
-  const std::int64_t query_count = std::min(kQueries, queries.view.rows);
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(row_count));
-  for (std::int64_t i = 0; i < row_count; ++i) ids[static_cast<std::size_t>(i)] = i * base.view.rows / row_count;
-  std::vector<double> raw(ids.size());
-  std::vector<double> query(static_cast<std::size_t>(base.view.cols));
-  const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, core::range_of_type<T>(), base.scale);
-  const double max_square_norm = *std::max_element(base.square_norms.begin(), base.square_norms.end());
-  std::int64_t sharp = 0;
-  for (std::int64_t i = 0; i < query_count; ++i) {
-    const std::int64_t q = i * queries.view.rows / query_count;
-    exact_query(queries, q, query.data());
-    exact_sums(core::Form::squared, 0, query.data(), base.exact_base(), ids.data(), row_count, raw.data());
-    // A distance of 0 is the query itself, or a copy: it is skipped.
-    double nearest = std::numeric_limits<double>::infinity();
-    for (const double distance : raw)
-      if (distance > 0) nearest = std::min(nearest, distance);
-    sharp +=
-        bounds.error(queries.facts(q).square_norm, max_square_norm) <= kMaxError * nearest * base.scale * base.scale
-            ? 1
-            : 0;
-  }
-  return 2 * sharp > query_count;
-}
-
 #define KITH_INSTANTIATE(T)                                                                       \
   template std::int64_t brute_search(const PreparedRows<T>&, const PreparedRows<T>&, const Plan&, \
-                                     const ProgressCallback&, std::int64_t*, DistanceOf<T>*);     \
-  template bool expansion_is_sharp(const PreparedRows<T>&, const PreparedRows<T>&);
+                                     const ProgressCallback&, std::int64_t*, DistanceOf<T>*);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

@@ -14,9 +14,4 @@ template <Element T>
 std::int64_t brute_search(const PreparedRows<T>& base, const PreparedRows<T>& queries, const Plan& plan,
                           const ProgressCallback& progress, std::int64_t* ids, DistanceOf<T>* distances);
 
-// Whether ‖y‖² − 2⟨x,y⟩ in working precision tells the nearest points of a sample apart. Where it does not (tight
-// clusters far from the origin), the direct form is faster.
-template <Element T>
-bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& queries);
-
 }  // namespace kith::cpu

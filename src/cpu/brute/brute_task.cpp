@@ -7,6 +7,7 @@
 #include <cblas.h>
 
 #include "core/instantiate.hpp"
+#include "cpu/simd/bf16_scores.hpp"
 
 namespace kith::cpu {
 namespace {
@@ -26,6 +27,13 @@ void multiply(Rows<double> queries, Rows<double> base, std::int64_t dims, double
               static_cast<blasint>(stride));
 }
 
+// Points that are bfloat16 are multiplied as they are.
+template <class T>
+core::RoundedOperands bf16_operands(const PreparedRows<T>& base) {
+  const bool exact = std::is_same_v<T, BFloat16> && !core::has_directions(base.metric);
+  return exact ? core::kStoredBf16Operands : core::kBf16Operands;
+}
+
 }  // namespace
 
 template <Element T>
@@ -37,7 +45,8 @@ BruteTask<T>::BruteTask(const PreparedRows<T>& base, const PreparedRows<T>& quer
       stage_(plan.distance),
       form_(core::form_of(plan.metric)),
       expanded_(plan.expanded),
-      bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>(), base.scale),
+      bounds_(plan.metric, base.view.cols, expanded_, core::range_of_type<T>(), base.scale,
+              stage_ == DistanceStage::bf16 ? bf16_operands(base) : core::RoundedOperands{}),
       workspace_(workspace),
       bytes_(plan.metric, base.view.cols, workspace.bytes) {}
 
@@ -54,7 +63,7 @@ std::int64_t BruteTask<T>::run(std::int64_t first, std::int64_t count, BasePart 
     const std::int64_t tile_first = part.first + tile * part.tile_rows;
     const std::int64_t tile_count = std::min(part.tile_rows, part.count - tile * part.tile_rows);
     for (Candidates<T>& mine : candidates) mine.begin_tile(context, tile);
-    if (stage_ == DistanceStage::register_tiled || stage_ == DistanceStage::int8) {
+    if (stage_ == DistanceStage::register_tiled || stage_ == DistanceStage::int8 || stage_ == DistanceStage::bf16) {
       select_from_blocks(context, candidates, tile_first, tile_count);
     } else {
       select_from_matrix(context, candidates, tile_first, tile_count);
@@ -65,7 +74,7 @@ std::int64_t BruteTask<T>::run(std::int64_t first, std::int64_t count, BasePart 
   return context.finalists;
 }
 
-// The queries in working precision; doubled for register-tiled expanded products, ‖y‖² − ⟨2x,y⟩, which is exact.
+// The queries in working precision; doubled for expanded products in registers, ‖y‖² − ⟨2x,y⟩, which is exact.
 template <Element T>
 void BruteTask<T>::set_queries(std::int64_t first, std::int64_t count) {
   if constexpr (kBytes) {
@@ -73,12 +82,19 @@ void BruteTask<T>::set_queries(std::int64_t first, std::int64_t count) {
   }
   workspace_.query_rows.resize(static_cast<std::size_t>(count * dims()));
   query_rows_ = working_rows(queries_, first, count, workspace_.query_rows.data());
-  if (!expanded_ || stage_ != DistanceStage::register_tiled) return;
-  for (std::int64_t q = 0; q < count; ++q)
-    for (std::int64_t c = 0; c < dims(); ++c)
-      workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] =
-          2 * query_rows_.data[q * query_rows_.stride + c];
-  query_rows_ = {workspace_.query_rows.data(), count, dims()};
+  const bool rounds = stage_ == DistanceStage::bf16;
+  if (expanded_ && (rounds || stage_ == DistanceStage::register_tiled)) {
+    for (std::int64_t q = 0; q < count; ++q)
+      for (std::int64_t c = 0; c < dims(); ++c)
+        workspace_.query_rows[static_cast<std::size_t>(q * dims() + c)] =
+            2 * query_rows_.data[q * query_rows_.stride + c];
+    query_rows_ = {workspace_.query_rows.data(), count, dims()};
+  }
+  if constexpr (kRounds) {
+    if (!rounds) return;
+    workspace_.bf16_queries.resize(static_cast<std::size_t>(count * bf16_pairs(dims())));
+    pack_bf16_queries(query_rows_, dims(), workspace_.bf16_queries.data());
+  }
 }
 
 // The squared norms of a tile's rows in working precision, padded with zeros.
@@ -163,11 +179,26 @@ std::int64_t BruteTask<T>::score_blocks(std::int64_t first, std::int64_t count, 
   if constexpr (kBytes) {
     if (stage_ == DistanceStage::int8) return bytes_.score(base_, first, count, out);
   }
+  if constexpr (kRounds) {
+    if (stage_ == DistanceStage::bf16) return score_bf16_blocks(first, count, out);
+  }
   const F* norms = expanded_ ? tile_norms(first, count) : nullptr;
   workspace_.panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * dims()));
   pack_panels(tile_rows(first, count), dims(), workspace_.panels.data());
   return register_tiled_scores(expanded_ ? core::Form::dot : form_, plan_.metric.p, query_rows_,
                                {workspace_.panels.data(), norms, count}, dims(), out);
+}
+
+template <Element T>
+std::int64_t BruteTask<T>::score_bf16_blocks(std::int64_t first, std::int64_t count, const TiledOutput<F>& out) {
+  if constexpr (kRounds) {
+    const F* norms = expanded_ ? tile_norms(first, count) : nullptr;
+    workspace_.bf16_panels.resize(static_cast<std::size_t>(padded(plan_.base_tile) * bf16_pairs(dims())));
+    pack_bf16_panels(tile_rows(first, count), dims(), workspace_.bf16_panels.data());
+    return bf16_scores({workspace_.bf16_queries.data(), query_rows_.count},
+                       {workspace_.bf16_panels.data(), norms, count}, dims(), out);
+  }
+  return 0;
 }
 
 // Groups hits by query, so that each query's buffer comes into cache once; a stable counting sort.

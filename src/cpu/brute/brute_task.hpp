@@ -1,7 +1,7 @@
 // brute_task.hpp: the nearest points of a block of queries in a part of the base, by all their distances.
-// Idea    tile by tile, scores are computed (direct_scores, register_tiled_scores, byte_scores or a matrix product)
-//         into a scratch tile that stays in cache and filtered into the queries' candidate buffers, whose exact keys
-//         decide.
+// Idea    tile by tile, scores are computed (direct_scores, register_tiled_scores, byte_scores, bf16_scores or a matrix
+//         product) into a scratch tile that stays in cache and filtered into the queries' candidate buffers, whose
+//         exact keys decide.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,8 @@ struct BruteWorkspace {
   std::vector<F> candidate_scores;
   std::vector<OffsetOf<F>> candidate_offsets;
   ByteWorkspace bytes;
+  std::vector<std::uint32_t> bf16_queries;
+  std::vector<std::uint32_t> bf16_panels;
 };
 
 // Stands for ByteTiles where points are not bytes.
@@ -59,6 +61,7 @@ class BruteTask {
 
  private:
   static constexpr bool kBytes = sizeof(T) == 1;
+  static constexpr bool kRounds = std::is_same_v<F, float>;  // double has no use of products of bfloat16
 
   std::int64_t dims() const { return base_.view.cols; }
   void set_queries(std::int64_t first, std::int64_t count);
@@ -71,6 +74,7 @@ class BruteTask {
   void select_from_blocks(SelectionContext<T>& context, std::vector<Candidates<T>>& candidates, std::int64_t first,
                           std::int64_t count);
   std::int64_t score_blocks(std::int64_t first, std::int64_t count, const TiledOutput<F>& out);
+  std::int64_t score_bf16_blocks(std::int64_t first, std::int64_t count, const TiledOutput<F>& out);
   void order_hits(std::size_t queries, std::int64_t count);
 
   const PreparedRows<T>& base_;

@@ -11,8 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <limits>
-
+#include "cpu/simd/block_hits-inl.hpp"
 #include "cpu/simd/forms-inl.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "cpu/simd/register_tile-inl.hpp"
@@ -84,21 +83,6 @@ std::int64_t block_rows() {
   return kPanels * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<F>()));
 }
 
-// Sets the sign bit of some lane if a score is below the limit, or the limit is infinite. By subtraction, because
-// comparisons and minima compete with multiplications for execution units, and additions often do not.
-template <class D, class V>
-HWY_INLINE V below(D d, const V (&score)[kPanels], V limit) {
-  V any = hn::Sub(hn::Set(d, std::numeric_limits<hn::TFromD<D>>::max()), limit);
-  for (int i = 0; i < kPanels; i += 2) any = hn::Or3(any, hn::Sub(score[i], limit), hn::Sub(score[i + 1], limit));
-  return any;
-}
-
-template <class D, class V>
-HWY_INLINE bool any_negative(D, V values) {
-  const hn::RebindToSigned<D> di;
-  return !hn::AllFalse(di, hn::Lt(hn::BitCast(di, values), hn::Zero(di)));
-}
-
 // Scores of QueryCount queries from `q` on by the kPanels panels of `block`, with all sums in registers. Appends the
 // hits and returns the end of the list.
 template <int QueryCount, bool HasBias, class Form, class F>
@@ -121,20 +105,10 @@ HWY_INLINE BlockHit* block_scores(Form form, Rows<F> queries, std::int64_t q, co
       for (int i = 0; i < kPanels; ++i) sum[r][i] = form.step(d, sum[r][i], x, y[i]);
     }
   }
-  V any = hn::Zero(d);
-  for (int r = 0; r < QueryCount; ++r) {
-    if constexpr (HasBias)
+  if constexpr (HasBias)
+    for (int r = 0; r < QueryCount; ++r)
       for (int i = 0; i < kPanels; ++i) sum[r][i] = hn::Add(sum[r][i], hn::LoadU(d, bias + i * lanes));
-    any = hn::Or(any, below(d, sum[r], hn::Set(d, out.limits[q + r])));
-  }
-  if (HWY_LIKELY(!any_negative(d, any))) return hits;
-  for (int r = 0; r < QueryCount; ++r) {
-    if (!any_negative(d, below(d, sum[r], hn::Set(d, out.limits[q + r])))) continue;
-    F* to = out.scores + (hits - out.hits) * kPanels * lanes;
-    for (int i = 0; i < kPanels; ++i) hn::StoreU(sum[r][i], d, to + i * lanes);
-    *hits++ = {static_cast<std::uint32_t>(q + r), static_cast<std::uint32_t>(block)};
-  }
-  return hits;
+  return append_hits(d, sum, q, block, out, hits);
 }
 
 template <bool HasBias, class F>
