@@ -7,8 +7,9 @@
 // Limits  samples of the data are not there: method triangle is taken to leave the fraction of the distances that
 //         explains its time. A contender that was left out takes what was predicted then. Facts are those of an H200;
 //         with --derived its costs are those that follow from its datasheet, as for devices that nobody measured.
-// Exit code  0, or 1 where fewer settled choices than --least are near the best, or fewer predictions than
-//         --least-predicted near the measured time, or the file cannot be read.
+// Exit code  0, or 1 where fewer settled choices than --least, or fewer first ones than --least-first, are near the
+// best,
+//         or fewer predictions than --least-predicted near the measured time, or the file cannot be read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +17,14 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
 
 #include "core/derived_profile.hpp"
 #include "kith/error.hpp"
 #include "plan/choose.hpp"
 #include "plan/device_costs.hpp"
+#include "plan/products.hpp"
 
 namespace kith::bench {
 namespace {
@@ -44,24 +48,55 @@ struct Choice {
 
 // What a plan says that its search takes, beside what it took.
 struct Prediction {
+  std::size_t number;  // of the problem in the file
+  std::string problem;
   std::string kind;  // of points
-  bool chosen;       // the planner's first choice, else a contender by name
-  double ratio;      // of the larger to the smaller
+  std::string contender;
+  bool chosen;  // the planner's first choice, else a contender by name
+  double predicted;
+  double measured;
+
+  double ratio() const { return std::max(predicted / measured, measured / predicted); }  // of the larger
 };
 
 std::string name_of(const std::string& method, const std::string& distance) {
   return method == "triangle" ? method : method + " " + distance;
 }
 
-// What searches of the index had shown when the plan was made: from what became of its queries.
-plan::IndexFacts facts_of(const Json& row) {
+// What searches of points have shown of fp16: whether most of few queries, or of many, took a second pass.
+struct SecondPasses {
+  std::optional<bool> few;
+  std::optional<bool> many;
+};
+
+// By the points that problems share: rows, dimensions, kind and metric.
+using Shown = std::map<std::tuple<std::int64_t, std::int64_t, std::string, std::string>, SecondPasses>;
+
+Shown::key_type points_of(const Json& row) {
+  return {row["base_rows"], row["dims"], row["data"], row["metric"]};
+}
+
+void note_second_pass(Shown& shown, const Json& row) {
+  const Json& steps = row["steps"];
+  if (steps.empty() || !(steps[0]["distance"] == "fp16" || steps[0]["distance"] == "fused fp16")) return;
+  const bool two = steps.size() > 1 && 2 * steps[1]["queries"].get<double>() > steps[0]["queries"].get<double>();
+  SecondPasses& passes = shown[points_of(row)];
+  std::optional<bool>& known = row["queries"].get<std::int64_t>() < plan::kJudgedQueries ? passes.few : passes.many;
+  known = known.value_or(false) || two;
+}
+
+// What an index of the points knows once it has served the other problems of the file. Where no search by fp16 says
+// what few queries take, or many, the others' searches do; where none says anything, nothing is known.
+plan::IndexFacts facts_of(const Json& row, const Shown& shown) {
   // As device/search/points.cu makes copies, and from where on an index looks for them.
   constexpr std::int64_t kDistinct = 3003;
   constexpr std::int64_t kLookedFor = 4096;
   plan::IndexFacts facts;
-  const Json& steps = row["steps"];
-  const bool two = steps.size() > 1 && 2 * steps[1]["queries"].get<double>() > steps[0]["queries"].get<double>();
-  facts.few_need_second_pass = facts.many_need_second_pass = two || row["data"] == "clustered";
+  if (const auto found = shown.find(points_of(row)); found != shown.end()) {
+    const auto& [few, many] = found->second;
+    facts.few_need_second_pass = few ? *few : *many;
+    facts.many_need_second_pass = many ? *many : *few;
+  }
   const auto rows = row["base_rows"].get<std::int64_t>();
   if (row["data"] == "copies" && rows >= kLookedFor) facts.distinct_rows = std::min(kDistinct, (rows + 2) / 3);
   return facts;
@@ -70,12 +105,12 @@ plan::IndexFacts facts_of(const Json& row) {
 // A problem of the file, searched again and again.
 class Replay {
  public:
-  Replay(const Json& row, const core::DeviceFacts& device)
+  Replay(const Json& row, const core::DeviceFacts& device, const Shown& shown)
       : row_(row),
         device_(device),
         problem_{row["base_rows"], row["queries"], row["dims"], row["k"],
                  row["data"] == "bytes" ? DType::uint8 : DType::float32},
-        facts_(facts_of(row)) {
+        facts_(facts_of(row, shown)) {
     options_.metric = parse_metric(row["metric"].get<std::string>());
     for (const Json& other : row["left_out"]) seconds_[other["name"]] = other["predicted_ms"].get<double>() * 1e-3;
     for (const Json& other : row["others"])
@@ -95,14 +130,14 @@ class Replay {
   }
 
   // Of the first choice and of every contender by brute force that was timed; what triangle takes only data can tell.
-  void predict(std::vector<Prediction>& predictions) const {
+  void predict(std::size_t number, std::vector<Prediction>& predictions) const {
     const auto add = [&](const Options& options, const std::string& wanted) {
       const Plan plan = plan::choose(problem_, options, device_, facts_);
       const std::string name = name_of(to_string(plan.method), to_string(plan.distance));
       if (!wanted.empty() && name != wanted) return;
       if (std::find(timed_.begin(), timed_.end(), name) == timed_.end()) return;
-      const double ratio = plan.seconds / seconds_.at(name);
-      predictions.push_back({row_["data"], wanted.empty(), std::max(ratio, 1 / ratio)});
+      predictions.push_back(
+          {number, row_["problem"], row_["data"], name, wanted.empty(), plan.seconds, seconds_.at(name)});
     };
     add(options_, "");
     for (const std::string& name : timed_) {
@@ -174,21 +209,29 @@ Outcome replay_file(const std::string& path, bool derived) {
   device.free_memory = std::int64_t{139} << 30U;
   device.policy.tree_max_dims = 0;  // nobody has timed trees
   if (derived) device.profile = core::derive_profile(core::figures_of(*core::find_datasheet("h200")));
+  std::vector<const Json*> rows;
+  for (const Json& run : file["runs"])
+    for (const Json& row : run["rows"])
+      if (run["suite"] == "search/grid" && row.contains("best_ms")) rows.push_back(&row);
+  Shown shown;
+  for (const Json* row : rows) note_second_pass(shown, *row);
   Outcome outcome;
-  for (const Json& run : file["runs"]) {
-    if (run["suite"] != "search/grid") continue;
-    for (const Json& row : run["rows"]) {
-      if (!row.contains("best_ms")) continue;
-      Replay replay(row, device);
-      replay.predict(outcome.predictions);
-      outcome.choices.push_back(replay.run());
-    }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Replay replay(*rows[i], device, shown);
+    replay.predict(i, outcome.predictions);
+    outcome.choices.push_back(replay.run());
   }
   return outcome;
 }
 
-// Prints how many choices of each kind are near the best, and returns the fraction of all.
-double print_tallies(const std::vector<Choice>& choices) {
+// Fractions of all choices that are near the best.
+struct Near {
+  double first = 0;
+  double settled = 0;
+};
+
+// Prints how many choices of each kind are near the best.
+Near print_tallies(const std::vector<Choice>& choices) {
   struct Tally {
     int all = 0;
     int first_near = 0;
@@ -215,11 +258,13 @@ double print_tallies(const std::vector<Choice>& choices) {
         "{:.1f} more by the best; first choices {:.1f} %\n",
         kind, tally.near, tally.all, kNear, 100.0 * tally.near / tally.all, tally.far, kFar,
         static_cast<double>(tally.searches) / tally.all, tally.lost / tally.all, 100.0 * tally.first_near / tally.all);
-  return choices.empty() ? 0 : static_cast<double>(tallies["all"].near) / tallies["all"].all;
+  if (choices.empty()) return {};
+  const Tally& all = tallies["all"];
+  return {static_cast<double>(all.first_near) / all.all, static_cast<double>(all.near) / all.all};
 }
 
-// Prints how many predictions are near what was measured, by kind of points, and returns the fraction of all first
-// choices.
+// Prints how many predictions are near what was measured, by kind of points and by halves of the problems, one of which
+// can be held out when costs are fitted, and returns the fraction of all first choices.
 double print_predictions(const std::vector<Prediction>& predictions) {
   struct Tally {
     int all = 0;
@@ -228,16 +273,25 @@ double print_predictions(const std::vector<Prediction>& predictions) {
   };
   std::map<std::string, std::pair<Tally, Tally>> tallies;
   for (const Prediction& prediction : predictions)
-    for (const std::string& kind : {std::string("all"), prediction.kind}) {
+    for (const std::string& kind :
+         {std::string("all"), std::string(prediction.number % 2 == 0 ? "even" : "odd"), prediction.kind}) {
       Tally& tally = prediction.chosen ? tallies[kind].first : tallies[kind].second;
       ++tally.all;
-      tally.near += prediction.ratio <= kFar ? 1 : 0;
+      tally.near += prediction.ratio() <= kFar ? 1 : 0;
     }
   for (const auto& [kind, tally] : tallies)
     fmt::print(
         "{:<10} predicted within a factor {} of the measured time: {:.1f} % of {} choices, {:.1f} % of {} contenders\n",
         kind, kFar, tally.first.percent(), tally.first.all, tally.second.percent(), tally.second.all);
   return tallies["all"].first.percent() / 100;
+}
+
+void write_predictions(const std::string& path, const std::vector<Prediction>& predictions) {
+  std::ofstream out(path);
+  out << "number;problem;contender;first choice;predicted ms;measured ms\n";
+  for (const Prediction& one : predictions)
+    out << fmt::format("{};{};{};{};{:.6f};{:.6f}\n", one.number, one.problem, one.contender, one.chosen ? 1 : 0,
+                       one.predicted * 1e3, one.measured * 1e3);
 }
 
 }  // namespace
@@ -253,11 +307,16 @@ int main(int argc, char** argv) {
   app.add_option("--worst", worst, "Choices to print, those farthest from the best once they settled")
       ->capture_default_str();
   app.add_option("--least", least, "Fraction of choices that must be near the best")->check(CLI::Range(0.0, 1.0));
+  double least_first = 0;
+  app.add_option("--least-first", least_first, "Fraction of first choices that must be near the best")
+      ->check(CLI::Range(0.0, 1.0));
   bool derived = false;
   double least_predicted = 0;
   app.add_flag("--derived", derived, "Costs as they follow from the datasheet, in place of those that were measured");
   app.add_option("--least-predicted", least_predicted, "Fraction of first choices whose prediction must be near")
       ->check(CLI::Range(0.0, 1.0));
+  std::string predictions;
+  app.add_option("--predictions", predictions, "File for all predictions beside times, to look at and to fit costs to");
   CLI11_PARSE(app, argc, argv);
   try {
     Outcome outcome = replay_file(path, derived);
@@ -267,7 +326,9 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < std::min(worst, choices.size()); ++i)
       fmt::print("{:5.2f} {:<50} {} ({:.2f} {} at first) instead of {}\n", choices[i].settled_ratio, choices[i].problem,
                  choices[i].settled, choices[i].first_ratio, choices[i].first, choices[i].best);
-    const bool chosen_well = print_tallies(choices) >= least;
+    if (!predictions.empty()) write_predictions(predictions, outcome.predictions);
+    const Near near = print_tallies(choices);
+    const bool chosen_well = near.settled >= least && near.first >= least_first;
     return print_predictions(outcome.predictions) >= least_predicted && chosen_well ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kith_plan_replay: {}\n", error.what());

@@ -60,15 +60,16 @@ DeviceFigures figures_of(const DeviceHardware& hardware, const std::string& name
 
 DeviceProfile derive_profile(const DeviceFigures& figures) {
   // Parts of a peak.
-  constexpr double kProduct = 0.7;        // a library's matrix product in single precision
-  constexpr double kProductFp16 = 0.8;    // the same of fp16, whose operands pass through shared memory once
-  constexpr double kFusedFp16 = 0.6;      // ours, which look at every score between products
-  constexpr double kRegisterTiled = 0.6;  // loads from shared memory take their part of the instructions
-  constexpr double kShared = 1.0 / 6;     // two loads from shared memory, or memory, for each multiply-add
+  constexpr double kProduct = 0.7;         // a library's matrix product in single precision
+  constexpr double kProductFp16 = 0.8;     // the same of fp16, whose operands pass through shared memory once
+  constexpr double kFusedFp16 = 0.6;       // ours, which look at every score between products
+  constexpr double kRegisterTiled = 0.55;  // loads from shared memory take their part of the instructions
+  constexpr double kShared = 1.0 / 6;      // two loads from shared memory, or memory, for each multiply-add
   constexpr double kReading = 0.9;
   // Instructions of a score that is looked at, in the time of multiply-adds: it is scaled, compared and counted; where
-  // tensor cores of warps leave it in fragments half as much again.
-  constexpr double kLooking = 12;
+  // it comes from the tensor cores it is fetched too, and from fragments of warps put together.
+  constexpr double kLooking = 8;
+  constexpr double kLookingAtProducts = 12;
   constexpr double kLookingAtFragments = 18;
   // A coordinate of a key: two conversions, then a difference, a product and a sum, which may not be fused.
   constexpr double kKeyConversions = 2;
@@ -77,14 +78,14 @@ DeviceProfile derive_profile(const DeviceFigures& figures) {
   // read in lines and sorted; a finalist has a row of 128 coordinates and as much again for its place.
   constexpr double kScoreBytes = 10;
   constexpr double kCandidateBytes = 400;
-  constexpr double kFinalistBytes = 1000;
+  constexpr double kFinalistBytes = 800;
   // Launches and waits, which the host and not the chip decides.
   constexpr double kStart = 65e-6;
   DeviceProfile profile;
   profile.multiply = 1 / (kProduct * figures.fp32);
   profile.multiply_fp16 = 1 / (kProductFp16 * figures.fp16);
   profile.fused_fp16 = 1 / (kFusedFp16 * (figures.has_wgmma ? figures.fp16 : figures.warp_fp16));
-  profile.fused_fp16_pair = (figures.has_wgmma ? kLooking : kLookingAtFragments) / figures.fp32;
+  profile.fused_fp16_pair = (figures.has_wgmma ? kLookingAtProducts : kLookingAtFragments) / figures.fp32;
   profile.register_tiled = 1 / (kRegisterTiled * figures.fp32);
   profile.fused_pair = kLooking / figures.fp32;
   profile.tiled = 1 / (kShared * figures.fp32);

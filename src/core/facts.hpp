@@ -79,7 +79,7 @@ struct DeviceProfile {
   double fused_fp16 = 1 / 308e12;
   double fused_fp16_pair = 0.36e-12;
   double register_tiled = 1 / 20e12;
-  double fused_pair = 0.4e-12;
+  double fused_pair = 0.27e-12;
   double tiled = 1 / 6.1e12;
   double direct = 1 / 5.7e12;
   double keys = 1 / 1.45e12;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -64,17 +65,59 @@ bool is_ranked(DistanceStage stage, const Problem& problem, const Options& optio
 }
 
 // A pass that is bounded by another has more candidates, and the host waits in between.
-constexpr double kSecondPass = 2.2;
+constexpr double kSecondPass = 2.6;
+constexpr double kSecondStart = 1.5;
+
+// Whether fp16 cannot tell neighbors of points that fill their few dimensions evenly from other candidates, so that
+// most queries need a second pass. Of the squared radius of all points a ball of m of them has (m / n)^(2 / d), and
+// rounding two factors moves a squared distance by 2⁻⁹ at most.
+bool fp16_is_too_coarse(const Problem& problem, core::Form form, const core::DevicePolicy& policy,
+                        std::int64_t candidates) {
+  constexpr double kRounding = 1.0 / 512;
+  if (form != core::Form::squared || problem.dims >= policy.fp16_min_dims || candidates >= problem.base_rows)
+    return false;
+  const auto square = [&](std::int64_t points) {
+    return std::pow(static_cast<double>(points) / static_cast<double>(problem.base_rows),
+                    2 / static_cast<double>(problem.dims));
+  };
+  return square(candidates) - square(problem.k) < kRounding;
+}
+
+// Whether the stage subtracts products that are nearly equal where points lie close together.
+bool cancels(DistanceStage stage, const Problem& problem, core::Form form) {
+  const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
+  if (rounds(stage)) return true;
+  return !integers && form == core::Form::squared &&
+         (stage == DistanceStage::gemm || (stage == DistanceStage::register_tiled && problem.dims >= kExpandFrom));
+}
+
+// Whether most queries are expected to need a second pass after the first of this stage. Where searches have shown that
+// fp16 need one, points are taken to be in tight clusters, which no product tells apart, until searches are timed.
+bool takes_two_passes(DistanceStage stage, const Problem& problem, core::Form form, const IndexFacts& index,
+                      const core::DevicePolicy& policy, std::int64_t candidates) {
+  const bool seen = problem.queries < kJudgedQueries ? index.few_need_second_pass : index.many_need_second_pass;
+  if (seen) return stage == DistanceStage::fp16 || (index.timed.empty() && cancels(stage, problem, form));
+  return stage == DistanceStage::fp16 && fp16_is_too_coarse(problem, form, policy, candidates);
+}
+
+// What the stage takes with the second pass: the same bounded by the first, or differences where that is not to be had.
+double two_pass_seconds(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
+                        std::int64_t candidates, const DeviceStageCost& first) {
+  if (first.fused && tests_products(stage, facts.policy.hardware))
+    return kSecondPass * first.seconds + kSecondStart * facts.profile.start;
+  return first.seconds + differences_seconds(facts, problem, form, candidates, first.fused);
+}
 
 // How much longer than predicted a plan that begins with this stage is likely to take, before it was tried.
-double doubt(DistanceStage stage, const Problem& problem, const IndexFacts& index, const core::DevicePolicy& policy,
-             std::int64_t candidates, FusedWish wish) {
+double doubt(DistanceStage stage, const Problem& problem, core::Form form, const IndexFacts& index,
+             const core::DevicePolicy& policy, std::int64_t candidates, FusedWish wish) {
   constexpr double kUnlikely = 1.35;
+  constexpr double kVeryUnlikely = 2.2;
   const bool few_dims = problem.dims < policy.fp16_min_dims;
   // For those who fail fp16, and for points of few dimensions, which that seldom tells apart.
   if (stage == DistanceStage::split_fp16) return index.fp16_fails || few_dims ? 1 : kUnlikely;
   if (stage != DistanceStage::fp16) return 1;
-  if (few_dims) return kSecondPass;
+  if (few_dims) return fp16_is_too_coarse(problem, form, policy, candidates) ? 1 : kVeryUnlikely;
   // With few queries other stages read the points only once too, unless it is a scan. Products of bytes have no error.
   const bool scanned = wish != FusedWish::no && scans(stage, problem, candidates, policy.hardware);
   const bool bytes = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
@@ -117,10 +160,10 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
                                      const IndexFacts& index, std::int64_t candidates) {
   const core::Form form = core::form_of(options.metric);
   const FusedWish wish = fused_wish(problem, options, facts.policy);
-  const bool twice = problem.queries < kJudgedQueries ? index.few_need_second_pass : index.many_need_second_pass;
   const auto cost_of = [&](DistanceStage stage, FusedWish how) {
     DeviceStageCost cost = stage_cost(facts, stage, problem, form, candidates, how);
-    if (twice && stage == DistanceStage::fp16) cost.seconds = kSecondPass * (cost.seconds + facts.profile.start);
+    if (takes_two_passes(stage, problem, form, index, facts.policy, candidates))
+      cost.seconds = two_pass_seconds(facts, stage, problem, form, candidates, cost);
     return cost;
   };
   std::vector<RankedStage> stages;
@@ -138,7 +181,7 @@ std::vector<RankedStage> rank_stages(const core::DeviceFacts& facts, const Probl
     if (one.timed) one.cost.seconds = timed->seconds;
     one.rank = one.cost.seconds;
     if (one.timed) continue;
-    one.rank = index.timed.empty() ? one.rank * doubt(one.stage, problem, index, facts.policy, candidates, wish)
+    one.rank = index.timed.empty() ? one.rank * doubt(one.stage, problem, form, index, facts.policy, candidates, wish)
                                    : (one.rank - kNotTimed * facts.profile.start) * kUntried;
   }
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });

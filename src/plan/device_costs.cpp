@@ -17,35 +17,48 @@ constexpr double kKeyDepth = 128;       // coordinates that keys take at a time
 constexpr double kDirectQueries = 4;    // that share a pass over the base
 constexpr double kTiledSide = 32;       // queries of a tile, and coordinates of a slice
 constexpr double kTileSide = 128;       // queries, and points, of tiles in registers
-constexpr double kGemmQueries = 64;     // and
-constexpr double kGemmReading = 1.2;    // how much longer reading takes than a plain read, in fp16
-constexpr double kGemmDims = 32;        // coordinates that a matrix product takes at least
-constexpr double kFinalistDims = 128;   // with more, a finalist takes as much longer
+constexpr double kGemmQueries = 48;     // that a matrix product takes at least, and
+constexpr double kGemmDims = 12;        // coordinates
+constexpr double kFp16Queries = 64;     // the same of fp16
+constexpr double kFp16Dims = 32;        // and
+constexpr double kFp16Reading = 1.2;    // how much longer reading takes than a plain read
+constexpr double kFinalistDims = 128;   // of a row that takes as long as a finalist's place beside it
 constexpr double kStoring = 0.45;       // of a score's cost, which a kernel hides behind its arithmetic
 constexpr double kFp16Resident = 128;   // dimensions with which queries of fp16 stay in shared memory
 constexpr double kFp16Streamed = 1.8;   // how much longer it takes where they do not
 constexpr double kManyGroup = 256;      // queries of a group where there are more than 128
 constexpr double kTensorChunk = 128;    // bytes of a row that tensor cores of sm_90 take at a time
 constexpr double kTensorReading = 1.5;  // how much longer reading takes beside products
-constexpr double kTensorListing = 2;    // how much longer a point that passes takes than a place for one
-// Starting a search: all of two-stage's kernels are 1.
+constexpr double kTensorListing = 2.4;  // how much longer a point that passes takes than a place for one
+constexpr double kSplitReading = 2.5;   // how much more is read of both halves of a point, and
+constexpr double kSplitProducts = 2.5;  // multiplied
+constexpr double kFusedSteps = 1.6;     // how much longer a step in registers takes where scores are looked at
+// What follows starts only once a chunk of a row has come from memory, however few rows there are.
+constexpr double kChunkSeconds = 1.7e-6;
+// Starting a search: that of 64 points, a row of which needs no threshold, is 1.
+constexpr double kTwoStageStart = 1.4;
 constexpr double kKeysStart = 0.54;
-constexpr double kFusedStart = 1.5;
+constexpr double kFusedStart = 1.65;
 constexpr double kTensorStart = 1.0;
-constexpr double kScanStart = 0.65;
-constexpr double kScanQuery = 0.03;   // of a start: blocks select the best of each query
-constexpr double kScanReading = 1.3;  // how much longer reading takes than a plain read
-constexpr double kScanListing = 18;   // as kTensorListing: a block sorts what it lists
+constexpr double kByteStart = 0.2;    // beside that: queries become bytes
+constexpr double kSampleStart = 0.3;  // and limits come from a sample
+constexpr double kScanStart = 0.9;
+constexpr double kScanQuery = 0.03;    // of a start: blocks select the best of each query
+constexpr double kScanReading = 1.15;  // how much longer reading takes than a plain read
+constexpr double kScanPairs = 50;      // looked at in the time that a row takes at least
+constexpr double kScanListing = 24;    // as kTensorListing: a block sorts what it lists
+// Rows of more queries than blocks can take at once, by multiprocessor, take turns.
+constexpr double kManyRows = 4;
+constexpr double kManyRowsStart = 1.2;
+constexpr double kManyListsStart = 0.65;  // the same of lists of what passes
 // Selecting from many short rows: a warp takes one, and has few scores to read at a time.
 constexpr double kShortestRow = 1024;
 constexpr double kShortRow = 4096;
-constexpr double kShortRows = 4;  // a multiprocessor
-constexpr double kShortRowStart = 0.6;
 constexpr double kShortRowScores = 1.6;
-constexpr double kCandidatesOfStart = 750;  // that take as long as the start of a search, however few queries have them
-constexpr double kSampleStart = 0.3;        // of a start: limits from a sample
-constexpr double kFewPairs = 2.2;           // how much longer a pair takes where consumers have the same queries
-constexpr double kShortPairs = 0.75;        // and how much shorter where rows are half a chunk
+// A pair that is looked at takes this part of what a profile says, which was found at 128 dimensions, where products
+// take as long; and this much where consumers have the same queries.
+constexpr double kManyPairs = 0.75;
+constexpr double kFewPairs = 2.6;
 
 // Instructions a coordinate, as long as those of a product.
 double steps(core::Form form, bool expanded) {
@@ -74,7 +87,8 @@ std::int64_t scanned_bytes(DistanceStage stage, const Problem& problem) {
 
 class Model {
  public:
-  Model(const core::DeviceFacts& facts, const Problem& problem, core::Form form, std::int64_t candidates)
+  Model(const core::DeviceFacts& facts, const Problem& problem, core::Form form, std::int64_t candidates,
+        bool may_expand = true)
       : costs_(facts.profile),
         hardware_(facts.policy.hardware),
         problem_(problem),
@@ -86,9 +100,8 @@ class Model {
         d_(static_cast<double>(problem.dims)),
         width_(problem.dtype == DType::float64 ? 2 : 1),
         form_(form),
-        expanded_(form == core::Form::squared && problem.dims >= kExpandFrom),
-        finalists_(q_ * static_cast<double>(candidates) * facts.profile.finalist *
-                   std::max(1.0, static_cast<double>(problem.dims) / kFinalistDims)),
+        expanded_(may_expand && form == core::Form::squared && problem.dims >= kExpandFrom),
+        finalists_(q_ * static_cast<double>(candidates) * facts.profile.finalist * (1 + d_ / kFinalistDims) / 2),
         room_(static_cast<double>(core::plan_sample(problem.base_rows, candidates).capacity)) {}
 
   double two_stage(DistanceStage stage) const {
@@ -98,9 +111,8 @@ class Model {
       const double depth = std::ceil(d_ / kKeyDepth) * kKeyDepth;
       return kKeysStart * costs_.start + std::max(reading(), pairs() * depth * costs_.keys) + scores;
     }
-    const bool short_rows =
-        n_ > kShortestRow && n_ <= kShortRow && q_ >= kShortRows * static_cast<double>(hardware_.multiprocessors);
-    const double start = (short_rows ? 1 + kShortRowStart : 1) + static_cast<double>(candidates_) / kCandidatesOfStart;
+    const bool short_rows = n_ > kShortestRow && n_ <= kShortRow && has_many_rows();
+    const double start = kTwoStageStart + (has_many_rows() ? kManyRowsStart : 0);
     return costs_.start * start + finalists_ + scoring(stage, scores) + (short_rows ? kShortRowScores * scores : 0);
   }
 
@@ -108,7 +120,8 @@ class Model {
     if (scans(stage, problem_, candidates_, hardware_)) return scan_search(stage);
     if (tests_products(stage, hardware_)) return tensor_search(stage);
     const double candidates = q_ * room_ * costs_.candidate;
-    return kFusedStart * costs_.start + finalists_ + pass(stage) + candidates;
+    const double start = kFusedStart + (has_many_rows() ? kManyRowsStart : 0);
+    return start * costs_.start + finalists_ + pass(stage) + candidates;
   }
 
   // Products by the tensor cores of sm_90, looked at and forgotten: coordinates cost nothing while scores are looked
@@ -118,15 +131,16 @@ class Model {
     const double tile = group * static_cast<double>(core::kTensorTilePoints);
     const double tiles = std::ceil(q_ / group) * std::ceil(n_ / static_cast<double>(core::kTensorTilePoints));
     const double bytes = stage == DistanceStage::int8 ? d_ : 2 * d_;
-    const double chunks = std::ceil(bytes / kTensorChunk) * (stage == DistanceStage::split_fp16 ? 3 : 1);
+    const bool split = stage == DistanceStage::split_fp16;
+    const double chunks = std::ceil(bytes / kTensorChunk) * (split ? kSplitProducts : 1);
     const double pairs = std::max(tiles, static_cast<double>(hardware_.multiprocessors)) * tile;
     const double products = chunks * kTensorChunk / 2 * costs_.fused_fp16;
     if (problem_.self && stage == DistanceStage::fp16 &&
         core::tests_both_points(static_cast<std::int64_t>(n_), static_cast<std::int64_t>(bytes)))
       return pairs / 2 * std::max(2 * costs_.fused_fp16_pair, products);
-    const double looking =
-        costs_.fused_fp16_pair * (2 * bytes <= kTensorChunk ? kShortPairs : 1) * (group < kManyGroup ? kFewPairs : 1);
-    return std::max(kTensorReading * n_ * bytes * costs_.read, pairs * std::max(looking, products));
+    const double looking = costs_.fused_fp16_pair * (group < kManyGroup ? kFewPairs : kManyPairs);
+    const double reading = kTensorReading * (split ? kSplitReading : 1) * n_ * bytes * costs_.read;
+    return std::max(reading, pairs * std::max(looking, products)) + chunks * kChunkSeconds;
   }
 
   // Scores of all pairs, looked at and forgotten.
@@ -135,7 +149,7 @@ class Model {
     if (stage == DistanceStage::fp16)
       return register_tiles() *
              (costs_.fused_fp16_pair + d_ * costs_.fused_fp16 * (d_ > kFp16Resident ? kFp16Streamed : 1));
-    return register_tiles() * (costs_.fused_pair + d_ * steps(form_, expanded_) * costs_.register_tiled);
+    return register_tiles() * (costs_.fused_pair + d_ * steps(form_, expanded_) * kFusedSteps * costs_.register_tiled);
   }
 
  private:
@@ -144,23 +158,28 @@ class Model {
     const double bytes = stage == DistanceStage::int8 ? d_ : 2 * d_;
     const double listed =
         static_cast<double>(scan_plan(stage, problem_, hardware_).blocks * candidates_) * costs_.candidate;
-    return (kScanStart + kScanQuery * q_) * costs_.start + kScanReading * n_ * bytes * costs_.read +
+    const double chunks = std::ceil(bytes / static_cast<double>(core::kScanChunk));
+    return (kScanStart + kScanQuery * q_) * costs_.start + chunks * kChunkSeconds +
+           n_ * std::max(kScanReading * bytes * costs_.read, kScanPairs * costs_.fused_fp16_pair) +
            kScanListing * listed + finalists_;
   }
 
   double tensor_search(DistanceStage stage) const {
     const double sampled = sample_.rank == 0 ? 0 : 1 / static_cast<double>(sample_.step);
     const double passing = sample_.rank == 0 ? n_ : static_cast<double>(sample_.rank * sample_.step);
-    const double start = kTensorStart + (sample_.rank == 0 ? 0 : kSampleStart);
+    const double start = kTensorStart + (sample_.rank == 0 ? 0 : kSampleStart) +
+                         (stage == DistanceStage::int8 ? kByteStart : 0) + (has_many_rows() ? kManyListsStart : 0);
     return start * costs_.start + finalists_ + tensor_pass(stage) * (1 + sampled) +
            kTensorListing * q_ * passing * costs_.candidate;
   }
 
   double scoring(DistanceStage stage, double scores) const {
-    const double gemm_steps = tiled_pairs(kGemmQueries) * std::max(d_, kGemmDims);
-    if (stage == DistanceStage::gemm) return std::max(reading(), gemm_steps * costs_.multiply) + scores;
-    if (stage == DistanceStage::fp16)
-      return std::max(kGemmReading * reading() / 2, gemm_steps * costs_.multiply_fp16) + scores;
+    if (stage == DistanceStage::gemm)
+      return std::max(reading(), tiled_pairs(kGemmQueries) * std::max(d_, kGemmDims) * costs_.multiply) + scores;
+    if (stage == DistanceStage::fp16) {
+      const double products = tiled_pairs(kFp16Queries) * std::max(d_, kFp16Dims) * costs_.multiply_fp16;
+      return std::max(kFp16Reading * reading() / 2, products) + scores;
+    }
     if (stage == DistanceStage::register_tiled) {
       const double sums = register_tiles() * d_ * steps(form_, expanded_) * costs_.register_tiled;
       return std::max(sums, kStoring * scores) + (1 - kStoring) * scores;
@@ -172,6 +191,7 @@ class Model {
     return std::max(passes * reading(), pairs() * (d_ + 4) * slow * costs_.direct) + scores;
   }
 
+  bool has_many_rows() const { return q_ >= kManyRows * static_cast<double>(hardware_.multiprocessors); }
   double pairs() const { return q_ * n_ * width_; }
   // Pairs of whole tiles, however few there are.
   double register_tiles() const {
@@ -228,6 +248,12 @@ DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, 
   if (!can_fuse(stage) || wish == FusedWish::no) return stored;
   const DeviceStageCost fused{model.fused(stage), true};
   return wish == FusedWish::yes || fused.seconds < stored.seconds ? fused : stored;
+}
+
+double differences_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form,
+                           std::int64_t candidates, bool fused) {
+  const Model model(facts, problem, form, candidates, false);
+  return fused ? model.fused(DistanceStage::register_tiled) : model.two_stage(DistanceStage::register_tiled);
 }
 
 double fp16_seconds(const core::DeviceProfile& costs, const Problem& problem) {

@@ -29,6 +29,10 @@ enum class FusedWish { no, yes, either };
 DeviceStageCost stage_cost(const core::DeviceFacts& facts, DistanceStage stage, const Problem& problem, core::Form form,
                            std::int64_t candidates, FusedWish wish);
 
+// Sums of differences in registers, which follow products that prove too little.
+double differences_seconds(const core::DeviceFacts& facts, const Problem& problem, core::Form form,
+                           std::int64_t candidates, bool fused);
+
 // To round the base to fp16, which an index does once.
 double fp16_seconds(const core::DeviceProfile& costs, const Problem& problem);
 

@@ -63,7 +63,7 @@ TEST(DevicePolicy, CrossoversChangeThePlan) {
   facts.policy.fused_min_points = problem.base_rows + 1;
   EXPECT_EQ(plan::choose(problem, {}, facts).method, Method::two_stage);
   // Other stages that read the points once are then preferred where they take about as long.
-  const Problem few{30000, 16, 64, 1};
+  const Problem few{100000, 16, 64, 1};
   facts.policy.fp16_min_queries = 1;
   EXPECT_EQ(plan::choose(few, {}, facts).distance, DistanceStage::fp16);
   facts.policy.fp16_min_queries = few.queries + 1;
