@@ -10,7 +10,7 @@ namespace kith::cli {
 // int32 and int64 become float64; a note says so. `what` names the points: "base".
 io::Array load_points(const std::string& what, const std::string& path, const io::LoadOptions& options);
 
-// Brings both to the smallest type that holds them (uint8 with int8: float32; float32 with float64: float64) and says
+// Brings both to one type that holds them: their own, else float64 where one of them has it, else float32; and says
 // so. One-dimensional queries as long as the base's points are one query.
 void match_queries(io::Array& base, io::Array& queries);
 

@@ -3,7 +3,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kith::io;
-  for (const ElementType type : {ElementType::float32, ElementType::uint8, ElementType::int8, ElementType::int32}) {
+  for (const ElementType type : {ElementType::float32, ElementType::float16, ElementType::bfloat16, ElementType::uint8,
+                                 ElementType::int8, ElementType::int32}) {
     fuzz_source(data, size, [&](const Source& source) {
       const Array array = parse_bin(source, type);
       touch(array);

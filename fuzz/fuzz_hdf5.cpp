@@ -24,6 +24,15 @@ struct Written {
   std::vector<std::int8_t> values;  // exact in every type; empty when none were written
 };
 
+// IEEE's half precision with 5 bits of exponent, bfloat16 with 8.
+Hdf5Handle float16_type(std::size_t exponent_bits, hid_t order) {
+  Hdf5Handle type(H5Tcopy(order), H5Tclose);
+  H5Tset_fields(type.get(), 15, 15 - exponent_bits, exponent_bits, 0, 15 - exponent_bits);
+  H5Tset_size(type.get(), 2);
+  H5Tset_ebias(type.get(), (std::size_t{1} << (exponent_bits - 1)) - 1);
+  return type;
+}
+
 Hdf5Handle any_type(FuzzedDataProvider& input) {
   const hid_t plain[] = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_I8LE,
                          H5T_STD_U8LE,   H5T_STD_I16BE,  H5T_STD_U16LE,  H5T_STD_I32LE,  H5T_STD_I32BE,
@@ -35,6 +44,8 @@ Hdf5Handle any_type(FuzzedDataProvider& input) {
     case 1: H5Tset_size(type.get(), input.ConsumeIntegralInRange<std::size_t>(1, 20)); break;
     case 2: type = Hdf5Handle(H5Tvlen_create(type.get()), H5Tclose); break;
     case 3: type = Hdf5Handle(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose); break;
+    case 4: type = float16_type(5, input.ConsumeBool() ? H5T_IEEE_F32LE : H5T_IEEE_F32BE); break;
+    case 5: type = float16_type(8, input.ConsumeBool() ? H5T_IEEE_F32LE : H5T_IEEE_F32BE); break;
     default: break;
   }
   return type;

@@ -10,7 +10,7 @@ for set in "$@"; do
   case $set in
     # Type checkers; what points come from; what examples/python runs with.
     test)  packages="$packages basedpyright==1.40.2 mypy==2.4.1 typing_extensions==4.16.0
-             h5py==3.16.0 pandas==2.3.3 pyarrow==26.0.1
+             h5py==3.16.0 ml_dtypes==0.6.0 pandas==2.3.3 pyarrow==26.0.1
              igraph==1.0.0 imbalanced-learn==0.14.2 openTSNE==1.0.4 scanpy==1.11.5 umap-learn==0.5.12" ;;
     bench) packages="$packages faiss-cpu" ;;
     *)     echo "venv.sh: unknown set '$set'" >&2; exit 2 ;;

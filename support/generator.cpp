@@ -74,6 +74,8 @@ template <Element T>
 T element(PointKind kind, double x) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(x);
+  } else if constexpr (std::same_as<T, Float16> || std::same_as<T, BFloat16>) {
+    return T(x);
   } else if constexpr (std::same_as<T, std::uint8_t>) {
     return static_cast<T>(byte_level(kind, x));
   } else {
@@ -164,5 +166,7 @@ template std::vector<float> PointGenerator::rows<float>(std::int64_t, std::int64
 template std::vector<double> PointGenerator::rows<double>(std::int64_t, std::int64_t) const;
 template std::vector<std::uint8_t> PointGenerator::rows<std::uint8_t>(std::int64_t, std::int64_t) const;
 template std::vector<std::int8_t> PointGenerator::rows<std::int8_t>(std::int64_t, std::int64_t) const;
+template std::vector<Float16> PointGenerator::rows<Float16>(std::int64_t, std::int64_t) const;
+template std::vector<BFloat16> PointGenerator::rows<BFloat16>(std::int64_t, std::int64_t) const;
 
 }  // namespace kith::support

@@ -12,7 +12,7 @@
 // | duplicates | exact copies of `clusters` gaussian points                                                      |
 //
 // uint8 takes floor(256 x) of uniform, 128 + 64 x of surface and 128 + 32 x of the others, rounded and clamped to
-// 0 … 255; int8 is that − 128.
+// 0 … 255; int8 is that − 128. float32, float16 and bfloat16 are rounded once.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@
 namespace kith::cli {
 namespace {
 
-const std::vector<std::string> kTypes = {"float32", "float64", "uint8", "int8", "int32", "int64"};
+const std::vector<std::string> kTypes = {"float32", "float64", "uint8",   "int8",
+                                         "int32",   "int64",   "float16", "bfloat16"};
 
 struct ConvertArguments {
   std::string input;
@@ -62,7 +63,7 @@ void add_convert(CLI::App& app, Context& context) {
       ->group("Input");
   add_input_options(*command, context, settings->files);
   add_dtype(*command, context, settings->dtype, kTypes,
-            "Type to convert to; float64 is rounded to float32, else a value that does not fit is an error")
+            "Type to convert to; floats are rounded to narrower ones, else a value that does not fit is an error")
       ->group("Output");
   add_output_options(*command, context, settings->output, "npy, npz, fvecs, fbin, h5, csv, ply, json, ...");
   add_general_options(*command, context, "Print a JSON object: the arrays' shapes, and the values or their file");

@@ -20,7 +20,8 @@
 namespace kith::cli {
 namespace {
 
-constexpr std::array<DType, 4> kDTypes = {DType::float32, DType::float64, DType::uint8, DType::int8};
+constexpr std::array kDTypes = {DType::float32, DType::float64, DType::uint8,
+                                DType::int8,    DType::float16, DType::bfloat16};
 
 constexpr const char* kMachineGroup = "Machine";
 
@@ -44,8 +45,8 @@ Json planned(const std::string& name, const std::string& title, const std::funct
 }
 
 double base_bytes(const Problem& problem) {
-  const int bytes = problem.dtype == DType::float64 ? 8 : problem.dtype == DType::float32 ? 4 : 1;
-  return static_cast<double>(problem.base_rows) * static_cast<double>(problem.dims) * bytes;
+  return static_cast<double>(problem.base_rows) * static_cast<double>(problem.dims) *
+         static_cast<double>(size_of(problem.dtype));
 }
 
 Json compare(const Problem& problem, const Options& options) {
@@ -138,8 +139,9 @@ void add_explain(CLI::App& app, Context& context) {
   add_integer(*command, "--rows", problem.base_rows, "Base points")->required()->group("Problem");
   add_integer(*command, "--dims", problem.dims, "Dimensions")->required()->group("Problem");
   add_integer(*command, "--queries", problem.queries, "Queries")->required()->group("Problem");
-  add_dtype(*command, context, settings->dtype, {"float32", "float64", "uint8", "int8"}, "Type of the coordinates")
-      ->group("Problem");
+  std::vector<std::string> dtypes;
+  for (const DType dtype : kDTypes) dtypes.emplace_back(to_string(dtype));
+  add_dtype(*command, context, settings->dtype, dtypes, "Type of the coordinates")->group("Problem");
   add_k(*command, problem.k, "Neighbors of each query");
   add_search_options(*command, context, settings->search);
   add_limits(*command, settings->search);

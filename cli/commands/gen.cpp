@@ -16,7 +16,7 @@
 namespace kith::cli {
 namespace {
 
-const std::vector<std::string> kPointTypes = {"float32", "float64", "uint8", "int8"};
+const std::vector<std::string> kPointTypes = {"float32", "float64", "uint8", "int8", "float16", "bfloat16"};
 
 struct GenArguments {
   std::string kind = "uniform";
@@ -59,6 +59,8 @@ io::Array generate(const GenArguments& settings) {
     case io::ElementType::float64: return rows(double{});
     case io::ElementType::uint8: return rows(std::uint8_t{});
     case io::ElementType::int8: return rows(std::int8_t{});
+    case io::ElementType::float16: return rows(Float16{});
+    case io::ElementType::bfloat16: return rows(BFloat16{});
     default: return rows(float{});
   }
 }

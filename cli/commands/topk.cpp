@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <concepts>
 
 #include "cli/commands.hpp"
 #include "cli/message.hpp"
@@ -90,6 +91,12 @@ void deliver_topk(const TopkArguments& settings, const Context& context, const T
   deliver(answer, context);
 }
 
+// Values of 16 bits as floats, which hold them.
+template <Element T>
+Topk<float> widened(const Topk<T>& top) {
+  return {top.rows, top.k, {top.values.begin(), top.values.end()}, top.ids};
+}
+
 template <Element T>
 void run_typed(MatrixView<T> matrix, const TopkArguments& settings, const Context& context) {
   TopkOptions options = settings.options();
@@ -110,7 +117,11 @@ void run_typed(MatrixView<T> matrix, const TopkArguments& settings, const Contex
                                 format_integer(matrix.rows), format_integer(matrix.cols), format_seconds(seconds),
                                 format_count(values / seconds)));
   }
-  deliver_topk(settings, context, top, seconds);
+  if constexpr (std::same_as<T, Float16> || std::same_as<T, BFloat16>) {
+    deliver_topk(settings, context, widened(top), seconds);
+  } else {
+    deliver_topk(settings, context, top, seconds);
+  }
 }
 
 void run(const TopkArguments& settings, const Context& context) {

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "kith/export.hpp"
+
 namespace kith {
 
 namespace detail {
@@ -54,7 +56,8 @@ constexpr float float_of_half(std::uint16_t bits) {
 
 }  // namespace detail
 
-struct Float16 {
+// Exported: a template of a hidden type is hidden, too.
+struct KITH_API Float16 {
   std::uint16_t bits = 0;
 
   constexpr Float16() = default;
@@ -67,7 +70,7 @@ struct Float16 {
   constexpr operator float() const { return detail::float_of_half(bits); }
 };
 
-struct BFloat16 {
+struct KITH_API BFloat16 {
   std::uint16_t bits = 0;
 
   constexpr BFloat16() = default;

@@ -1,5 +1,5 @@
-// Reading and writing arrays: npy, npz, fvecs/bvecs/ivecs, fbin/u8bin/i8bin/ibin, big-ann ground truth, HDF5, CSV, PLY;
-// JSON is written only. docs/formats.md has the table.
+// Reading and writing arrays: npy, npz, fvecs/bvecs/ivecs, fbin/f16bin/bf16bin/u8bin/i8bin/ibin, big-ann ground truth,
+// HDF5, CSV, PLY; JSON is written only. docs/formats.md has the table.
 //
 // Errors. A file that is missing, unreadable, malformed, truncated or oversized: Error(bad_data) naming the file, the
 // byte or line, and the reason. A wrong option or name: Error(invalid_argument). An output that cannot be written:
@@ -26,8 +26,8 @@
 
 namespace kith::io {
 
-// What a file can hold: points (the first four) and ids.
-enum class ElementType { float32, float64, uint8, int8, int32, int64 };
+// What a file can hold: points, and ids (int32, int64).
+enum class ElementType { float32, float64, uint8, int8, int32, int64, float16, bfloat16 };
 
 template <class T>
 concept Scalar = Element<T> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
@@ -44,6 +44,10 @@ constexpr ElementType element_type_of() {
     return ElementType::int8;
   } else if constexpr (std::same_as<T, std::int32_t>) {
     return ElementType::int32;
+  } else if constexpr (std::same_as<T, Float16>) {
+    return ElementType::float16;
+  } else if constexpr (std::same_as<T, BFloat16>) {
+    return ElementType::bfloat16;
   } else {
     return ElementType::int64;
   }
@@ -114,9 +118,9 @@ class KITH_API Array {
     return elements<T>()[row * row_stride_ + col * col_stride_];
   }
 
-  // The same values in another type; the array itself when it has that type. float64 is rounded to float32; any other
-  // value that the type cannot hold exactly, or that overflows float32, is Error(bad_data) naming row, column and
-  // value. NaN and Inf convert between floating types only.
+  // The same values in another type; the array itself when it has that type. Floating types are rounded, once, to
+  // narrower ones; any other value that the type cannot hold exactly, or a finite one that it cannot hold at all, is
+  // Error(bad_data) naming row, column and value. NaN and Inf convert between floating types only.
   Array converted(ElementType type) const;
   // A packed row-major copy of the values as T, converted as above.
   template <Scalar T>
@@ -157,6 +161,8 @@ decltype(auto) visit_points(const Array& array, F&& f) {
     case ElementType::float64: return std::forward<F>(f)(array.view<double>());
     case ElementType::uint8: return std::forward<F>(f)(array.view<std::uint8_t>());
     case ElementType::int8: return std::forward<F>(f)(array.view<std::int8_t>());
+    case ElementType::float16: return std::forward<F>(f)(array.view<Float16>());
+    case ElementType::bfloat16: return std::forward<F>(f)(array.view<BFloat16>());
     default: return std::forward<F>(f)(array.view<float>());  // throws for ids
   }
 }
@@ -176,7 +182,9 @@ enum class Format {
   hdf5,
   csv,
   ply,
-  json,  // written only
+  json,     // written only
+  f16bin,   // float16
+  bf16bin,  // bfloat16
 };
 
 KITH_API const char* to_string(Format format) noexcept;  // "auto", "npy", ..., "hdf5"
@@ -251,8 +259,8 @@ struct SaveOptions {
 // equal row counts and puts them side by side under a header name or name_0, name_1, ... (none when unnamed).
 // groundtruth takes "ids" and "distances". The others take one array. Where the format has one element type the array
 // is converted() to it; other types are kept. csv and json print numbers so that they read back equal; json prints
-// null for NaN and Inf. fvecs, bvecs and ivecs cannot hold an array without rows; ply holds 1 to 3 columns (x, y, z) or
-// 6 (and nx, ny, nz).
+// null for NaN and Inf. npy, npz and ply have no bfloat16, ply no float16: Error(invalid_argument). fvecs, bvecs and
+// ivecs cannot hold an array without rows; ply holds 1 to 3 columns (x, y, z) or 6 (and nx, ny, nz).
 KITH_API void save(const std::string& path, const NamedArrays& arrays, const SaveOptions& options = {});
 KITH_API void save(const std::string& path, const Array& array, const SaveOptions& options = {});
 

@@ -1,12 +1,16 @@
-"""Arrays as the library takes them: two dimensions, float32, float64, uint8 or int8; the rules, and NumPy's arrays.
+"""Arrays as the library takes them: two dimensions; float32, float64, float16, bfloat16, uint8 or int8; the rules, and
+NumPy's arrays.
 
 Nothing is copied when an array of NumPy has one of these types in native byte order and its strides are whole elements
-and not negative; any others are copied. bool becomes uint8; float16 and 16-bit integers become float32; longer integers
-become float64, and a ValueError says so where that would round them. Other types are a TypeError.
+and not negative; any others are copied. bool becomes uint8; 16-bit integers become float32; longer integers become
+float64, and a ValueError says so where that would round them. Other types are a TypeError.
 
 The type of the base is the one in which points are compared, and queries are converted to it, never the base: float64
-queries are rounded to a float32 base, and a base of bytes takes whole numbers that fit. Numbers that cannot be
-converted so are a ValueError.
+queries are rounded to a float32 base; a base of bytes takes whole numbers that fit, and one of float16 or bfloat16 the
+numbers that these hold. Numbers that cannot be converted so are a ValueError.
+
+NumPy has no bfloat16. Arrays of ml_dtypes, which adds it, and of other libraries are seen as records of their bits
+(``BFLOAT16``), which the native functions take for what they are; no other package is needed.
 """
 
 from __future__ import annotations
@@ -18,9 +22,12 @@ import numpy as np
 
 from ._checks import as_integer
 
-FLOAT32, FLOAT64, INT64, UINT8 = (np.dtype(t) for t in (np.float32, np.float64, np.int64, np.uint8))
+FLOAT16, FLOAT32, FLOAT64, INT64, UINT8 = (
+    np.dtype(t) for t in (np.float16, np.float32, np.float64, np.int64, np.uint8)
+)
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
 
-_READY = "fdBb"
+_READY = "fdBbe"
 _EXACT_INTEGERS = 2**53  # float64 holds all integers up to here
 
 
@@ -41,9 +48,12 @@ def as_points(array: Any, role: str) -> np.ndarray:
 
 def convert_queries(points: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Queries of the host in the type of the base."""
+    points = widened(points)
     with np.errstate(over="ignore", invalid="ignore"):
-        converted = points.astype(dtype)
-    if dtype.kind == "f":
+        converted = _cut_to_bfloat16(points) if dtype == BFLOAT16 else points.astype(dtype)
+    if has_16_bits(dtype):
+        bad = (widened(converted) != points) & (points == points)  # the search finds NaN
+    elif dtype.kind == "f":
         bad = np.isfinite(points) & ~np.isfinite(converted) if dtype.itemsize < points.itemsize else None
     else:
         bad = converted != points
@@ -55,6 +65,12 @@ def convert_queries(points: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def accepted_queries(dtype: np.dtype) -> str:
     """Which numbers a base of that type takes, for errors."""
+    if has_16_bits(dtype):
+        name = name_of(dtype)
+        return (
+            f"a base of {name} takes numbers that {name} holds; round the queries to {name}, or give the base as "
+            "float32 to compare others"
+        )
     if dtype.kind == "f":
         return f"a base of {dtype} takes numbers up to {np.finfo(dtype).max:.3g}; give the base as float64 to compare others"
     limits = np.iinfo(dtype)
@@ -64,9 +80,54 @@ def accepted_queries(dtype: np.dtype) -> str:
     )
 
 
+def has_16_bits(dtype: np.dtype) -> bool:
+    """Whether it is one of the floating-point types of 16 bits."""
+    return dtype.itemsize == 2 and dtype in (FLOAT16, BFLOAT16)
+
+
+def is_bfloat16(dtype: np.dtype) -> bool:
+    """Whether it is bfloat16, as ml_dtypes has it or by its bits."""
+    return dtype.itemsize == 2 and (dtype == BFLOAT16 or dtype.name == "bfloat16")
+
+
+def name_of(dtype: np.dtype) -> str:
+    return "bfloat16" if is_bfloat16(dtype) else dtype.name
+
+
+def named_dtype(dtype: Any) -> np.dtype:
+    """What NumPy calls a type, or what it is called elsewhere: "bfloat16", torch.float16."""
+    name = str(dtype).rpartition(".")[2]
+    return BFLOAT16 if name == "bfloat16" else np.dtype(dtype if isinstance(dtype, (type, np.dtype)) else name)
+
+
+def usual_dtype(dtype: np.dtype) -> np.dtype:
+    """The type by the name under which callers know it: bfloat16 is that of ml_dtypes where this is installed."""
+    if dtype != BFLOAT16:
+        return dtype
+    try:
+        import ml_dtypes
+    except ImportError:
+        return BFLOAT16
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def widened(array: np.ndarray) -> np.ndarray:
+    """bfloat16 as float32, which NumPy computes with; other arrays as they are."""
+    if not is_bfloat16(array.dtype):
+        return array
+    return (array.view(np.uint16).astype(np.uint32) << 16).view(FLOAT32)
+
+
+def _cut_to_bfloat16(points: np.ndarray) -> np.ndarray:
+    """The upper halves of float32: the same numbers, where bfloat16 holds them. NaN stays NaN."""
+    bits = (points.astype(FLOAT32).view(np.uint32) >> 16).astype(np.uint16)
+    bits[points != points] = 0x7FC0
+    return bits.view(BFLOAT16)
+
+
 def as_values(values: Any, dtype: np.dtype, rows: int) -> np.ndarray:
     """Numbers of host memory that come with the points, one or a row for each of them, packed in that type."""
-    array = _to_numpy(values, "values")
+    array = widened(_to_numpy(values, "values"))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"values has dtype {array.dtype}; real numbers are needed")
     check_values(array.shape, rows)
@@ -75,7 +136,7 @@ def as_values(values: Any, dtype: np.dtype, rows: int) -> np.ndarray:
 
 def as_radii(radius: Any, dtype: np.dtype) -> np.ndarray:
     """One radius or several, of host memory, in the type of the distances."""
-    radii = np.atleast_1d(_to_numpy(radius, "radius"))
+    radii = widened(np.atleast_1d(_to_numpy(radius, "radius")))
     if radii.dtype.kind not in "biuf":
         raise TypeError(f"radius has dtype {radii.dtype}; a number or one for each query is needed")
     if radii.ndim != 1:
@@ -116,25 +177,26 @@ def shape_of(points: Any, role: str) -> Tuple[int, int]:
 
 
 def dtype_of(array: Any) -> np.dtype:
-    """The type of an array of any library, in NumPy's words; bfloat16, which it has not, counts as float16."""
-    if type(array) is np.ndarray:
-        return array.dtype
-    return np.dtype(str(array.dtype).rpartition(".")[2].replace("bfloat16", "float16"))
+    """The type of an array of any library, in NumPy's words."""
+    return array.dtype if type(array) is np.ndarray else named_dtype(str(array.dtype))
 
 
 def searched_dtype(dtype: np.dtype, role: str) -> np.dtype:
     """The type in which points of that type are searched; a TypeError where there is none."""
+    if is_bfloat16(dtype):
+        return BFLOAT16
     native = dtype.newbyteorder("=")
     if native.char in _READY:
         return native
     if native.kind == "b":
         return np.dtype(np.uint8)
-    if native == np.float16 or (native.kind in "iu" and native.itemsize == 2):
+    if native.kind in "iu" and native.itemsize == 2:
         return FLOAT32
     if native.kind in "iu":
         return FLOAT64
     raise TypeError(
-        f"{role} has dtype {dtype}; float32, float64, uint8 and int8 are searched, and smaller ones that convert to them"
+        f"{role} has dtype {dtype}; float32, float64, float16, bfloat16, uint8 and int8 are searched, and bool and "
+        "integers, which are converted"
     )
 
 
@@ -203,6 +265,8 @@ def _numpy_kinds(dtype: Any) -> Tuple[Any, Any]:
 
 def _converted(array: np.ndarray, role: str) -> np.ndarray:
     target = searched_dtype(array.dtype, role)
+    if target == BFLOAT16:
+        return array.view(BFLOAT16)
     if array.dtype.kind in "iu" and target == np.float64 and array.size:
         largest = max(abs(int(array.max())), abs(int(array.min())))
         if largest > _EXACT_INTEGERS:

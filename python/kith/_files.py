@@ -8,6 +8,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _kith
+from ._arrays import BFLOAT16, is_bfloat16, usual_dtype
 from ._checks import as_flag, as_name, check_mapping
 from ._libraries import to_host
 from ._neighbors import Neighbors
@@ -24,6 +25,8 @@ def read(
     ``array`` names one of an npz, HDF5 or ground-truth file; ``columns`` are those of a CSV, by name or number, or
     properties of a PLY file. ``format`` is "auto" (by extension, else by the first bytes) or a name.
 
+    bfloat16 comes as ml_dtypes has it where this is installed, else as records of its bits; both can be searched.
+
     A mapped file must not be changed in place or shortened while the array lives; ``read(path).copy()`` is safe.
 
     >>> import numpy as np, kith, tempfile, pathlib
@@ -35,14 +38,13 @@ def read(
     wanted = "" if array is None else as_name(array, "array", "train")
     if isinstance(columns, str):
         raise TypeError(f"columns must be a list of names or numbers, not str {columns!r}")
-    loaded: Any = _kith.read(_existing(path), _format(format), wanted, [str(column) for column in columns])
-    return loaded
+    return _named(_kith.read(_existing(path), _format(format), wanted, [str(column) for column in columns]))
 
 
 def read_all(path: Path, *, format: str = "auto") -> Dict[str, Numbers]:
     """Every array of a file by its name, as :func:`read` gives it; that of a format without names is called ""."""
     loaded: Any = _kith.read_all(_existing(path), _format(format))
-    return loaded
+    return {name: _named(array) for name, array in loaded.items()}
 
 
 def write(
@@ -90,10 +92,15 @@ def _existing(path: Path) -> str:
     return name
 
 
+def _named(array: Any) -> Any:
+    """What the native functions read: uint16 are the bits of bfloat16."""
+    return array.view(usual_dtype(BFLOAT16)) if array.dtype == np.uint16 else array
+
+
 def _writable(array: Any) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype.kind in "iu" and array.dtype.itemsize not in (1, 4, 8) or array.dtype in (np.uint32, np.uint64):
         array = array.astype(np.int64)
-    elif array.dtype == np.float16:
-        array = array.astype(np.float32)
+    elif is_bfloat16(array.dtype):
+        array = array.view(BFLOAT16)
     return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])

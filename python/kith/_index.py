@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _kith
 from ._answers import Lists, find_neighbors
-from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of
+from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of, name_of, usual_dtype
 from ._checks import as_flag, as_integer, as_limit, as_name, as_real
 from ._kith import Plan
 from ._libraries import FRESH, library_of, ready_queries, stream_number, to_host
@@ -322,8 +322,8 @@ class Index(Generic[Real, Whole]):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type in which points are compared."""
-        return self._dtype
+        """The type in which points are compared; bfloat16 is that of ml_dtypes where this is installed."""
+        return usual_dtype(self._dtype)
 
     @property
     def metric(self) -> str:
@@ -335,7 +335,7 @@ class Index(Generic[Real, Whole]):
 
     def __repr__(self) -> str:
         rows, dims = self._shape
-        return f"Index({rows} points of {dims} dimensions, {self._dtype.name}, {self.metric})"
+        return f"Index({rows} points of {dims} dimensions, {name_of(self._dtype)}, {self.metric})"
 
     def __getstate__(self) -> Any:
         return {"base": self._base, **self._keywords}

@@ -1,8 +1,8 @@
 """Libraries whose arrays are searched: NumPy, PyTorch, CuPy, JAX, and those with DLPack or ``__cuda_array_interface__``.
 
 Arrays are searched in place, in host memory or on a CUDA device, and answers are made in the library, and on the
-device, of the queries. Points on a device that are float32, float64, uint8 or int8 are not copied on the way; the array's
-own library converts the others there.
+device, of the queries. Points on a device that are float32, float64, float16, bfloat16, uint8 or int8 are not copied on
+the way; the array's own library converts the others there.
 
 Streams. All work is enqueued on one stream: the one that was asked for, else the current one of the library. An array
 is taken by ``__dlpack__(stream=...)``, by which its library makes that stream wait for what the caller's current stream
@@ -21,6 +21,8 @@ import numpy as np
 
 from . import _kith
 from ._arrays import (
+    BFLOAT16,
+    FLOAT32,
     accepted_queries,
     as_points,
     as_values,
@@ -29,7 +31,10 @@ from ._arrays import (
     common_dtype,
     convert_queries,
     dtype_of,
+    has_16_bits,
+    name_of,
     searched_dtype,
+    widened,
 )
 from ._neighbors import Graph
 
@@ -69,7 +74,11 @@ class Library:
         return as_values(to_host(values), dtype, rows)
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
-        return array.astype(dtype, copy=False)
+        return widened(array).astype(dtype, copy=False)
+
+    def widened(self, array: Any, stream: int) -> Any:
+        """An array of ``empty``, of numbers of 16 bits, once the work on the stream is finished: as float32."""
+        return self.astype(array, FLOAT32)
 
     def convert_queries(self, points: Any, dtype: np.dtype) -> Any:
         """Ready queries in the type of the base; ValueError where they cannot be."""
@@ -164,12 +173,23 @@ class DeviceLibrary(Library):
         return self.astype(values, dtype)
 
     def convert_queries(self, points: Any, dtype: np.dtype) -> Any:
-        """What float32 cannot hold becomes infinite here, and is found by the search."""
+        """What float32 cannot hold becomes infinite here, and is found by the search, as is NaN."""
         with self.using():
             converted = self.astype(points, dtype)
-            if dtype.kind != "f" and bool((converted != points).any()):
+            if has_16_bits(dtype):
+                bad = (converted != points) & ~(points != points)
+            else:
+                bad = None if dtype.kind == "f" else converted != points
+            if bad is not None and bool(bad.any()):
                 raise ValueError(f"queries hold other numbers; {accepted_queries(dtype)}")
         return converted
+
+    def astype(self, array: Any, dtype: np.dtype) -> Any:
+        return array.astype(dtype, copy=False)
+
+    def widened(self, array: Any, stream: int) -> Any:
+        with self.using(stream):
+            return self.astype(array, FLOAT32)
 
     def take(self, array: Any, stream: int) -> Any:
         with self.using():
@@ -202,11 +222,11 @@ class TorchDevice(DeviceLibrary):
         return array.detach()
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
-        return array.to(getattr(self._torch, dtype.name))
+        return array.to(getattr(self._torch, name_of(dtype)))
 
     def empty(self, shape: Tuple[int, ...], dtype: np.dtype, stream: int) -> Any:
         with self.using(stream):
-            return self._torch.empty(shape, dtype=getattr(self._torch, dtype.name), device=f"cuda:{self.device}")
+            return self._torch.empty(shape, dtype=getattr(self._torch, name_of(dtype)), device=f"cuda:{self.device}")
 
     def flags(self, array: Any, stream: int) -> Any:
         return array.view(self._torch.bool)
@@ -298,11 +318,11 @@ class JaxDevice(DeviceLibrary):
         self._jax: Any = importlib.import_module("jax")
 
     def astype(self, array: Any, dtype: np.dtype) -> Any:
-        return array.astype(dtype)
+        return array.astype(name_of(dtype))
 
     def empty(self, shape: Tuple[int, ...], dtype: np.dtype, stream: int) -> Any:
-        made = self.from_host(self._jax.numpy.zeros(shape, dtype)).block_until_ready()
-        if made.dtype != dtype:
+        made = self.from_host(self._jax.numpy.zeros(shape, name_of(dtype))).block_until_ready()
+        if dtype_of(made) != dtype:
             raise TypeError(f"JAX makes {dtype} only in 64-bit mode; set jax_enable_x64")
         return made
 
@@ -360,12 +380,20 @@ def to_host(array: Any) -> Any:
         return array
     package = type(array).__module__.partition(".")[0]
     if package == "torch":
-        return array.detach().cpu().numpy()
+        return _torch_to_numpy(array.detach().cpu())
     if package == "cupy":
         return array.get()
     if hasattr(array, "__array__") or not hasattr(array, "__dlpack__"):
         return array
     return np.from_dlpack(array)
+
+
+def _torch_to_numpy(tensor: Any) -> np.ndarray:
+    """The same memory; bfloat16, of which PyTorch makes no NumPy array, by its bits."""
+    if not str(tensor.dtype).endswith("bfloat16"):
+        return tensor.numpy()
+    torch: Any = importlib.import_module("torch")
+    return tensor.view(torch.int16).numpy().view(BFLOAT16)
 
 
 def ready_queries(library: Library, queries: Any, dtype: np.dtype) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 import numpy as np
 
 from . import _kith
-from ._arrays import as_points, distance_dtype
+from ._arrays import as_points, distance_dtype, widened
 from ._checks import as_integer
 from ._index import Index
 from ._libraries import library_of, to_host
@@ -142,7 +142,7 @@ def normals(covariances: ArrayLike, dims: int) -> Any:
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
     """
     library = library_of(covariances)
-    ready = as_points(to_host(covariances), "covariances")
+    ready = widened(as_points(to_host(covariances), "covariances"))
     ready = ready.astype(distance_dtype(ready.dtype), copy=False)
     dims = as_integer(dims, "dims")
     if dims < 1:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from . import _kith
 from ._answers import find_neighbors
-from ._arrays import count_of, distance_dtype, dtype_of, searched_dtype, shape_of
+from ._arrays import count_of, distance_dtype, dtype_of, name_of, named_dtype, searched_dtype, shape_of
 from ._checks import as_integer
 from ._kith import Plan
 from ._libraries import host_memory, library_of, ready_alike, ready_queries, stream_number
@@ -76,10 +76,11 @@ def search(
     base, queries : arrays of points as rows, with equal numbers of columns
         Host arrays are searched by ``backend``; when either lies on a CUDA device, that device searches, and the other
         is brought there. The answer is in the library, and on the device, of the queries.
-        Points are compared in the type of the base: float32, float64, uint8 or int8. Queries are converted to it, and
-        the base never is: float64 queries, and lists, are rounded to float32 for a float32 base (a ValueError beyond
-        3.4e38), and a base of bytes takes whole numbers that fit (else a ValueError). bool counts as uint8, float16
-        and 16-bit integers as float32, longer integers as float64; bases of those types are copied.
+        Points are compared in the type of the base: float32, float64, float16, bfloat16, uint8 or int8. Queries are
+        converted to it, and the base never is: float64 queries, and lists, are rounded to float32 for a float32 base (a
+        ValueError beyond 3.4e38); a base of bytes takes whole numbers that fit, one of float16 or bfloat16 numbers that
+        these hold (else a ValueError). bool counts as uint8, 16-bit integers as float32, longer integers as float64;
+        bases of those types are copied. bfloat16 is that of ml_dtypes, PyTorch or JAX.
     k : 1 ≤ k ≤ number of base points
     metric : name, as scipy and scikit-learn have it
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
@@ -148,7 +149,7 @@ def search(
     asked = ready_queries(library, queries, dtype)
     rows = asked.shape[0]
     if rows == 0 or not 0 < k <= points.shape[0]:
-        _kith.explain(points.shape[0], max(rows, 1), points.shape[1], k, dtype.name, options)  # refuses
+        _kith.explain(points.shape[0], max(rows, 1), points.shape[1], k, name_of(dtype), options)  # refuses
     return find_neighbors(
         library,
         rows,
@@ -224,7 +225,7 @@ def explain(
     """What :func:`search` would do, why, and what it should cost, without doing it.
 
     ``base`` is an array or its shape (rows, dims); ``queries`` an array, a shape or a number. ``dtype`` is that of the
-    points where only shapes are given; float32 unless it is named. ``device`` plans for a GPU that need not be here, by
+    points where only shapes are given; float32 unless it is named ("bfloat16" is, too). ``device`` plans for a GPU that need not be here, by
     a name of :func:`known_devices`; its costs are derived from its datasheet, but for the H200's.
 
     >>> import kith
@@ -240,7 +241,7 @@ def explain(
     count = count_of(queries)
     if dtype is None:
         dtype = dtype_of(base) if hasattr(base, "dtype") else np.float32
-    name = searched_dtype(np.dtype(dtype), "base").name
+    name = name_of(searched_dtype(named_dtype(dtype), "base"))
     shape = rows, count, dims, as_integer(k, "k")
     if device is None:
         return _kith.explain(*shape, name, options)

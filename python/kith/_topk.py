@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Optional
 
 from . import _kith
-from ._arrays import INT64, dtype_of
+from ._arrays import INT64, dtype_of, has_16_bits
 from ._checks import as_bytes, as_flag, as_integer, as_name, as_threads
 from ._libraries import FRESH, library_of, stream_number
 from ._neighbors import TopK
@@ -57,8 +57,8 @@ def topk(
     """The k smallest values of each row, or the largest.
 
     ``output`` is "sorted", "unsorted" (the same set in any order), "values_only" or "kth_only" (the k-th value of each
-    row); the last two return the values alone. NaN comes last; among equal values the lower index wins. Matrices on a
-    CUDA device are taken there.
+    row); the last two return the values alone. NaN comes last; among equal values the lower index wins. Values are of
+    the type of the matrix, those of float16 and bfloat16 float32. Matrices on a CUDA device are taken there.
 
     >>> import numpy as np, kith
     >>> values, indices = kith.topk(np.array([[3.0, 1.0, 2.0]]), k=2)
@@ -89,4 +89,6 @@ def topk(
             library.take(values, FRESH), None if indices is None else library.take(indices, FRESH), number, watch,
         )  # fmt: skip
     library.finish((ready,), number)
+    if has_16_bits(dtype_of(ready)):
+        values = library.widened(values, number)
     return library.answer(values) if indices is None else TopK(library.answer(values), library.answer(indices))

@@ -11,7 +11,7 @@ from . import _kith
 
 __version__: str = _kith.version()
 
-_COMPANIONS = ("numpy", "scipy", "sklearn", "torch", "cupy", "jax", "tqdm")
+_COMPANIONS = ("numpy", "scipy", "sklearn", "torch", "cupy", "jax", "ml_dtypes", "tqdm")
 
 
 def known_devices() -> List[Dict[str, Any]]:

@@ -18,11 +18,16 @@ std::string_view without_native_order(std::string_view format) {
   return format;
 }
 
+// NumPy has no bfloat16: arrays of it come as records of their bits, whose field has the name (BFLOAT16 of _arrays.py).
+constexpr std::string_view kBFloat16Bits = "T{H:bfloat16:}";
+
 io::ElementType type_of(const Py_buffer& buffer) {
   const std::string_view whole = buffer.format != nullptr ? buffer.format : "B";
   const std::string_view letter = without_native_order(whole);
   if (letter == "f") return io::ElementType::float32;
   if (letter == "d") return io::ElementType::float64;
+  if (letter == "e") return io::ElementType::float16;
+  if (letter == kBFloat16Bits) return io::ElementType::bfloat16;
   if (letter == "B" || letter == "?") return io::ElementType::uint8;
   if (letter == "b") return io::ElementType::int8;
   if (letter == "i" || letter == "l" || letter == "q") {
@@ -32,13 +37,18 @@ io::ElementType type_of(const Py_buffer& buffer) {
   throw nb::type_error(("elements of format '" + std::string(whole) + "' are not supported").c_str());
 }
 
+constexpr nb::dlpack::dtype kDLPackFloat16 = {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
+constexpr nb::dlpack::dtype kDLPackBFloat16 = {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+
 io::ElementType type_of(nb::dlpack::dtype dtype) {
   if (dtype == nb::dtype<float>()) return io::ElementType::float32;
   if (dtype == nb::dtype<double>()) return io::ElementType::float64;
+  if (dtype == kDLPackFloat16) return io::ElementType::float16;
+  if (dtype == kDLPackBFloat16) return io::ElementType::bfloat16;
   if (dtype == nb::dtype<std::uint8_t>()) return io::ElementType::uint8;
   if (dtype == nb::dtype<std::int8_t>()) return io::ElementType::int8;
   if (dtype == nb::dtype<std::int64_t>()) return io::ElementType::int64;
-  throw nb::type_error("elements on a device are float32, float64, uint8, int8 or int64");
+  throw nb::type_error("elements on a device are float32, float64, float16, bfloat16, uint8, int8 or int64");
 }
 
 }  // namespace

@@ -94,7 +94,9 @@ decltype(auto) visit_points(const Array& array, F&& f) {
     case io::ElementType::float64: return f(array.view<double>());
     case io::ElementType::uint8: return f(array.view<std::uint8_t>());
     case io::ElementType::int8: return f(array.view<std::int8_t>());
-    default: throw nb::type_error("points are float32, float64, uint8 or int8");
+    case io::ElementType::float16: return f(array.view<Float16>());
+    case io::ElementType::bfloat16: return f(array.view<BFloat16>());
+    default: throw nb::type_error("points are float32, float64, float16, bfloat16, uint8 or int8");
   }
 }
 

@@ -20,17 +20,18 @@
 namespace kith::python {
 namespace {
 
-template <io::Scalar T>
+// The elements as T, which has their size.
+template <class T>
 nb::object view_of(const io::Array& array) {
   auto kept = std::make_unique<io::Array>(array);
-  const T* data = array.elements<T>();
+  const T* data = static_cast<const T*>(array.data());
   nb::capsule owner(kept.release(), [](void* pointer) noexcept { delete static_cast<io::Array*>(pointer); });
   const std::size_t shape[] = {static_cast<std::size_t>(array.rows()), static_cast<std::size_t>(array.cols())};
   const std::int64_t strides[] = {array.row_stride(), array.col_stride()};
   return nb::cast(nb::ndarray<nb::numpy, const T>(data, static_cast<std::size_t>(array.rank()), shape, owner, strides));
 }
 
-// A read-only array over the file's memory.
+// A read-only array over the file's memory. bfloat16, which NumPy has not, comes as uint16, as no other elements do.
 nb::object to_numpy(const io::Array& array) {
   switch (array.type()) {
     case io::ElementType::float32: return view_of<float>(array);
@@ -39,6 +40,8 @@ nb::object to_numpy(const io::Array& array) {
     case io::ElementType::int8: return view_of<std::int8_t>(array);
     case io::ElementType::int32: return view_of<std::int32_t>(array);
     case io::ElementType::int64: return view_of<std::int64_t>(array);
+    case io::ElementType::float16: return view_of<std::uint16_t>(array).attr("view")("e");
+    case io::ElementType::bfloat16: return view_of<std::uint16_t>(array);
   }
   return nb::none();
 }

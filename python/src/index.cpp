@@ -177,7 +177,9 @@ class Index {
   int cuda_device_;                         // of the index, also where the base is of the host; -1 for none
   std::atomic<bool> pending_ = false;       // answers on the device may be under way on some stream
   std::atomic<std::uintptr_t> stream_ = 0;  // of the last of them
-  std::variant<OwnedIndex<float>, OwnedIndex<double>, OwnedIndex<std::uint8_t>, OwnedIndex<std::int8_t>> index_;
+  std::variant<OwnedIndex<float>, OwnedIndex<double>, OwnedIndex<std::uint8_t>, OwnedIndex<std::int8_t>,
+               OwnedIndex<Float16>, OwnedIndex<BFloat16>>
+      index_;
 };
 
 }  // namespace

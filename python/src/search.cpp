@@ -56,9 +56,13 @@ void distances_into(nb::handle base, nb::handle queries, nb::handle distances, c
 }
 
 DType dtype_named(const std::string& name) {
-  for (const DType dtype : {DType::float32, DType::float64, DType::uint8, DType::int8})
+  std::string names;
+  for (const DType dtype :
+       {DType::float32, DType::float64, DType::uint8, DType::int8, DType::float16, DType::bfloat16}) {
     if (name == to_string(dtype)) return dtype;
-  throw nb::type_error(("dtype " + name + " is not one of float32, float64, uint8, int8").c_str());
+    names += (names.empty() ? "" : ", ") + std::string(to_string(dtype));
+  }
+  throw nb::type_error(("dtype " + name + " is not one of " + names).c_str());
 }
 
 }  // namespace

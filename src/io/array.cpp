@@ -15,7 +15,8 @@
 namespace kith::io {
 namespace {
 
-constexpr std::array<const char*, 6> kTypeNames = {"float32", "float64", "uint8", "int8", "int32", "int64"};
+constexpr std::array<const char*, 8> kTypeNames = {"float32", "float64", "uint8",   "int8",
+                                                   "int32",   "int64",   "float16", "bfloat16"};
 
 // Whether a floating value, rounded from an integer, is still that integer.
 template <class Floating, class Integer>
@@ -31,6 +32,15 @@ bool convert_value(From value, To& out) {
   if constexpr (std::is_same_v<To, From>) {
     out = value;
     return true;
+  } else if constexpr (kHas16Bits<From>) {
+    return convert_value(widened(value), out);
+  } else if constexpr (kHas16Bits<To>) {
+    out = To(static_cast<double>(value));
+    const float rounded = widened(out);
+    if constexpr (std::is_floating_point_v<From>)
+      return std::isinf(rounded) == std::isinf(value);
+    else
+      return std::isfinite(rounded) && is_exactly(rounded, value);
   } else if constexpr (std::is_floating_point_v<To>) {
     out = static_cast<To>(value);
     if constexpr (std::is_floating_point_v<From>)
@@ -57,7 +67,7 @@ void convert_row(const From* in, std::int64_t stride, std::int64_t row, std::int
     const From value = in[col * stride];
     if (!convert_value(value, out[col])) {
       throw Error(ErrorCode::bad_data, "row " + std::to_string(row) + ", column " + std::to_string(col) + ": " +
-                                           number_text(value) + " is not a value of " +
+                                           number_text(widened(value)) + " is not a value of " +
                                            to_string(element_type_of<To>()));
     }
   }
@@ -82,6 +92,8 @@ std::int64_t size_of(ElementType type) noexcept {
   switch (type) {
     case ElementType::uint8:
     case ElementType::int8: return 1;
+    case ElementType::float16:
+    case ElementType::bfloat16: return 2;
     case ElementType::float32:
     case ElementType::int32: return 4;
     case ElementType::float64:
@@ -91,7 +103,13 @@ std::int64_t size_of(ElementType type) noexcept {
 }
 
 bool is_floating(ElementType type) noexcept {
-  return type == ElementType::float32 || type == ElementType::float64;
+  switch (type) {
+    case ElementType::float16:
+    case ElementType::bfloat16:
+    case ElementType::float32:
+    case ElementType::float64: return true;
+    default: return false;
+  }
 }
 
 Array::Array(ElementType type, int rank, std::int64_t rows, std::int64_t cols, const void* data,

@@ -41,8 +41,9 @@ Shape read_shape(const Source& source, std::int64_t bytes_each) {
 void write_shape(Sink& sink, const Array& array) {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (array.rows() > kMost || array.cols() > kMost || array.cols() == 0) {
-    throw Error(ErrorCode::invalid_argument, "fbin, u8bin, i8bin and ibin cannot hold " + counted(array.rows(), "row") +
-                                                 " of " + counted(array.cols(), "column"));
+    throw Error(ErrorCode::invalid_argument, "fbin, f16bin, bf16bin, u8bin, i8bin and ibin cannot hold " +
+                                                 counted(array.rows(), "row") + " of " +
+                                                 counted(array.cols(), "column"));
   }
   const std::uint32_t header[2] = {static_cast<std::uint32_t>(array.rows()), static_cast<std::uint32_t>(array.cols())};
   sink.write(header, sizeof header);

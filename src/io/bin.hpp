@@ -1,6 +1,6 @@
-// The billion-scale formats: fbin, u8bin, i8bin, ibin (uint32 rows, uint32 columns, the elements) and their ground
-// truth (uint32 rows, uint32 k, all int32 ids, then all float32 distances). Little endian; sizes are computed in 64
-// bits and must match the file exactly.
+// The billion-scale formats: fbin, f16bin, bf16bin, u8bin, i8bin, ibin (uint32 rows, uint32 columns, the elements) and
+// their ground truth (uint32 rows, uint32 k, all int32 ids, then all float32 distances). Little endian; sizes are
+// computed in 64 bits and must match the file exactly.
 #pragma once
 
 #include "io/source.hpp"

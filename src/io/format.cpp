@@ -15,13 +15,12 @@ struct Name {
 };
 
 constexpr std::array kNames = {
-    Name{"npy", Format::npy},     Name{"npz", Format::npz},
-    Name{"fvecs", Format::fvecs}, Name{"bvecs", Format::bvecs},
-    Name{"ivecs", Format::ivecs}, Name{"fbin", Format::fbin},
-    Name{"u8bin", Format::u8bin}, Name{"i8bin", Format::i8bin},
-    Name{"ibin", Format::ibin},   Name{"groundtruth", Format::groundtruth},
-    Name{"hdf5", Format::hdf5},   Name{"csv", Format::csv},
-    Name{"ply", Format::ply},     Name{"json", Format::json},
+    Name{"npy", Format::npy},       Name{"npz", Format::npz},         Name{"fvecs", Format::fvecs},
+    Name{"bvecs", Format::bvecs},   Name{"ivecs", Format::ivecs},     Name{"fbin", Format::fbin},
+    Name{"f16bin", Format::f16bin}, Name{"bf16bin", Format::bf16bin}, Name{"u8bin", Format::u8bin},
+    Name{"i8bin", Format::i8bin},   Name{"ibin", Format::ibin},       Name{"groundtruth", Format::groundtruth},
+    Name{"hdf5", Format::hdf5},     Name{"csv", Format::csv},         Name{"ply", Format::ply},
+    Name{"json", Format::json},
 };
 
 // Other extensions.
@@ -88,6 +87,8 @@ std::optional<ElementType> fixed_type(Format format) {
   switch (format) {
     case Format::fvecs:
     case Format::fbin: return ElementType::float32;
+    case Format::f16bin: return ElementType::float16;
+    case Format::bf16bin: return ElementType::bfloat16;
     case Format::bvecs:
     case Format::u8bin: return ElementType::uint8;
     case Format::i8bin: return ElementType::int8;

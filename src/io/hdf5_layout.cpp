@@ -18,18 +18,23 @@ constexpr std::int64_t kLargestSpareChunk = std::int64_t{64} << 20;
 
 constexpr auto kMostDim = static_cast<hsize_t>(std::numeric_limits<std::int64_t>::max());
 
-// Other layouts of the same size exist, which libhdf5 would convert.
-bool is_ieee(hid_t type, std::size_t bytes) {
+// Other layouts of these sizes exist, which libhdf5 would convert.
+std::optional<StoredType::Kind> floating_kind(hid_t type, std::size_t bytes) {
   struct Fields {
     std::size_t bytes, sign, exponent, exponent_bits, fraction, fraction_bits, bias;
     bool operator==(const Fields&) const = default;
   };
   constexpr std::array kIeee = {Fields{2, 15, 10, 5, 0, 10, 15}, Fields{4, 31, 23, 8, 0, 23, 127},
                                 Fields{8, 63, 52, 11, 0, 52, 1023}};
+  constexpr Fields kBFloat = {2, 15, 7, 8, 0, 7, 127};
   Fields fields = {bytes, 0, 0, 0, 0, 0, H5Tget_ebias(type)};
-  return H5Tget_fields(type, &fields.sign, &fields.exponent, &fields.exponent_bits, &fields.fraction,
-                       &fields.fraction_bits) >= 0 &&
-         H5Tget_norm(type) == H5T_NORM_IMPLIED && std::find(kIeee.begin(), kIeee.end(), fields) != kIeee.end();
+  if (H5Tget_fields(type, &fields.sign, &fields.exponent, &fields.exponent_bits, &fields.fraction,
+                    &fields.fraction_bits) < 0 ||
+      H5Tget_norm(type) != H5T_NORM_IMPLIED)
+    return std::nullopt;
+  if (fields == kBFloat) return StoredType::Kind::bfloat;
+  if (std::find(kIeee.begin(), kIeee.end(), fields) != kIeee.end()) return StoredType::Kind::floating;
+  return std::nullopt;
 }
 
 StoredType read_type(const Source& source, const std::string& name, hid_t dataset) {
@@ -43,7 +48,9 @@ StoredType read_type(const Source& source, const std::string& name, hid_t datase
   stored.big_endian = order == H5T_ORDER_BE;
   const bool ordered = bytes == 1 || order == H5T_ORDER_LE || order == H5T_ORDER_BE;
   if (kind == H5T_FLOAT && (bytes == 2 || bytes == 4 || bytes == 8)) {
-    if (!ordered || !is_ieee(type.get(), bytes)) refuse_dataset(source, name, "its floating type is not IEEE");
+    const auto floating = floating_kind(type.get(), bytes);
+    if (!ordered || !floating) refuse_dataset(source, name, "its floating type is neither IEEE's nor bfloat16");
+    stored.kind = *floating;
     return stored;
   }
   if (kind == H5T_INTEGER && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)) {

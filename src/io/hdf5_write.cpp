@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "io/hdf5.hpp"
 #include "io/hdf5_handle.hpp"
@@ -14,16 +15,29 @@ namespace {
 
 constexpr int kDeflateLevel = 4;
 
-hid_t file_type(ElementType type) {
+// A float of 16 bits by its fields: libhdf5 has names for such types from version 1.14.4 (IEEE's) and 2.0 (bfloat16).
+// No field may reach beyond the size, so they shrink before it does.
+Hdf5Handle float16_type(std::size_t exponent_bits) {
+  const std::size_t fraction_bits = 15 - exponent_bits;
+  const std::size_t bias = (std::size_t{1} << (exponent_bits - 1)) - 1;
+  Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  const bool made = H5Tset_fields(type.get(), 15, fraction_bits, exponent_bits, 0, fraction_bits) >= 0 &&
+                    H5Tset_size(type.get(), 2) >= 0 && H5Tset_ebias(type.get(), bias) >= 0;
+  return made ? std::move(type) : Hdf5Handle(H5I_INVALID_HID, H5Tclose);
+}
+
+Hdf5Handle file_type(ElementType type) {
   switch (type) {
-    case ElementType::float32: return H5T_IEEE_F32LE;
-    case ElementType::float64: return H5T_IEEE_F64LE;
-    case ElementType::uint8: return H5T_STD_U8LE;
-    case ElementType::int8: return H5T_STD_I8LE;
-    case ElementType::int32: return H5T_STD_I32LE;
+    case ElementType::float16: return float16_type(5);
+    case ElementType::bfloat16: return float16_type(8);
+    case ElementType::float32: return {H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
+    case ElementType::float64: return {H5Tcopy(H5T_IEEE_F64LE), H5Tclose};
+    case ElementType::uint8: return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
+    case ElementType::int8: return {H5Tcopy(H5T_STD_I8LE), H5Tclose};
+    case ElementType::int32: return {H5Tcopy(H5T_STD_I32LE), H5Tclose};
     case ElementType::int64: break;
   }
-  return H5T_STD_I64LE;
+  return {H5Tcopy(H5T_STD_I64LE), H5Tclose};
 }
 
 // More than libhdf5 can need: data, padding of the last chunk, headers and index nodes.
@@ -63,11 +77,13 @@ class Writer {
       check(H5Pset_chunk(creation.get(), array.rank(), chunk) >= 0 && H5Pset_shuffle(creation.get()) >= 0 &&
             H5Pset_deflate(creation.get(), kDeflateLevel) >= 0);
     }
-    Hdf5Handle dataset(H5Dcreate2(file_.get(), name.c_str(), file_type(array.type()), space.get(), links.get(),
-                                  creation.get(), H5P_DEFAULT),
-                       H5Dclose);
+    const Hdf5Handle type = file_type(array.type());
+    check(type.valid());
+    Hdf5Handle dataset(
+        H5Dcreate2(file_.get(), name.c_str(), type.get(), space.get(), links.get(), creation.get(), H5P_DEFAULT),
+        H5Dclose);
     check(dataset.valid());
-    write_rows(dataset.get(), space.get(), array);
+    write_rows(dataset.get(), type.get(), space.get(), array);
     check(dataset.close());
   }
 
@@ -100,14 +116,14 @@ class Writer {
     return file;
   }
 
-  void write_rows(hid_t dataset, hid_t space, const Array& array) {
+  void write_rows(hid_t dataset, hid_t type, hid_t space, const Array& array) {
     hsize_t row = 0;
     for_row_blocks(array, array.type(), [&](const std::byte* rows, std::int64_t count) {
       const hsize_t start[2] = {row, 0};
       const hsize_t size[2] = {static_cast<hsize_t>(count), static_cast<hsize_t>(array.cols())};
       const Hdf5Handle memory(H5Screate_simple(array.rank(), size, nullptr), H5Sclose);
       check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, size, nullptr) >= 0);
-      check(H5Dwrite(dataset, file_type(array.type()), memory.get(), space, H5P_DEFAULT, rows) >= 0);
+      check(H5Dwrite(dataset, type, memory.get(), space, H5P_DEFAULT, rows) >= 0);
       row += static_cast<hsize_t>(count);
     });
   }

@@ -98,6 +98,12 @@ class DictionaryReader {
     const char kind = descr[1];
     const std::string_view size = descr.substr(2);
     if (kind == 'O') fail_at(source_, at, shown + " holds Python objects, which are not read");
+    if (kind == 'V' && size == "2") {
+      fail_at(source_, at,
+              shown +
+                  " does not tell what its 2 bytes are, bfloat16 of ml_dtypes or others, and is not read; save them as "
+                  "float32, float16 or bf16bin");
+    }
     if (kind == 'V') fail_at(source_, at, shown + " is structured, which is not read");
     StoredType stored;
     stored.big_endian = order == '>';
@@ -160,6 +166,23 @@ std::size_t unsigned_at(const Source& source, std::size_t offset, std::size_t wi
   std::size_t value = 0;
   for (std::size_t i = 0; i < width; ++i) value |= std::to_integer<std::size_t>(source.bytes[offset + i]) << (8 * i);
   return value;
+}
+
+// NumPy itself has no bfloat16: ml_dtypes, which adds it, saves it as '<V2', two bytes of no known type.
+const char* npy_type(ElementType type) {
+  switch (type) {
+    case ElementType::float32: return "<f4";
+    case ElementType::float64: return "<f8";
+    case ElementType::uint8: return "|u1";
+    case ElementType::int8: return "|i1";
+    case ElementType::int32: return "<i4";
+    case ElementType::int64: return "<i8";
+    case ElementType::float16: return "<f2";
+    case ElementType::bfloat16: break;
+  }
+  throw Error(
+      ErrorCode::invalid_argument,
+      "npy and npz have no type for bfloat16; convert to float32, which holds its values, or write bf16bin or hdf5");
 }
 
 }  // namespace
@@ -232,8 +255,7 @@ ArrayInfo describe_npy(const NpyHeader& header) {
 }
 
 std::string npy_header_text(const Array& array) {
-  static constexpr const char* kDescr[] = {"<f4", "<f8", "|u1", "|i1", "<i4", "<i8"};
-  std::string dictionary = "{'descr': '" + std::string(kDescr[static_cast<int>(array.type())]) +
+  std::string dictionary = "{'descr': '" + std::string(npy_type(array.type())) +
                            "', 'fortran_order': False, 'shape': (" + std::to_string(array.rows()) + ",";
   if (array.rank() == 2) dictionary += " " + std::to_string(array.cols());
   dictionary += "), }";

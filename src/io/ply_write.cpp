@@ -18,6 +18,10 @@ const char* type_name(ElementType type) {
     case ElementType::uint8: return "uchar";
     case ElementType::int8: return "char";
     case ElementType::int32: return "int";
+    case ElementType::float16:
+    case ElementType::bfloat16:
+      throw Error(ErrorCode::invalid_argument, std::string("ply has no type for ") + to_string(type) +
+                                                   "; convert to float32, which holds its values");
     case ElementType::int64: break;
   }
   throw Error(ErrorCode::invalid_argument, "ply has no type for int64; convert to int32 or float64");
@@ -44,7 +48,7 @@ void write_text(Sink& sink, const Array& array) {
       line.clear();
       for (std::int64_t col = 0; col < array.cols(); ++col) {
         if (col > 0) line += ' ';
-        append_number(line, array.at<T>(row, col));
+        append_number(line, widened(array.at<T>(row, col)));
       }
       line += '\n';
       sink.write(line);

@@ -1,6 +1,5 @@
 #include "io/scalar_types.hpp"
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -16,21 +15,6 @@ T load_number(const std::byte* in, bool big_endian) {
   std::memcpy(&value, bytes, sizeof(T));
   return value;
 }
-
-// IEEE 754 binary16: every value is a float.
-struct Half {
-  std::uint16_t bits;
-
-  explicit operator float() const {
-    const int exponent = (bits >> 10) & 31;
-    const int fraction = bits & 1023;
-    const float size = exponent == 0   ? std::ldexp(static_cast<float>(fraction), -24)
-                       : exponent < 31 ? std::ldexp(static_cast<float>(1024 + fraction), exponent - 25)
-                       : fraction == 0 ? std::numeric_limits<float>::infinity()
-                                       : std::numeric_limits<float>::quiet_NaN();
-    return (bits & 0x8000) != 0 ? -size : size;
-  }
-};
 
 constexpr std::int64_t kLargestInt64 = std::numeric_limits<std::int64_t>::max();
 
@@ -51,7 +35,9 @@ std::int64_t decode_as(bool big_endian, const std::byte* in, std::int64_t stride
 
 ElementType loaded_type(StoredType stored) {
   switch (stored.kind) {
-    case StoredType::Kind::floating: return stored.bytes == 8 ? ElementType::float64 : ElementType::float32;
+    case StoredType::Kind::floating:
+      return stored.bytes == 2 ? ElementType::float16 : stored.bytes == 4 ? ElementType::float32 : ElementType::float64;
+    case StoredType::Kind::bfloat: return ElementType::bfloat16;
     case StoredType::Kind::signed_integer:
       return stored.bytes == 1 ? ElementType::int8 : stored.bytes == 8 ? ElementType::int64 : ElementType::int32;
     case StoredType::Kind::unsigned_integer: break;
@@ -60,9 +46,8 @@ ElementType loaded_type(StoredType stored) {
 }
 
 bool is_native(StoredType stored) {
-  if (stored.bytes == 1) return true;
-  if (stored.big_endian || stored.bytes == 2) return false;
-  return stored.kind != StoredType::Kind::unsigned_integer;
+  return (stored.bytes == 1 || !stored.big_endian) && size_of(loaded_type(stored)) == stored.bytes &&
+         (stored.kind != StoredType::Kind::unsigned_integer || stored.bytes == 1);  // uint64 has values to refuse
 }
 
 std::int64_t decode(StoredType stored, const std::byte* in, std::int64_t stride, std::int64_t count, void* out) {
@@ -74,10 +59,11 @@ std::int64_t decode(StoredType stored, const std::byte* in, std::int64_t stride,
   switch (stored.kind) {
     case StoredType::Kind::floating:
       switch (stored.bytes) {
-        case 2: return decode_as<Half, float>(big, in, stride, count, out);
+        case 2: return decode_as<Float16, Float16>(big, in, stride, count, out);
         case 4: return decode_as<float, float>(big, in, stride, count, out);
         default: return decode_as<double, double>(big, in, stride, count, out);
       }
+    case StoredType::Kind::bfloat: return decode_as<BFloat16, BFloat16>(big, in, stride, count, out);
     case StoredType::Kind::signed_integer:
       switch (stored.bytes) {
         case 1: return decode_as<std::int8_t, std::int8_t>(big, in, stride, count, out);

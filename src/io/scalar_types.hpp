@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,16 +29,31 @@ decltype(auto) with_type(ElementType type, F&& f) {
     case ElementType::uint8: return std::forward<F>(f)(TypeTag<std::uint8_t>{});
     case ElementType::int8: return std::forward<F>(f)(TypeTag<std::int8_t>{});
     case ElementType::int32: return std::forward<F>(f)(TypeTag<std::int32_t>{});
+    case ElementType::float16: return std::forward<F>(f)(TypeTag<Float16>{});
+    case ElementType::bfloat16: return std::forward<F>(f)(TypeTag<BFloat16>{});
     case ElementType::int64: break;
   }
   return std::forward<F>(f)(TypeTag<std::int64_t>{});
 }
 
+template <class T>
+constexpr bool kHas16Bits = std::same_as<T, Float16> || std::same_as<T, BFloat16>;
+
+// A number that the language computes with: floats of 16 bits as float, which holds them, others as they are.
+template <Scalar T>
+constexpr auto widened(T value) {
+  if constexpr (kHas16Bits<T>) {
+    return static_cast<float>(value);
+  } else {
+    return value;
+  }
+}
+
 // A number as a file stores it.
 struct StoredType {
-  enum class Kind { floating, signed_integer, unsigned_integer };
+  enum class Kind { floating, bfloat, signed_integer, unsigned_integer };
   Kind kind = Kind::floating;
-  int bytes = 4;  // floating: 2, 4, 8; integers: 1, 2, 4, 8
+  int bytes = 4;  // floating: 2, 4, 8; bfloat: 2; integers: 1, 2, 4, 8
   bool big_endian = false;
 };
 

@@ -26,7 +26,7 @@ void append_values(std::string& out, const Array& array, std::int64_t row, bool 
     for (std::int64_t col = 0; col < array.cols(); ++col) {
       if (!first) out += ',';
       first = false;
-      print(out, values[col * array.col_stride()]);
+      print(out, widened(values[col * array.col_stride()]));
     }
   });
 }

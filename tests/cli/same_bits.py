@@ -11,7 +11,7 @@ import numpy as np
 from harness import KITH, KithTest, METRICS, rng
 
 NATIVE = os.path.abspath(os.environ["KITH_NATIVE_BIN"])
-TYPES = [np.float32, np.float64, np.uint8, np.int8]
+TYPES = [np.float32, np.float64, np.uint8, np.int8, np.float16]
 
 
 def points(rows, dims, dtype, seed):

@@ -8,13 +8,13 @@ import numpy as np
 from harness import BAD_DATA, KithTest, USAGE, rng
 
 READ_AND_WRITTEN = {  # extension: element types it keeps
-    "npy": ["float32", "float64", "uint8", "int8", "int32", "int64"],
-    "npz": ["float32", "float64", "uint8", "int8", "int32", "int64"],
-    "h5": ["float32", "float64", "uint8", "int8", "int32", "int64"],
-    "csv": ["float32", "float64", "uint8", "int8", "int32"],
+    "npy": ["float32", "float64", "uint8", "int8", "int32", "int64", "float16"],
+    "npz": ["float32", "float64", "uint8", "int8", "int32", "int64", "float16"],
+    "h5": ["float32", "float64", "uint8", "int8", "int32", "int64", "float16"],
+    "csv": ["float32", "float64", "uint8", "int8", "int32", "float16"],
     "ply": ["float32", "float64", "uint8", "int8", "int32"],
     "fvecs": ["float32"], "bvecs": ["uint8"], "ivecs": ["int32"],
-    "fbin": ["float32"], "u8bin": ["uint8"], "i8bin": ["int8"], "ibin": ["int32"],
+    "fbin": ["float32"], "f16bin": ["float16"], "u8bin": ["uint8"], "i8bin": ["int8"], "ibin": ["int32"],
 }
 
 
@@ -27,7 +27,7 @@ def sample(dtype):
 
 class Convert(KithTest):
     def test_round_trips_over_all_formats(self):
-        for dtype in ("float32", "float64", "uint8", "int8", "int32", "int64"):
+        for dtype in ("float32", "float64", "uint8", "int8", "int32", "int64", "float16"):
             points = sample(dtype)
             self.save("in.npy", points)
             formats = [name for name, kept in READ_AND_WRITTEN.items() if dtype in kept]
@@ -41,6 +41,25 @@ class Convert(KithTest):
                     back = self.load("back.npy")
                     self.assertEqual(back.dtype, np.dtype(dtype))
                     np.testing.assert_array_equal(back, points)
+
+    def test_bfloat16(self):
+        """NumPy has none: what was rounded to it comes back as float32."""
+        points = sample("float32")
+        rounded = (points.view(np.uint32) & 0xFFFF0000).view(np.float32)
+        self.save("in.npy", rounded)
+        self.run_kith("convert", "in.npy", "--dtype", "bfloat16", "-o", "a.bf16bin")
+        with open(self.path("a.bf16bin"), "rb") as file:
+            stored = file.read()
+        self.assertEqual(stored[:8], np.array([17, 3], "<u4").tobytes())
+        self.assertEqual(stored[8:], (rounded.view(np.uint32) >> 16).astype("<u2").tobytes())
+        for name in ("h5", "csv", "fbin", "bf16bin"):
+            self.run_kith("convert", "a.bf16bin", "-o", f"b.{name}")
+            self.run_kith("convert", f"b.{name}", "--dtype", "float32", "-o", "back.npy")
+            np.testing.assert_array_equal(self.load("back.npy"), rounded)
+        self.assertEqual(self.run_json("info", "b.h5")["arrays"][0]["dtype"], "bfloat16")
+        for name in ("npy", "npz"):
+            self.fails(USAGE, "convert", "a.bf16bin", "-o", f"c.{name}", says=["bfloat16", "float32", "bf16bin", "hdf5"])
+        self.fails(USAGE, "convert", "a.bf16bin", "-o", "c.ply", says=["bfloat16", "float32"])
 
     def test_json_holds_the_values(self):
         points = sample("float64")
@@ -66,6 +85,12 @@ class Convert(KithTest):
         self.run_kith("convert", "in.npy", "--dtype", "uint8", "-o", "out.npy")
         self.assertEqual(self.load("out.npy").tolist(), [[1, 2], [3, 255]])
         self.fails(BAD_DATA, "convert", "in.npy", "--dtype", "int8", "-o", "o.npy", says=["255", "row 1", "column 1"])
+        self.save("in.npy", np.array([[1.0001, -70000.0]]))
+        self.fails(BAD_DATA, "convert", "in.npy", "--dtype", "float16", "-o", "o.npy",
+                   says=["-70000", "column 1", "float16"])
+        self.save("in.npy", np.array([[1.0001, 1e-9]]))
+        self.run_kith("convert", "in.npy", "--dtype", "float16", "-o", "out.npy")
+        self.assertEqual(self.load("out.npy").tolist(), [[1, 0]])
 
     def test_columns_of_a_csv(self):
         with open(self.path("in.csv"), "w") as file:

@@ -109,6 +109,22 @@ class Gen(KithTest):
         signed = self.gen("uniform", 20000, 2, "--dtype", "int8")
         np.testing.assert_array_equal(signed.astype(int), points.astype(int) - 128)
 
+    def test_floats_of_16_bits_are_rounded_once(self):
+        for kind in ("uniform", "gaussian", "clustered", "surface", "duplicates"):
+            exact = self.gen(kind, 500, 5, "--seed", 42, "--dtype", "float64")
+            half = self.gen(kind, 500, 5, "--seed", 42, "--dtype", "float16")
+            self.assertEqual(half.dtype, np.float16)
+            np.testing.assert_array_equal(half, exact.astype(np.float16))
+            self.run_kith("gen", "--kind", kind, "--rows", 500, "--dims", 5, "--seed", 42, "--dtype", "bfloat16", "-o",
+                          "p.bf16bin")
+            self.run_kith("convert", "p.bf16bin", "-o", "p.fbin")
+            bits = np.fromfile(self.path("p.fbin"), np.uint32, offset=8)
+            self.assertFalse((bits & 0xFFFF).any())
+            # The nearest with eight binary digits, which frexp counts.
+            nearest = np.ldexp(np.rint(np.ldexp(np.frexp(exact)[0], 8)), np.frexp(exact)[1] - 8)
+            np.testing.assert_array_equal(bits.view(np.float32).reshape(500, 5), nearest)
+        self.fails(USAGE, "gen", "--rows", 5, "--dims", 3, "--dtype", "bfloat16", "-o", "p.npy", says="bf16bin")
+
     def test_pipe_and_text(self):
         done = self.run_kith("gen", "--rows", 5, "--dims", 3, "-o", "-", "--output-format", "npy")
         points = np.load(io.BytesIO(done.stdout))

@@ -94,6 +94,8 @@ class Explain(KithTest):
                              "--distance", "direct")["plan"]
         self.assertEqual((plan["metric"], plan["threads"], plan["distance"]), ("minkowski(3)", 1, "direct"))
         self.assertEqual(plan["problem"]["dtype"], "float64")
+        for dtype in ("float16", "bfloat16"):
+            self.assertEqual(self.run_json(*self.SHAPE, "--dtype", dtype)["plan"]["problem"]["dtype"], dtype)
         self.assertEqual(self.run_json(*self.SHAPE, "--metric", "L2")["plan"]["metric"], "euclidean")
 
     def test_failures(self):

@@ -51,7 +51,7 @@ class Search(KithTest):
                     np.testing.assert_array_equal(out["ids"], ids)
 
     def test_every_element_type(self):
-        for dtype in (np.float32, np.float64, np.uint8, np.int8):
+        for dtype in (np.float32, np.float64, np.uint8, np.int8, np.float16):
             with self.subTest(dtype):
                 self.base = (exact_points(300, 6, 1) + (8 if dtype == np.uint8 else 0)).astype(dtype)
                 self.queries = (exact_points(10, 6, 2) + (8 if dtype == np.uint8 else 0)).astype(dtype)
@@ -62,7 +62,8 @@ class Search(KithTest):
 
     def test_different_types_are_promoted_and_said(self):
         pairs = [(np.uint8, np.int8, "float32"), (np.float32, np.float64, "float64"), (np.uint8, np.float32, "float32"),
-                 (np.int32, np.float32, "float64"), (np.int64, np.int64, "float64")]
+                 (np.int32, np.float32, "float64"), (np.int64, np.int64, "float64"), (np.float16, np.float32, "float32"),
+                 (np.float64, np.float16, "float64"), (np.uint8, np.float16, "float32")]
         self.base, self.queries = np.abs(self.base), np.abs(self.queries)
         for base_type, queries_type, common in pairs:
             with self.subTest(f"{base_type.__name__}, {queries_type.__name__}"):

@@ -22,6 +22,23 @@ TEST(Bin, IsAView) {
   EXPECT_EQ(array.values<float>(), (std::vector<float>{1.5, -1}));
 }
 
+TEST(Bin, HoldsFloatsOf16Bits) {
+  const Folder folder;
+  const Array values = Array::from(std::vector<float>{1, -2, 0.5, 0x1p-24F}, 2, 2);
+  save(folder.file("a.f16bin"), values);
+  EXPECT_EQ(bytes_of(folder.file("a.f16bin")), header(2, 2) + raw(std::uint16_t{0x3c00}) + raw(std::uint16_t{0xc000}) +
+                                                   raw(std::uint16_t{0x3800}) + raw(std::uint16_t{0x0001}));
+  EXPECT_EQ(load(folder.file("a.f16bin")).type(), ElementType::float16);
+  EXPECT_EQ(load(folder.file("a.f16bin")).values<float>(), values.values<float>());
+  save(folder.file("a.bf16bin"), values);
+  EXPECT_EQ(bytes_of(folder.file("a.bf16bin")), header(2, 2) + raw(std::uint16_t{0x3f80}) + raw(std::uint16_t{0xc000}) +
+                                                    raw(std::uint16_t{0x3f00}) + raw(std::uint16_t{0x3380}));
+  EXPECT_EQ(load(folder.file("a.bf16bin")).type(), ElementType::bfloat16);
+  EXPECT_EQ(load(folder.file("a.bf16bin")).values<float>(), values.values<float>());
+  EXPECT_EQ(failure_of([&] { save(folder.file("b.f16bin"), Array::from(std::vector<float>{7e4F}, 1, 1)); }),
+            bad_data("row 0, column 0: 70000 is not a value of float16"));
+}
+
 TEST(Bin, SizeMustMatchExactly) {
   EXPECT_EQ(fail_fbin("1234567"), bad_data("test: byte 7: truncated: the header has 8 bytes (rows, columns)"));
   EXPECT_EQ(fail_fbin(header(2, 2) + std::string(15, 'x')),

@@ -9,19 +9,20 @@ namespace {
 
 TEST(Format, NamesAreParsedBack) {
   const auto names = format_names();
-  EXPECT_EQ(names.size(), 14U);
+  EXPECT_EQ(names.size(), 16U);
   for (const std::string& name : names) EXPECT_EQ(to_string(parse_format(name)), name);
   EXPECT_EQ(parse_format("auto"), Format::automatic);
   EXPECT_EQ(parse_format("H5"), Format::hdf5);
   EXPECT_EQ(parse_format("tsv"), Format::csv);
   EXPECT_EQ(failure_of([] { parse_format("parquet"); }),
-            invalid_argument("format 'parquet' is not one of auto, npy, npz, fvecs, bvecs, ivecs, fbin, u8bin, i8bin, "
-                             "ibin, groundtruth, hdf5, csv, ply, json"));
+            invalid_argument("format 'parquet' is not one of auto, npy, npz, fvecs, bvecs, ivecs, fbin, f16bin, "
+                             "bf16bin, u8bin, i8bin, ibin, groundtruth, hdf5, csv, ply, json"));
 }
 
 TEST(Format, ComesFromTheExtension) {
   EXPECT_EQ(format_of("a.npy"), Format::npy);
   EXPECT_EQ(format_of("/x.npy/a.FVECS"), Format::fvecs);
+  EXPECT_EQ(format_of("a.f16bin"), Format::f16bin);
   EXPECT_EQ(format_of("a.b.hdf5"), Format::hdf5);
   EXPECT_EQ(format_of("/x.npy/a"), Format::automatic);
   EXPECT_EQ(format_of("npy"), Format::automatic);

@@ -13,12 +13,20 @@
 namespace kith::io {
 
 // IEEE's binary16 when the bias is 15.
-inline Hdf5Handle half_type(std::size_t bias) {
-  Hdf5Handle half(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+inline Hdf5Handle half_type(std::size_t bias, hid_t like = H5T_IEEE_F32LE) {
+  Hdf5Handle half(H5Tcopy(like), H5Tclose);
   H5Tset_fields(half.get(), 15, 10, 5, 0, 10);
   H5Tset_size(half.get(), 2);
   H5Tset_ebias(half.get(), bias);
   return half;
+}
+
+// bfloat16 as version 2 of libhdf5 defines it.
+inline Hdf5Handle bfloat16_type(hid_t like = H5T_IEEE_F32LE) {
+  Hdf5Handle type(H5Tcopy(like), H5Tclose);
+  H5Tset_fields(type.get(), 15, 7, 8, 0, 7);
+  H5Tset_size(type.get(), 2);
+  return type;
 }
 
 // The properties of a chunked dataset; filters are added to it.

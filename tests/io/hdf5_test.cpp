@@ -76,6 +76,9 @@ TEST(Hdf5, ConvertsOtherNumbers) {
     author.dataset("be_f4", H5T_IEEE_F32BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
     author.dataset("be_f8", H5T_IEEE_F64BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
     author.dataset("f2", half_type(15).get(), {3, 2}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("be_f2", half_type(15, H5T_IEEE_F32BE).get(), {3, 2}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("bf2", bfloat16_type().get(), {3, 2}, H5T_NATIVE_INT, kSix.data());
+    author.dataset("be_bf2", bfloat16_type(H5T_IEEE_F32BE).get(), {3, 2}, H5T_NATIVE_INT, kSix.data());
     author.dataset("i2", H5T_STD_I16BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
     author.dataset("i8", H5T_STD_I64BE, {3, 2}, H5T_NATIVE_INT, kSix.data());
     author.dataset("u4", H5T_STD_U32LE, {1, 2}, H5T_NATIVE_INT, std::array{7, 2147483647}.data());
@@ -88,10 +91,36 @@ TEST(Hdf5, ConvertsOtherNumbers) {
   };
   check("be_f4", ElementType::float32);
   check("be_f8", ElementType::float64);
-  check("f2", ElementType::float32);
+  check("f2", ElementType::float16);
+  check("be_f2", ElementType::float16);
+  check("bf2", ElementType::bfloat16);
+  check("be_bf2", ElementType::bfloat16);
   check("i2", ElementType::int32);
   check("i8", ElementType::int64);
   EXPECT_EQ(load(path, array_named("u4")).values<std::int64_t>(), (std::vector<std::int64_t>{7, 2147483647}));
+}
+
+// The types of the file, and libhdf5's conversion of its values, are those of other programs.
+TEST(Hdf5, WritesFloatsOf16Bits) {
+  const Folder folder;
+  const std::string path = folder.file("a.h5");
+  const std::vector<float> values = {1, -2, 0.5, 0x1p-24F, 0, 65504};
+  const Array halves = Array::from(values).converted(ElementType::float16);
+  const Array brains = Array::from(std::vector<BFloat16>{BFloat16(1e38), BFloat16(-3), BFloat16(0x1p-130)});
+  save(path, {{"half", halves}, {"brain", brains}}, {});
+  EXPECT_TRUE(same_array(load(path, array_named("half")), halves));
+  EXPECT_TRUE(same_array(load(path, array_named("brain")), brains));
+  const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const auto check = [&](const char* name, const Hdf5Handle& type, const std::vector<float>& want) {
+    const Hdf5Handle set(H5Dopen2(file.get(), name, H5P_DEFAULT), H5Dclose);
+    const Hdf5Handle stored(H5Dget_type(set.get()), H5Tclose);
+    EXPECT_GT(H5Tequal(stored.get(), type.get()), 0) << name;
+    std::vector<float> read(want.size());
+    ASSERT_GE(H5Dread(set.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()), 0);
+    EXPECT_EQ(read, want) << name;
+  };
+  check("half", half_type(15), values);
+  check("brain", bfloat16_type(), brains.values<float>());
 }
 
 TEST(Hdf5, RefusesLargeUnsignedValues) {
@@ -157,7 +186,7 @@ TEST(Hdf5, RefusesTypesAndShapesItCannotHold) {
     author.dataset("odd", odd.get(), {6}, H5T_NATIVE_INT, kSix.data());
   }
   const auto fail = [&](const char* name) { return failure_of([&] { load(path, array_named(name)); }); };
-  EXPECT_EQ(fail("biased"), bad_data(path + ": dataset 'biased': its floating type is not IEEE"));
+  EXPECT_EQ(fail("biased"), bad_data(path + ": dataset 'biased': its floating type is neither IEEE's nor bfloat16"));
   EXPECT_EQ(fail("long"), bad_data(path + ": dataset 'long': floats of 16 bytes are not read"));
   EXPECT_EQ(fail("cube"), bad_data(path + ": dataset 'cube': it has 3 dimensions; one or two are read"));
   EXPECT_EQ(fail("text"), bad_data(path + ": dataset 'text': not made of floats or integers"));

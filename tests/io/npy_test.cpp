@@ -61,7 +61,8 @@ INSTANTIATE_TEST_SUITE_P(
         NumpyFile{"le_u8.npy", ElementType::int64, 0}, NumpyFile{"be_u8.npy", ElementType::int64, 0},
         NumpyFile{"fortran.npy", ElementType::float32, -20}, NumpyFile{"fortran_be.npy", ElementType::float64, -20},
         NumpyFile{"version1.npy", ElementType::float32, -20}, NumpyFile{"version2.npy", ElementType::float32, -20},
-        NumpyFile{"version3.npy", ElementType::float32, -20}, NumpyFile{"float16.npy", ElementType::float32, -20}),
+        NumpyFile{"version3.npy", ElementType::float32, -20}, NumpyFile{"float16.npy", ElementType::float16, -20},
+        NumpyFile{"be_f2.npy", ElementType::float16, -20}),
     [](const auto& test) {
       std::string name = test.param.name;
       return name.substr(0, name.size() - 4);
@@ -98,6 +99,31 @@ TEST(Npy, ReadsEveryKindOfHalf) {
     EXPECT_EQ(std::signbit(values[i]), std::signbit(halves[i].second));
   }
   EXPECT_TRUE(std::isnan(values[9]));
+}
+
+TEST(Npy, MapsAndWritesHalves) {
+  const std::string file = bytes_of(fixture("float16.npy"));
+  const Array halves = parse_npy(source_of(file));
+  EXPECT_EQ(halves.data(), file.data() + file.size() - 24);
+  const Folder folder;
+  save(folder.file("a.npy"), halves);
+  EXPECT_EQ(bytes_of(folder.file("a.npy")), file);
+  EXPECT_TRUE(same_array(load(fixture("be_f2.npy")), halves));
+}
+
+// ml_dtypes saves bfloat16 as two bytes of no type, which could be anything.
+TEST(Npy, HasNoBFloat16) {
+  const Folder folder;
+  const Array values = Array::from(std::vector<BFloat16>{BFloat16(1)}, 1, 1);
+  for (const char* name : {"a.npy", "a.npz"}) {
+    EXPECT_EQ(failure_of([&] { save(folder.file(name), values); }),
+              invalid_argument("npy and npz have no type for bfloat16; convert to float32, which holds its values, or "
+                               "write bf16bin or hdf5"));
+  }
+  EXPECT_TRUE(folder.names().empty());
+  EXPECT_EQ(fail_npy(with_type("<V2")),
+            bad_data("test: byte 20: dtype '<V2' does not tell what its 2 bytes are, bfloat16 of ml_dtypes or others, "
+                     "and is not read; save them as float32, float16 or bf16bin"));
 }
 
 TEST(Npy, IsAViewWhereTheLayoutAllows) {

@@ -177,6 +177,10 @@ TEST(Ply, WritesAsciiAndBinary) {
             invalid_argument("ply holds points of 1 to 3 columns, or 3 with normals of 3, not 4"));
   EXPECT_EQ(failure_of([&] { save(folder.file("c.ply"), Array::from(std::vector<std::int64_t>(3), 1, 3)); }),
             invalid_argument("ply has no type for int64; convert to int32 or float64"));
+  EXPECT_EQ(failure_of([&] { save(folder.file("c.ply"), points.converted(ElementType::float16)); }),
+            invalid_argument("ply has no type for float16; convert to float32, which holds its values"));
+  EXPECT_EQ(failure_of([&] { save(folder.file("c.ply"), points.converted(ElementType::bfloat16)); }),
+            invalid_argument("ply has no type for bfloat16; convert to float32, which holds its values"));
 }
 
 }  // namespace

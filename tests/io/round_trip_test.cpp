@@ -22,10 +22,13 @@ enum class Order { packed, fortran, strided };
 // Values of every magnitude, or small integers that every type holds.
 template <class T>
 T random_value(std::mt19937_64& random, bool small) {
-  if (small) return static_cast<T>(random() % 100);
+  if (small) return static_cast<T>(static_cast<int>(random() % 100));
   if constexpr (std::is_floating_point_v<T>) {
     const T magnitude = static_cast<T>(std::uniform_real_distribution<double>(-30, 30)(random));
     return std::exp(magnitude) * static_cast<T>(random() % 2 == 0 ? 1 : -1);
+  } else if constexpr (kHas16Bits<T>) {
+    const double limit = std::same_as<T, Float16> ? 11 : 80;  // e^11 is within float16's range
+    return T(std::exp(std::uniform_real_distribution<double>(-limit, limit)(random)) * (random() % 2 == 0 ? 1 : -1));
   } else {
     return static_cast<T>(random());
   }
@@ -90,8 +93,10 @@ TEST_P(RoundTrip, KeepsEveryValue) {
   EXPECT_EQ(folder.names().size(), 1U);
 }
 
+// Those that every format takes, then what ply has not, then what npy and npz have not either.
 constexpr ElementType kTypes[] = {ElementType::float32, ElementType::float64, ElementType::uint8,
-                                  ElementType::int8,    ElementType::int32,   ElementType::int64};
+                                  ElementType::int8,    ElementType::int32,   ElementType::int64,
+                                  ElementType::float16, ElementType::bfloat16};
 
 std::string test_name(const testing::TestParamInfo<RoundTrip::ParamType>& test) {
   return std::string(to_string(std::get<0>(test.param))) + "_" + to_string(std::get<1>(test.param));
@@ -100,8 +105,13 @@ std::string test_name(const testing::TestParamInfo<RoundTrip::ParamType>& test) 
 // Ground truth holds two arrays, and json is written only.
 INSTANTIATE_TEST_SUITE_P(AnyType, RoundTrip,
                          testing::Combine(testing::ValuesIn(formats_without({Format::groundtruth, Format::ply,
-                                                                             Format::json})),
+                                                                             Format::json, Format::npy, Format::npz})),
                                           testing::ValuesIn(kTypes)),
+                         test_name);
+
+INSTANTIATE_TEST_SUITE_P(NumpyHasNoBFloat16, RoundTrip,
+                         testing::Combine(testing::Values(Format::npy, Format::npz),
+                                          testing::ValuesIn(kTypes, kTypes + 7)),
                          test_name);
 
 INSTANTIATE_TEST_SUITE_P(PlyHasNoInt64, RoundTrip,

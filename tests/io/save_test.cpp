@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -321,6 +322,19 @@ TEST(Save, TextIsWrittenWhole) {
   save_text(folder.file("plan.json"), "{}\n");
   EXPECT_EQ(bytes_of(folder.file("plan.json")), "{}\n");
   EXPECT_EQ(folder.names().size(), 1U);
+}
+
+// As the floats that hold them, so that they read back equal in either type.
+TEST(Save, TextHasFloatsOf16BitsAsFloats) {
+  const Folder folder;
+  const Array halves = Array::from(std::vector<Float16>{Float16(0.1), Float16(-2), Float16(NAN)}, 1, 3);
+  save(folder.file("a.csv"), halves);
+  EXPECT_EQ(bytes_of(folder.file("a.csv")), "0.099975586,-2,nan\n");
+  EXPECT_TRUE(same_array(load(folder.file("a.csv")).converted(ElementType::float16), halves));
+  save(folder.file("a.json"), halves);
+  EXPECT_EQ(bytes_of(folder.file("a.json")), "[[0.099975586,-2,null]]\n");
+  save(folder.file("b.json"), Array::from(std::vector<BFloat16>{BFloat16(0.1)}));
+  EXPECT_EQ(bytes_of(folder.file("b.json")), "[0.100097656]\n");
 }
 
 TEST(Json, IsJson) {

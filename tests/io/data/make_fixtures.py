@@ -31,6 +31,7 @@ large = np.arange(3, dtype="<u8") * 3
 large[2] += 2**63
 np.save(here / "uint64_large.npy", large)
 np.save(here / "float16.npy", matrix.astype("<f2"))
+np.save(here / "be_f2.npy", matrix.astype(">f2"))
 np.save(here / "complex.npy", matrix.astype("<c8"))
 np.save(here / "scalar.npy", np.float32(1))
 np.save(here / "cube.npy", np.zeros((2, 2, 2), "<f4"))
