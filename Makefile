@@ -17,7 +17,7 @@ build     = cmake --build --preset release -j $(JOBS) --target
 help:
 	@echo "make demo      build the library and the command line tool, and show a search"
 	@echo "make test      everything that must hold: tests, sanitizers, short fuzzing, lint"
-	@echo "               STAGES=\"release python asan tsan fuzz lint\" selects,"
+	@echo "               STAGES=\"release python asan tsan fuzz lint neon\" selects,"
 	@echo "               STAGES=chips runs the emulated tests on five chips"
 	@echo "make test-arm  the tests of the CPU backend for 64-bit ARM, under qemu-user"
 	@echo "make bench     measure; BENCH_ARGS are handed on"
@@ -41,7 +41,7 @@ demo:
 	@build/release/cli/kith demo
 
 test:
-	@scripts/setup.sh build test python
+	@scripts/setup.sh build test python arm
 	@scripts/test.sh $(STAGES)
 
 test-arm:

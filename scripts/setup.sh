@@ -15,8 +15,8 @@ for set in "$@"; do
     bench) packages="$packages libfaiss-dev libnanoflann-dev" ;;
     python) packages="$packages python3-dev python3-venv" ;;
     wheel) packages="$packages dpkg-dev zlib1g-dev" ;;
-    # The libraries to link with are unpacked by arm_sysroot.sh.
-    arm)   packages="$packages g++-aarch64-linux-gnu qemu-user-static" ;;
+    # The libraries to link with are unpacked by arm_sysroot.sh. ARM itself needs neither.
+    arm)   [ "$(uname -m)" = aarch64 ] || packages="$packages g++-aarch64-linux-gnu qemu-user-static" ;;
     *)     echo "setup.sh: unknown set '$set'" >&2; exit 2 ;;
   esac
 done

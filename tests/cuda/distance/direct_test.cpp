@@ -11,7 +11,7 @@ struct Counts {
   std::int64_t base;
 };
 constexpr Counts kCounts[] = {{1, 1}, {1, 1000}, {2, 100}, {3, 77}, {17, 33}, {40, 130}};
-constexpr std::int64_t kDims[] = {1, 2, 3, 4, 5, 8, 31, 32, 33, 128, 130, 1000};
+constexpr std::int64_t kDirectDims[] = {1, 2, 3, 4, 5, 8, 31, 32, 33, 128, 130, 1000};
 
 // Layouts of both sets. The first three allow loads of 16 bytes, the first one where dims do.
 struct Layouts {
@@ -27,7 +27,7 @@ constexpr Layouts kLayouts[] = {{kTight, kTight},        {kAligned, kAligned},  
                                 {kMisaligned, kAligned}, {kAligned, kMisaligned}, {kUneven, kUneven}};
 constexpr std::int64_t kScoreGaps[] = {0, 5};
 
-struct Case {
+struct DirectCase {
   FormCase form;
   Counts counts;
   std::int64_t dims;
@@ -36,7 +36,7 @@ struct Case {
 };
 
 template <class F>
-void check(const ScoreStage<F>& stage, const Case& c, std::uint64_t seed) {
+void check(const ScoreStage<F>& stage, const DirectCase& c, std::uint64_t seed) {
   Random random(seed);
   auto queries = score_points<F>(c.counts.queries, c.dims, c.layouts.queries, random);
   auto base = score_points<F>(c.counts.base, c.dims, c.layouts.base, random);
@@ -45,14 +45,15 @@ void check(const ScoreStage<F>& stage, const Case& c, std::uint64_t seed) {
 
 template <class F>
 void check_all(const ScoreStage<F>& stage) {
-  const auto cases = pairwise(
-      {std::size(kForms), std::size(kCounts), std::size(kDims), std::size(kLayouts), std::size(kScoreGaps), kSchedules},
-      7);
+  const auto cases = pairwise({std::size(kForms), std::size(kCounts), std::size(kDirectDims), std::size(kLayouts),
+                               std::size(kScoreGaps), kSchedules},
+                              7);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& pick = cases[i];
     SCOPED_TRACE(testing::Message() << "schedule " << pick[5]);
     set_schedule(pick[5]);
-    check<F>(stage, {kForms[pick[0]], kCounts[pick[1]], kDims[pick[2]], kLayouts[pick[3]], kScoreGaps[pick[4]]}, i);
+    check<F>(stage, {kForms[pick[0]], kCounts[pick[1]], kDirectDims[pick[2]], kLayouts[pick[3]], kScoreGaps[pick[4]]},
+             i);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
