@@ -259,5 +259,6 @@ Verdict Oracle<T>::judge_peer(const Answer& answer) const {
 template class Oracle<float>;
 template class Oracle<double>;
 template class Oracle<std::uint8_t>;
+template class Oracle<Float16>;
 
 }  // namespace kith::bench

@@ -157,6 +157,7 @@ RowResult run_row(const RowSpec& row, int threads, int rounds) {
   switch (row.dtype) {
     case DType::float64: return run_typed<double>(row, threads, rounds);
     case DType::uint8: return run_typed<std::uint8_t>(row, threads, rounds);
+    case DType::float16: return run_typed<Float16>(row, threads, rounds);
     default: return run_typed<float>(row, threads, rounds);
   }
 }
@@ -164,5 +165,6 @@ RowResult run_row(const RowSpec& row, int threads, int rounds) {
 template RowResult race(const Problem<float>&, std::vector<Entry>, int);
 template RowResult race(const Problem<double>&, std::vector<Entry>, int);
 template RowResult race(const Problem<std::uint8_t>&, std::vector<Entry>, int);
+template RowResult race(const Problem<Float16>&, std::vector<Entry>, int);
 
 }  // namespace kith::bench

@@ -29,7 +29,8 @@ std::string name_of(Kind kind, DType dtype);
 // Null where this contender cannot take part.
 template <Element T>
 std::unique_ptr<Contender> make_kith(const Problem<T>& problem, Metric metric);
-std::unique_ptr<Contender> make_kith_float32(const Problem<std::uint8_t>& problem);
+template <Element T>
+std::unique_ptr<Contender> make_kith_float32(const Problem<T>& problem);
 template <Element T>
 std::unique_ptr<Contender> make_kith_one_by_one(const Problem<T>& problem);
 template <Element T>

@@ -89,5 +89,6 @@ std::unique_ptr<Contender> make_gemm(const Problem<T>& problem) {
 template std::unique_ptr<Contender> make_gemm(const Problem<float>&);
 template std::unique_ptr<Contender> make_gemm(const Problem<double>&);
 template std::unique_ptr<Contender> make_gemm(const Problem<std::uint8_t>&);
+template std::unique_ptr<Contender> make_gemm(const Problem<Float16>&);
 
 }  // namespace kith::bench

@@ -57,10 +57,11 @@ class KithSearch final : public Contender {
   Neighbors<DistanceOf<T>> found_;
 };
 
-// Bytes whose index and queries are float32; the conversion is not timed.
+// Points of fewer bits whose index and queries are float32; the conversion is not timed.
+template <Element T>
 class KithFloat32 final : public Contender {
  public:
-  explicit KithFloat32(const Problem<std::uint8_t>& problem)
+  explicit KithFloat32(const Problem<T>& problem)
       : row_(problem.row),
         base_(converted(problem.base)),
         queries_(converted(problem.own_queries)),
@@ -73,7 +74,7 @@ class KithFloat32 final : public Contender {
   std::string note() const override { return describe_plan(found_.report.plan); }
 
  private:
-  static Matrix<float> converted(const Matrix<std::uint8_t>& points) {
+  static Matrix<float> converted(const Matrix<T>& points) {
     Matrix<float> floats(points.rows(), points.cols());
     std::copy_n(points.data(), points.rows() * points.cols(), floats.data());
     return floats;
@@ -146,8 +147,9 @@ std::unique_ptr<Contender> make_kith(const Problem<T>& problem, Metric metric) {
   return std::make_unique<KithSearch<T>>(problem, options_for(metric, problem.threads), false);
 }
 
-std::unique_ptr<Contender> make_kith_float32(const Problem<std::uint8_t>& problem) {
-  return std::make_unique<KithFloat32>(problem);
+template <Element T>
+std::unique_ptr<Contender> make_kith_float32(const Problem<T>& problem) {
+  return std::make_unique<KithFloat32<T>>(problem);
 }
 
 template <Element T>
@@ -170,14 +172,20 @@ std::unique_ptr<Contender> make_kith_whole(const Problem<T>& problem, Method met
 template std::unique_ptr<Contender> make_kith(const Problem<float>&, Metric);
 template std::unique_ptr<Contender> make_kith(const Problem<double>&, Metric);
 template std::unique_ptr<Contender> make_kith(const Problem<std::uint8_t>&, Metric);
+template std::unique_ptr<Contender> make_kith(const Problem<Float16>&, Metric);
+template std::unique_ptr<Contender> make_kith_float32(const Problem<std::uint8_t>&);
+template std::unique_ptr<Contender> make_kith_float32(const Problem<Float16>&);
 template std::unique_ptr<Contender> make_kith_one_by_one(const Problem<float>&);
 template std::unique_ptr<Contender> make_kith_one_by_one(const Problem<double>&);
 template std::unique_ptr<Contender> make_kith_one_by_one(const Problem<std::uint8_t>&);
+template std::unique_ptr<Contender> make_kith_one_by_one(const Problem<Float16>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<float>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<double>&);
 template std::unique_ptr<Contender> make_kith_graph(const Problem<std::uint8_t>&);
+template std::unique_ptr<Contender> make_kith_graph(const Problem<Float16>&);
 template std::unique_ptr<Contender> make_kith_whole(const Problem<float>&, Method);
 template std::unique_ptr<Contender> make_kith_whole(const Problem<double>&, Method);
 template std::unique_ptr<Contender> make_kith_whole(const Problem<std::uint8_t>&, Method);
+template std::unique_ptr<Contender> make_kith_whole(const Problem<Float16>&, Method);
 
 }  // namespace kith::bench

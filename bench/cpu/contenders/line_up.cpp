@@ -36,7 +36,7 @@ std::unique_ptr<Contender> make(Kind kind, const Problem<T>& problem) {
     default: break;
   }
   if constexpr (std::is_same_v<T, float>) return make_float(kind, problem);
-  if constexpr (std::is_same_v<T, std::uint8_t>)
+  if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Float16>)
     if (kind == Kind::kith_float32) return make_kith_float32(problem);
   return nullptr;
 }
@@ -91,5 +91,6 @@ std::vector<Entry> line_up(const Problem<T>& problem) {
 template std::vector<Entry> line_up(const Problem<float>&);
 template std::vector<Entry> line_up(const Problem<double>&);
 template std::vector<Entry> line_up(const Problem<std::uint8_t>&);
+template std::vector<Entry> line_up(const Problem<Float16>&);
 
 }  // namespace kith::bench

@@ -62,5 +62,6 @@ std::unique_ptr<Contender> make_read(const Problem<T>& problem) {
 template std::unique_ptr<Contender> make_read(const Problem<float>&);
 template std::unique_ptr<Contender> make_read(const Problem<double>&);
 template std::unique_ptr<Contender> make_read(const Problem<std::uint8_t>&);
+template std::unique_ptr<Contender> make_read(const Problem<Float16>&);
 
 }  // namespace kith::bench

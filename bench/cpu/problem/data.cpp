@@ -134,5 +134,6 @@ Problem<T> make_problem(const RowSpec& row, int threads) {
 template Problem<float> make_problem(const RowSpec&, int);
 template Problem<double> make_problem(const RowSpec&, int);
 template Problem<std::uint8_t> make_problem(const RowSpec&, int);
+template Problem<Float16> make_problem(const RowSpec&, int);
 
 }  // namespace kith::bench

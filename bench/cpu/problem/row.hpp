@@ -30,7 +30,7 @@ enum class Kind {
   kith,              // Index::search on a ready index
   kith_one_by_one,   // Index::search_into on a ready index, a call for each query
   kith_sqeuclidean,  // Index::search under sqeuclidean, for rows of another metric
-  kith_float32,      // Index::search of points converted to float32, for rows of bytes
+  kith_float32,      // Index::search of points converted to float32, for rows of fewer bits
   kith_graph,        // graph(): index, search and CSR in one call
   kith_triangle,     // an index of method triangle made and searched: its clusters are timed
   kith_brute,        // the same with method brute

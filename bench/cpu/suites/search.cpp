@@ -69,6 +69,15 @@ RowSpec bytes() {
   return row;
 }
 
+// One query reads points as they are stored: half as many bytes, beside the same points in float32.
+RowSpec one_query_of_halves() {
+  RowSpec row = few_queries("q1-float16", 1, {});
+  row.dtype = DType::float16;
+  row.contenders = {Kind::kith, Kind::kith_float32, Kind::read};
+  row.bars = {{Kind::read, 1 / 0.7}, {Kind::kith_float32, 0.75}};
+  return row;
+}
+
 RowSpec all_neighbors() {
   RowSpec row = shape("graph", 32, 10, {});
   row.base_rows = row.queries = 20000;
@@ -88,6 +97,7 @@ Suite search_suite() {
       low_dimension(),
       shape("d768", 768, 10, {}),
       few_queries("q1", 1, {{Kind::read, 1 / 0.7}}),
+      one_query_of_halves(),
       few_queries("q8", 8, {}),
       clustered(),
       metric(MetricKind::manhattan, {Kind::faiss}, {{Kind::kith_sqeuclidean, 4}, kAheadOfFaiss}),
