@@ -33,6 +33,7 @@ void compute_scores(DistanceStage stage, const distance::ScoreCall<F>& call) {
     case DistanceStage::fp16:
     case DistanceStage::split_fp16:
     case DistanceStage::int8:
+    case DistanceStage::bf16:
     case DistanceStage::exact: break;
   }
   throw Error(ErrorCode::internal, "a stage without a matrix of scores in working precision");
