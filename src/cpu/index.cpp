@@ -5,6 +5,7 @@
 #include "backend/machine.hpp"
 #include "core/instantiate.hpp"
 #include "core/key.hpp"
+#include "cpu/brute/product_samples.hpp"
 #include "cpu/search.hpp"
 #include "cpu/triangle/surviving_fraction.hpp"
 
@@ -120,6 +121,12 @@ core::SurvivingFractions CpuIndex<T>::surviving_fractions(const Plan& plan, cons
   sampled_k_ = std::max(sampled_k_, k);
   known_k_ = sampled_queries_ >= kEnoughSampled ? sampled_k_ : 0;
   return survivors_;
+}
+
+template <Element T>
+double CpuIndex<T>::bf16_candidates(const PreparedRows<T>& queries, ProgressMeter& progress) const {
+  if (bf16_candidates_ == 0) bf16_candidates_ = cpu::bf16_candidates(rows(true, progress), queries);
+  return bf16_candidates_;
 }
 
 template <Element T>

@@ -58,6 +58,8 @@ class CpuIndex final : public backend::BackendIndex<T> {
   // more neighbors leave no less.
   core::SurvivingFractions surviving_fractions(const Plan& plan, const PreparedRows<T>& queries,
                                                ProgressMeter& progress) const;
+  // Of the first queries that were sampled.
+  double bf16_candidates(const PreparedRows<T>& queries, ProgressMeter& progress) const;
   // Counts what a search by brute force should have taken.
   void count_brute_force(double seconds) const;
 
@@ -76,7 +78,8 @@ class CpuIndex final : public backend::BackendIndex<T> {
   mutable std::int64_t sampled_k_ = 0;
   mutable std::atomic<std::int64_t> known_k_{0};  // sampled_k_ once the samples had enough queries
   mutable std::atomic<double> spent_{0};
-  mutable CachedOrders<T> orders_;  // of method shifted-sort
+  mutable std::atomic<double> bf16_candidates_{0};  // 0 where nobody has looked
+  mutable CachedOrders<T> orders_;                  // of method shifted-sort
   mutable std::mutex tree_mutex_;
   mutable std::unique_ptr<Tree<DistanceOf<T>>> tree_;  // of method tree
   mutable std::atomic<bool> has_tree_{false};

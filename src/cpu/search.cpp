@@ -57,8 +57,8 @@ plan::DataSamples CpuSearch<T>::samples() {
     return expansion_is_sharp(base, query_rows(true));
   };
   samples.bf16_candidates = [this] {
-    const PreparedRows<T>& base = base_rows(true);
-    return bf16_candidates(base, query_rows(true));
+    base_rows(true);  // is refused before the queries
+    return index_.bf16_candidates(query_rows(true), preparing_);
   };
   return samples;
 }

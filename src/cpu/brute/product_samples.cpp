@@ -12,7 +12,7 @@
 namespace kith::cpu {
 namespace {
 
-constexpr std::int64_t kQueries = 16;
+constexpr std::int64_t kMostQueries = 16;
 
 // Rows of the base, evenly spaced.
 std::vector<std::int64_t> sampled_rows(std::int64_t rows, std::int64_t most) {
@@ -25,8 +25,8 @@ std::vector<std::int64_t> sampled_rows(std::int64_t rows, std::int64_t most) {
 // Calls use(query, raw) with the raw sums of some queries and the rows with these ids.
 template <Element T, class Use>
 void for_sampled_queries(const PreparedRows<T>& base, const PreparedRows<T>& queries,
-                         const std::vector<std::int64_t>& ids, Use use) {
-  const std::int64_t count = std::min(kQueries, queries.view.rows);
+                         const std::vector<std::int64_t>& ids, std::int64_t most, Use use) {
+  const std::int64_t count = std::min(most, queries.view.rows);
   std::vector<double> query(static_cast<std::size_t>(base.view.cols));
   std::vector<double> raw(ids.size());
   for (std::int64_t i = 0; i < count; ++i) {
@@ -62,22 +62,23 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
   const double largest = largest_square_norm(base);
   std::int64_t sharp = 0;
   std::int64_t count = 0;
-  for_sampled_queries(base, queries, sampled_rows(base.view.rows, kRows), [&](std::int64_t q, const auto& raw) {
-    // A distance of 0 is the query itself, or a copy: it is skipped.
-    double nearest = std::numeric_limits<double>::infinity();
-    for (const double distance : raw)
-      if (distance > 0) nearest = std::min(nearest, distance);
-    const double error = bounds.error(queries.facts(q).square_norm, largest);
-    sharp += error <= kMaxError * nearest * base.scale * base.scale ? 1 : 0;
-    ++count;
-  });
+  for_sampled_queries(base, queries, sampled_rows(base.view.rows, kRows), kMostQueries,
+                      [&](std::int64_t q, const auto& raw) {
+                        // A distance of 0 is the query itself, or a copy: it is skipped.
+                        double nearest = std::numeric_limits<double>::infinity();
+                        for (const double distance : raw)
+                          if (distance > 0) nearest = std::min(nearest, distance);
+                        const double error = bounds.error(queries.facts(q).square_norm, largest);
+                        sharp += error <= kMaxError * nearest * base.scale * base.scale ? 1 : 0;
+                        ++count;
+                      });
   return 2 * sharp > count;
 }
 
 template <Element T>
 double bf16_candidates(const PreparedRows<T>& base, const PreparedRows<T>& queries) {
   using F = DistanceOf<T>;
-  constexpr std::int64_t kRows = 2048;
+  constexpr std::int64_t kRows = 1024;
   // Directions this near are those of the query itself, or of a copy.
   constexpr double kSameDirection = -1 + 1e-6;
   const bool squared = core::form_of(base.metric) == core::Form::squared;
@@ -87,7 +88,7 @@ double bf16_candidates(const PreparedRows<T>& base, const PreparedRows<T>& queri
   const std::vector<std::int64_t> ids = sampled_rows(base.view.rows, kRows);
   double found = 0;
   double count = 0;
-  for_sampled_queries(base, queries, ids, [&](std::int64_t q, const auto& raw) {
+  for_sampled_queries(base, queries, ids, kMostQueries / 2, [&](std::int64_t q, const auto& raw) {
     const double square_norm = queries.facts(q).square_norm;
     std::vector<double> scores;
     for (std::size_t i = 0; i < ids.size(); ++i) {
