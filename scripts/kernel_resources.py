@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,8 @@ ENTRY = re.compile(r"Compiling entry function '(\w+)' for 'sm_(\w+)'")
 SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 USED = re.compile(r"Used (\d+) registers")
 SHARED = re.compile(r"(\d+) bytes smem")
+FAT_BINARY = bytes.fromhex("50ed55ba")
+FAT_MACHINE_CODE = 2
 
 Kernel = collections.namedtuple("Kernel", "name registers shared stack spilled")
 
@@ -46,14 +49,22 @@ def compile_for(architectures, jobs):
 
 
 def machine_code_bytes(objects):
-    """Bytes of machine code by architecture, as devices load it; in libraries it is compressed."""
+    """Bytes of machine code by architecture, as it is stored, compressed: the entries of the objects' fat binaries."""
     sizes = collections.Counter()
-    with tempfile.TemporaryDirectory() as scratch:
-        for path in objects:
-            subprocess.run(["cuobjdump", "--extract-elf", "all", path], cwd=scratch, check=True, stdout=subprocess.DEVNULL)
-            for cubin in pathlib.Path(scratch).iterdir():
-                sizes[re.search(r"sm_(\d+)", cubin.name)[1]] += cubin.stat().st_size
-                cubin.unlink()
+    for path in objects:
+        with tempfile.NamedTemporaryFile() as section:
+            subprocess.run(["objcopy", "-O", "binary", "--only-section=.nv_fatbin", path, section.name], check=True)
+            data = pathlib.Path(section.name).read_bytes()
+        at = data.find(FAT_BINARY)
+        while at >= 0:
+            header, size = struct.unpack_from("<HQ", data, at + 6)
+            entry, end = at + header, at + header + size
+            while entry < end:
+                kind, entry_header, entry_size = struct.unpack_from("<H2xIQ", data, entry)
+                if kind == FAT_MACHINE_CODE:
+                    sizes[str(struct.unpack_from("<I", data, entry + 28)[0])] += entry_size
+                entry += entry_header + entry_size
+            at = data.find(FAT_BINARY, end)
     return sizes
 
 
@@ -83,7 +94,7 @@ def folder_of(kernel):
 
 
 def print_table(architecture, kernels, size, every):
-    print(f"\nsm_{architecture}: {len(kernels)} kernels, {size / 2**20:.1f} MiB of machine code\n")
+    print(f"\nsm_{architecture}: {len(kernels)} kernels, {size / 2**20:.1f} MiB of machine code, compressed\n")
     if every:
         print("| kernel | registers | shared memory | stack | spilled |\n|---|---|---|---|---|")
         for kernel in sorted(kernels):
@@ -114,7 +125,7 @@ def main():
     objects = list(folder.glob("src/CMakeFiles/kith_cuda*.dir/**/*.cu.o"))
     sizes = machine_code_bytes(objects)
     total = sum(path.stat().st_size for path in objects)
-    print(f"{total / 2**20:.1f} MiB of objects, machine code compressed; {spent.ru_utime + spent.ru_stime:.0f} s of processor time")
+    print(f"{total / 2**20:.1f} MiB of objects; {spent.ru_utime + spent.ru_stime:.0f} s of processor time")
     for architecture in wanted.architectures:
         kernels = kernels_in(text, architecture)
         if not kernels:

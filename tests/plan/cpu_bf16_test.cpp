@@ -10,7 +10,7 @@
 namespace kith {
 namespace {
 
-core::CpuFacts cpu(bool has_bf16 = true) {
+core::CpuFacts cpu_with_bf16(bool has_bf16 = true) {
   core::CpuFacts facts;
   facts.threads = 2;
   facts.free_memory = std::int64_t{1} << 33;
@@ -18,10 +18,10 @@ core::CpuFacts cpu(bool has_bf16 = true) {
   return facts;
 }
 
-constexpr Problem kProblem{100000, 1000, 128, 10, DType::float32};
+constexpr Problem kManyQueries{100000, 1000, 128, 10, DType::float32};
 
-Plan planned(const Problem& problem, const Metric& metric, const core::CpuFacts& facts = cpu(),
-             const plan::DataSamples& samples = {}, DistanceStage stage = DistanceStage::automatic) {
+Plan planned_with_bf16(const Problem& problem, const Metric& metric, const core::CpuFacts& facts = cpu_with_bf16(),
+                       const plan::DataSamples& samples = {}, DistanceStage stage = DistanceStage::automatic) {
   Options options;
   options.metric = metric;
   options.distance = stage;
@@ -39,41 +39,49 @@ plan::DataSamples with_candidates(double candidates) {
 TEST(CpuBf16, IsTakenForManyQueriesUnderMetricsThatAreProducts) {
   for (const MetricKind metric : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product,
                                   MetricKind::cosine, MetricKind::correlation}) {
-    const Plan plan = planned(kProblem, metric);
+    const Plan plan = planned_with_bf16(kManyQueries, metric);
     EXPECT_EQ(plan.distance, DistanceStage::bf16) << to_string(Metric(metric));
     EXPECT_EQ(plan.expanded, core::form_of(metric) == core::Form::squared);
     EXPECT_NE(plan.reason.find("bfloat16"), std::string::npos) << plan.reason;
   }
   for (const DType dtype : {DType::float16, DType::bfloat16}) {
-    Problem problem = kProblem;
+    Problem problem = kManyQueries;
     problem.dtype = dtype;
-    EXPECT_EQ(planned(problem, MetricKind::euclidean).distance, DistanceStage::bf16);
+    EXPECT_EQ(planned_with_bf16(problem, MetricKind::euclidean).distance, DistanceStage::bf16);
   }
 }
 
 TEST(CpuBf16, IsNotTakenWhereThereIsNoInstructionForItOrNoUse) {
-  EXPECT_NE(planned(kProblem, MetricKind::euclidean, cpu(false)).distance, DistanceStage::bf16);
-  EXPECT_NE(planned({100000, 1, 128, 10, DType::float32}, MetricKind::euclidean).distance, DistanceStage::bf16)
+  EXPECT_NE(planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(false)).distance, DistanceStage::bf16);
+  EXPECT_NE(planned_with_bf16({100000, 1, 128, 10, DType::float32}, MetricKind::euclidean).distance,
+            DistanceStage::bf16)
       << "one query reads each point once";
-  EXPECT_NE(planned({100000, 1000, 128, 10, DType::float64}, MetricKind::euclidean).distance, DistanceStage::bf16);
-  EXPECT_EQ(planned({100000, 1000, 128, 10, DType::uint8}, MetricKind::euclidean).distance, DistanceStage::int8);
-  EXPECT_NE(planned(kProblem, MetricKind::manhattan).distance, DistanceStage::bf16);
+  EXPECT_NE(planned_with_bf16({100000, 1000, 128, 10, DType::float64}, MetricKind::euclidean).distance,
+            DistanceStage::bf16);
+  EXPECT_EQ(planned_with_bf16({100000, 1000, 128, 10, DType::uint8}, MetricKind::euclidean).distance,
+            DistanceStage::int8);
+  EXPECT_NE(planned_with_bf16(kManyQueries, MetricKind::manhattan).distance, DistanceStage::bf16);
 }
 
 TEST(CpuBf16, IsLeftWhereASampleHasTooManyCandidates) {
-  EXPECT_EQ(planned(kProblem, MetricKind::euclidean, cpu(), with_candidates(3)).distance, DistanceStage::bf16);
-  EXPECT_NE(planned(kProblem, MetricKind::euclidean, cpu(), with_candidates(900)).distance, DistanceStage::bf16);
-  EXPECT_EQ(planned(kProblem, MetricKind::euclidean, cpu(), with_candidates(900), DistanceStage::bf16).distance,
-            DistanceStage::bf16)
+  EXPECT_EQ(planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(), with_candidates(3)).distance,
+            DistanceStage::bf16);
+  EXPECT_NE(planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(), with_candidates(900)).distance,
+            DistanceStage::bf16);
+  EXPECT_EQ(
+      planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(), with_candidates(900), DistanceStage::bf16)
+          .distance,
+      DistanceStage::bf16)
       << "what is asked for by name is done";
 }
 
 TEST(CpuBf16, IsRefusedByNameWhereThereIsNoProduct) {
   EXPECT_TRUE(test::fails_with(ErrorCode::invalid_argument, {"bf16", "manhattan"}, [&] {
-    planned(kProblem, MetricKind::manhattan, cpu(), {}, DistanceStage::bf16);
+    planned_with_bf16(kManyQueries, MetricKind::manhattan, cpu_with_bf16(), {}, DistanceStage::bf16);
   }));
   EXPECT_TRUE(test::fails_with(ErrorCode::invalid_argument, {"bf16", "float64"}, [&] {
-    planned({1000, 10, 8, 1, DType::float64}, MetricKind::euclidean, cpu(), {}, DistanceStage::bf16);
+    planned_with_bf16({1000, 10, 8, 1, DType::float64}, MetricKind::euclidean, cpu_with_bf16(), {},
+                      DistanceStage::bf16);
   }));
 }
 
