@@ -89,6 +89,10 @@ function(kith_compile_cuda_for target)
   if(KITH_CUDA_QUICK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     list(APPEND options "SHELL:-Ofc max")
   endif()
+  # A quarter of the size, for which every process that uses kernels unpacks them a little longer.
+  if(KITH_CUDA_ARCHS STREQUAL package AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    list(APPEND options --compress-mode=size)
+  endif()
   list(APPEND options ${ARGN})
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
