@@ -7,7 +7,6 @@
 #include <cfenv>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <string>
@@ -22,6 +21,7 @@
 #include "support/child.hpp"
 #include "support/compare.hpp"
 #include "support/problem.hpp"
+#include "support/qemu.hpp"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -236,7 +236,7 @@ class LateCancel {
 };
 
 // 0.3 s on a machine that has nothing else to do. qemu takes several times as long.
-const double kLatest = std::getenv("KITH_QEMU") != nullptr ? 15 : 1.5;
+const double kLatest = under_qemu() ? 15 : 1.5;
 
 TEST(Cancellation, StopsTheCheckOfTheBase) {
   const std::vector<float> row(8);
