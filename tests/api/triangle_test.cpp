@@ -14,6 +14,7 @@
 #include "support/matrix_of.hpp"
 #include "support/on_backend.hpp"
 #include "support/oracle.hpp"
+#include "support/qemu.hpp"
 #include "support/random.hpp"
 
 namespace kith::test {
@@ -221,8 +222,9 @@ TEST(TriangleChoice, DataWithStructureGetsIt) {
 TEST(TriangleChoice, NoiseStaysWithBruteForce) {
   Random random(1);
   const auto noise = [&](auto, auto) { return random.uniform(); };
+  const std::int64_t rows = under_qemu() ? 5000 : 20000;
   for (const std::int64_t dims : {16, 24})
-    EXPECT_EQ(chosen_for(matrix_of<float>(20000, dims, noise), 10).method, Method::brute) << dims;
+    EXPECT_EQ(chosen_for(matrix_of<float>(rows, dims, noise), 10).method, Method::brute) << dims;
 }
 
 TEST(TriangleChoice, AnIndexThatIsAskedOftenGetsClusters) {
