@@ -18,7 +18,7 @@ core::CpuFacts cpu_with_bf16(bool has_bf16 = true) {
   return facts;
 }
 
-constexpr Problem kManyQueries{100000, 1000, 128, 10, DType::float32};
+constexpr Problem kBf16Problem{100000, 1000, 128, 10, DType::float32};
 
 Plan planned_with_bf16(const Problem& problem, const Metric& metric, const core::CpuFacts& facts = cpu_with_bf16(),
                        const plan::DataSamples& samples = {}, DistanceStage stage = DistanceStage::automatic) {
@@ -39,20 +39,20 @@ plan::DataSamples with_candidates(double candidates) {
 TEST(CpuBf16, IsTakenForManyQueriesUnderMetricsThatAreProducts) {
   for (const MetricKind metric : {MetricKind::sqeuclidean, MetricKind::euclidean, MetricKind::inner_product,
                                   MetricKind::cosine, MetricKind::correlation}) {
-    const Plan plan = planned_with_bf16(kManyQueries, metric);
+    const Plan plan = planned_with_bf16(kBf16Problem, metric);
     EXPECT_EQ(plan.distance, DistanceStage::bf16) << to_string(Metric(metric));
     EXPECT_EQ(plan.expanded, core::form_of(metric) == core::Form::squared);
     EXPECT_NE(plan.reason.find("bfloat16"), std::string::npos) << plan.reason;
   }
   for (const DType dtype : {DType::float16, DType::bfloat16}) {
-    Problem problem = kManyQueries;
+    Problem problem = kBf16Problem;
     problem.dtype = dtype;
     EXPECT_EQ(planned_with_bf16(problem, MetricKind::euclidean).distance, DistanceStage::bf16);
   }
 }
 
 TEST(CpuBf16, IsNotTakenWhereThereIsNoInstructionForItOrNoUse) {
-  EXPECT_NE(planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(false)).distance, DistanceStage::bf16);
+  EXPECT_NE(planned_with_bf16(kBf16Problem, MetricKind::euclidean, cpu_with_bf16(false)).distance, DistanceStage::bf16);
   EXPECT_NE(planned_with_bf16({100000, 1, 128, 10, DType::float32}, MetricKind::euclidean).distance,
             DistanceStage::bf16)
       << "one query reads each point once";
@@ -60,16 +60,16 @@ TEST(CpuBf16, IsNotTakenWhereThereIsNoInstructionForItOrNoUse) {
             DistanceStage::bf16);
   EXPECT_EQ(planned_with_bf16({100000, 1000, 128, 10, DType::uint8}, MetricKind::euclidean).distance,
             DistanceStage::int8);
-  EXPECT_NE(planned_with_bf16(kManyQueries, MetricKind::manhattan).distance, DistanceStage::bf16);
+  EXPECT_NE(planned_with_bf16(kBf16Problem, MetricKind::manhattan).distance, DistanceStage::bf16);
 }
 
 TEST(CpuBf16, IsLeftWhereASampleHasTooManyCandidates) {
-  EXPECT_EQ(planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(), with_candidates(3)).distance,
+  EXPECT_EQ(planned_with_bf16(kBf16Problem, MetricKind::euclidean, cpu_with_bf16(), with_candidates(3)).distance,
             DistanceStage::bf16);
-  EXPECT_NE(planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(), with_candidates(900)).distance,
+  EXPECT_NE(planned_with_bf16(kBf16Problem, MetricKind::euclidean, cpu_with_bf16(), with_candidates(900)).distance,
             DistanceStage::bf16);
   EXPECT_EQ(
-      planned_with_bf16(kManyQueries, MetricKind::euclidean, cpu_with_bf16(), with_candidates(900), DistanceStage::bf16)
+      planned_with_bf16(kBf16Problem, MetricKind::euclidean, cpu_with_bf16(), with_candidates(900), DistanceStage::bf16)
           .distance,
       DistanceStage::bf16)
       << "what is asked for by name is done";
@@ -77,7 +77,7 @@ TEST(CpuBf16, IsLeftWhereASampleHasTooManyCandidates) {
 
 TEST(CpuBf16, IsRefusedByNameWhereThereIsNoProduct) {
   EXPECT_TRUE(test::fails_with(ErrorCode::invalid_argument, {"bf16", "manhattan"}, [&] {
-    planned_with_bf16(kManyQueries, MetricKind::manhattan, cpu_with_bf16(), {}, DistanceStage::bf16);
+    planned_with_bf16(kBf16Problem, MetricKind::manhattan, cpu_with_bf16(), {}, DistanceStage::bf16);
   }));
   EXPECT_TRUE(test::fails_with(ErrorCode::invalid_argument, {"bf16", "float64"}, [&] {
     planned_with_bf16({1000, 10, 8, 1, DType::float64}, MetricKind::euclidean, cpu_with_bf16(), {},
