@@ -2,6 +2,7 @@
 // Points of the host are not checked for NaN; those that are made here have none.
 #include "backend/contract.hpp"
 #include "backend/host.hpp"
+#include "core/instantiate.hpp"
 
 namespace kith::cpu {
 
@@ -22,9 +23,8 @@ std::vector<std::string> simd_targets() {
 template <Element T>
 void check_base(const MatrixView<T>&, const Options&) {}
 
-template void check_base(const MatrixView<float>&, const Options&);
-template void check_base(const MatrixView<double>&, const Options&);
-template void check_base(const MatrixView<std::uint8_t>&, const Options&);
-template void check_base(const MatrixView<std::int8_t>&, const Options&);
+#define KITH_INSTANTIATE(T) template void check_base(const MatrixView<T>&, const Options&);
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
 
 }  // namespace kith::cpu
