@@ -28,6 +28,10 @@ struct BlockHit {
 // sums that it is made of stay below 2³¹.
 inline constexpr std::int64_t kMostByteDims = 16384;
 
+// The sample that says how many candidates the CPU's products of bfloat16 leave.
+inline constexpr std::int64_t kBf16SampleQueries = 8;
+inline constexpr std::int64_t kBf16SampleRows = 1024;
+
 // Bytes of a coordinate in working precision.
 inline std::int64_t element_bytes(const Problem& problem) {
   return problem.dtype == DType::float64 ? 8 : 4;

@@ -38,14 +38,6 @@ struct Shape {
   bool norms;
 };
 
-// Whether products of bfloat16 save more than the sample costs that says whether they do.
-bool is_worth_bf16(const Problem& problem, const core::CpuFacts& facts) {
-  constexpr double kLeast = 1e-2;  // seconds that products of floats take on one thread
-  return static_cast<double>(problem.queries) * static_cast<double>(problem.base_rows) *
-             static_cast<double>(problem.dims) * facts.register_tiled.step >=
-         kLeast;
-}
-
 std::vector<Plan::Alternative> rank_stages(const Problem& problem, const Metric& metric, int threads,
                                            const core::CpuFacts& facts) {
   std::vector<Plan::Alternative> stages;
@@ -53,14 +45,7 @@ std::vector<Plan::Alternative> rank_stages(const Problem& problem, const Metric&
                                     DistanceStage::int8, DistanceStage::bf16})
     if (why_not_on_cpu(stage, problem, metric).empty() && (stage != DistanceStage::gemm || facts.has_blas))
       stages.push_back({stage, stage_seconds(stage, problem, core::form_of(metric), threads, facts)});
-  // Last where it is not worth a sample, but there for those who ask for it by name.
-  const bool worth_bf16 = is_worth_bf16(problem, facts);
-  const auto is_last = [&](const Plan::Alternative& stage) {
-    return stage.distance == DistanceStage::bf16 && !worth_bf16;
-  };
-  std::stable_sort(stages.begin(), stages.end(), [&](const auto& a, const auto& b) {
-    return is_last(a) != is_last(b) ? is_last(b) : a.seconds < b.seconds;
-  });
+  std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return stages;
 }
 

@@ -37,6 +37,14 @@ double all_pairs_seconds(const core::StageCost& cost, const Problem& problem) {
          (static_cast<double>(problem.dims) * cost.step + cost.pair);
 }
 
+// Of the sample that says whether products of bfloat16 leave few candidates.
+double bf16_sample_seconds(const Problem& problem, const core::CpuFacts& facts) {
+  constexpr double kStart = 5e-6;
+  const auto pairs = static_cast<double>(std::min(problem.queries, core::kBf16SampleQueries) *
+                                         std::min(problem.base_rows, core::kBf16SampleRows));
+  return kStart + pairs * pair_seconds(facts.key, static_cast<double>(problem.dims));
+}
+
 // Coordinates, in units of those that cost a multiplication or so.
 double steps_of(const Problem& problem, const Metric& metric) {
   const core::Form form = core::form_of(metric);
@@ -80,7 +88,8 @@ double stage_seconds(DistanceStage stage, const Problem& problem, core::Form for
   const double keys = q * ranked * pair_seconds({facts.key.step, in_cache ? 0 : facts.key.pair}, d);
   const core::QueryCost& selection = problem.dtype == DType::float64 ? facts.selection_double : facts.selection;
   const double selections = q * (std::log2(n) * selection.doubling + k * std::log2(1 + n / k) * selection.candidate);
-  return facts.start + (std::max(read, work) + selections + keys) / threads;
+  const double sample = stage == DistanceStage::bf16 ? bf16_sample_seconds(problem, facts) : 0;
+  return facts.start + sample + (std::max(read, work) + selections + keys) / threads;
 }
 
 double radius_seconds(DistanceStage stage, const Problem& problem, int threads, const core::CpuFacts& facts) {

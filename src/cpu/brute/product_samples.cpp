@@ -12,8 +12,6 @@
 namespace kith::cpu {
 namespace {
 
-constexpr std::int64_t kMostQueries = 16;
-
 // Rows of the base, evenly spaced.
 std::vector<std::int64_t> sampled_rows(std::int64_t rows, std::int64_t most) {
   const std::int64_t count = std::min(most, rows);
@@ -56,13 +54,14 @@ double score_of(double raw, const PreparedRows<T>& base, std::int64_t row, doubl
 template <Element T>
 bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& queries) {
   using F = DistanceOf<T>;
+  constexpr std::int64_t kQueries = 16;
   constexpr std::int64_t kRows = 1024;
   constexpr double kMaxError = 1e-3;  // error over nearest distance in the sample, beyond which candidates multiply
   const core::ScoreBounds<F> bounds(base.metric, base.view.cols, true, core::range_of_type<T>(), base.scale);
   const double largest = largest_square_norm(base);
   std::int64_t sharp = 0;
   std::int64_t count = 0;
-  for_sampled_queries(base, queries, sampled_rows(base.view.rows, kRows), kMostQueries,
+  for_sampled_queries(base, queries, sampled_rows(base.view.rows, kRows), kQueries,
                       [&](std::int64_t q, const auto& raw) {
                         // A distance of 0 is the query itself, or a copy: it is skipped.
                         double nearest = std::numeric_limits<double>::infinity();
@@ -78,17 +77,16 @@ bool expansion_is_sharp(const PreparedRows<T>& base, const PreparedRows<T>& quer
 template <Element T>
 double bf16_candidates(const PreparedRows<T>& base, const PreparedRows<T>& queries) {
   using F = DistanceOf<T>;
-  constexpr std::int64_t kRows = 1024;
   // Directions this near are those of the query itself, or of a copy.
   constexpr double kSameDirection = -1 + 1e-6;
   const bool squared = core::form_of(base.metric) == core::Form::squared;
   const bool directions = core::has_directions(base.metric);
   const core::ScoreBounds<F> bounds(base.metric, base.view.cols, squared, 0, base.scale, core::kBf16Operands);
   const double largest = largest_square_norm(base);
-  const std::vector<std::int64_t> ids = sampled_rows(base.view.rows, kRows);
+  const std::vector<std::int64_t> ids = sampled_rows(base.view.rows, core::kBf16SampleRows);
   double found = 0;
   double count = 0;
-  for_sampled_queries(base, queries, ids, kMostQueries / 2, [&](std::int64_t q, const auto& raw) {
+  for_sampled_queries(base, queries, ids, core::kBf16SampleQueries, [&](std::int64_t q, const auto& raw) {
     const double square_norm = queries.facts(q).square_norm;
     std::vector<double> scores;
     for (std::size_t i = 0; i < ids.size(); ++i) {
