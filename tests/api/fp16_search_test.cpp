@@ -108,7 +108,9 @@ TEST_P(Fp16Search, PointsTooCloseTogetherFallBack) {
     ASSERT_GE(report.steps.size(), 2U);
     EXPECT_EQ(to_string(report.steps[0].pass), "fp16");
     EXPECT_EQ(report.steps[0].queries, kShape.queries);
-    EXPECT_EQ(to_string(report.steps[1].pass), "register-tiled");
+    // Differences, or keys of so few points at once: whichever the planner takes for less.
+    const std::string next = to_string(report.steps[1].pass);
+    EXPECT_TRUE(next == "register-tiled" || next == "exact") << next;
     EXPECT_GT(report.steps[1].queries, kShape.queries / 2);
   }
 }
