@@ -43,6 +43,7 @@ def compile_for(architectures, jobs):
     subprocess.run(["ninja", "-C", folder, "-t", "clean"], check=True, stdout=subprocess.DEVNULL)
     built = subprocess.run(["ninja", "-C", folder, "-j", str(jobs), "kith_cuda_objects", "kith_cuda_sm90a_objects"],
                            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    (folder / "kernels.log").write_text(built.stdout)
     if built.returncode != 0:
         sys.exit(built.stdout[-4000:])
     return built.stdout, folder
