@@ -66,8 +66,8 @@ struct DataSamples {
   std::function<SurvivingFractions(const Plan&)> surviving_fractions;  // left by this plan, of method triangle
   std::function<bool(const Plan&)> first_pass_suffices;                // device: whether queries pass this plan's first
   std::function<bool()> products_are_sharp;                            // CPU: whether norms and products resolve these
-  std::function<double()> bf16_candidates{};                           // CPU: as in core::CpuFacts
   std::function<std::int64_t()> distinct_rows{};                       // device: as in IndexFacts, once looked for
+  std::function<double()> bf16_candidates{};                           // CPU: as in core::CpuFacts
 };
 
 // What an index of these points should have, whatever searches follow. problem.queries and problem.k are not looked at.
