@@ -8,8 +8,9 @@ set(KITH_PACKAGE_ARCHITECTURES 80 86 89 90 100 120)
 set(KITH_SOURCE_ARCHITECTURES 80 90)
 
 # kith_choose_architectures(WHICH CAPABILITIES RESULT): for KITH_CUDA_ARCHS "package" those of packages, as far as the
-# compiler knows them, with PTX that all later ones can run. For "here" those of the devices that are here, as "8.9;12.0", or PTX where
-# the compiler is older than the device; where there is no device that kernels support, the one that was measured.
+# compiler knows them, with PTX that all later ones can run. For "here" those of the devices that are here, as "8.9;12.0",
+# or PTX where the compiler is older than the device; where there is no device that kernels support, the one that was
+# measured.
 function(kith_choose_architectures which capabilities result)
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known)
   string(REGEX MATCHALL "[0-9]+" known "${known}")

@@ -38,10 +38,10 @@ struct CpuFacts {
   StageCost register_tiled{1.77e-11, 1.3e-10};
   StageCost direct{4.4e-11, 2.3e-9};
   StageCost int8{4.5e-12, 1.3e-10};  // four products of bytes in an instruction
+  std::int64_t int8_group = 4;       // coordinates in a lane of 32 bits: 4, or 2 where bytes are widened
   bool has_bf16 = false;             // an instruction for products of bfloat16
   StageCost bf16{9e-12, 1.5e-10};    // and what it takes
   double bf16_candidates = 8;        // points that get a key for each neighbor, if the data are like most
-  std::int64_t int8_group = 4;       // coordinates in a lane of 32 bits: 4, or 2 where bytes are widened
   double multiply_packing = 1e-9;    // seconds per element of the base and block of queries, inside BLAS
   double panel_packing = 1.2e-9;     // the same for register-tiled panels
   double bf16_packing = 3e-10;       // and for panels of bfloat16
