@@ -1,8 +1,10 @@
-// Everything: k-nearest-neighbor search, also of batches, radius search, graphs, reductions, selection.
+// Everything: k-nearest-neighbor search, also of batches, radius search, graphs, reductions, collections, selection.
 #pragma once
 
 #include "kith/batches.hpp"
+#include "kith/collection.hpp"
 #include "kith/error.hpp"
+#include "kith/filter.hpp"
 #include "kith/float16.hpp"
 #include "kith/graph.hpp"
 #include "kith/index.hpp"

@@ -207,6 +207,9 @@ struct Options {
   int threads = 0;
   // Bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free, on a device half of it.
   std::int64_t memory_budget = 0;
+  // More neighbors may be asked for than there are points: the last places of a row then have id −1 and an infinite
+  // distance (inner_product: −∞). Not for reductions and batches, nor for answers that lie on a device.
+  bool pad_missing = false;
   bool check_finite = true;  // off: NaN or Inf in the input give an unspecified answer, never a crash
   bool statistics = false;   // method triangle counts what it does, approximate ones judge a sample; costs time
   TriangleTuning triangle;

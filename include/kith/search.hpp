@@ -46,6 +46,16 @@ struct TriangleStatistics {
   }
 };
 
+// How a collection found the points that a filter leaves, or that were not removed. Counts are of queries, each once for
+// every segment that it searched.
+struct FilterReport {
+  std::int64_t segments = 0;  // that were searched
+  std::int64_t tested = 0;    // looked for more neighbors than k among all points, and tested what they found
+  std::int64_t repeated = 0;  // of these, had fewer than k of them and were gathered for
+  std::int64_t gathered = 0;  // searched copies of the points that are left
+  std::int64_t copied = 0;    // rows, for those
+};
+
 // What was done, beside the answer.
 struct SearchReport {
   Plan plan;
@@ -59,6 +69,7 @@ struct SearchReport {
   // Queries whose rows are proven to be exact, where ShiftedSortTuning::certify asked for it; not of an answer that
   // lies on a device, for which the call does not wait.
   std::optional<std::int64_t> certified;
+  std::optional<FilterReport> filter;  // of a search of a collection
 };
 
 // queries × k neighbors, each row sorted by (distance, id); inner products by (−product, id). Options::max_distance may
