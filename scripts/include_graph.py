@@ -53,7 +53,7 @@ ALLOWED = {
     "cli": CORE | {"support"},
     "python/src": LIBRARY,
     "examples": PUBLIC,
-    "fuzz": CORE | {"src/io"},
+    "fuzz": CORE | {"src/io", "src/backend", "src/api"},
     "bench/common": CORE | {"support"},
     "bench/cpu/problem": PUBLIC | {"bench/common", "support"},
     "bench/cpu/suites": {"bench/common", "bench/cpu/problem"},

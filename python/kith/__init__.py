@@ -15,6 +15,7 @@ back in the library, and on the device, of the queries.
 """
 
 from ._batches import search_batches
+from ._collection import Collection, collection_info
 from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
@@ -27,6 +28,7 @@ from ._topk import topk
 from ._versions import __version__, known_devices, show_versions, versions
 
 __all__ = [
+    "Collection",
     "Graph",
     "Index",
     "Neighbors",
@@ -35,6 +37,7 @@ __all__ = [
     "Report",
     "TopK",
     "__version__",
+    "collection_info",
     "distances",
     "explain",
     "graph",

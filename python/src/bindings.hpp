@@ -14,6 +14,7 @@ void bind_report(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_batches(nb::module_& module);
 void bind_index(nb::module_& module);
+void bind_collection(nb::module_& module);
 void bind_reduce(nb::module_& module);
 void bind_topk(nb::module_& module);
 void bind_files(nb::module_& module);

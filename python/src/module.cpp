@@ -14,6 +14,7 @@ NB_MODULE(_kith, module) {
   bind_search(module);
   bind_batches(module);
   bind_index(module);
+  bind_collection(module);
   bind_reduce(module);
   bind_topk(module);
   bind_files(module);
