@@ -10,7 +10,7 @@ import numpy.typing as npt
 from . import _kith
 from ._answers import find_neighbors
 from ._arrays import count_of, distance_dtype, dtype_of, name_of, named_dtype, searched_dtype, shape_of
-from ._checks import as_integer
+from ._checks import as_flag, as_integer
 from ._kith import Plan
 from ._libraries import host_memory, library_of, ready_alike, ready_queries, stream_number
 from ._neighbors import Neighbors
@@ -66,6 +66,7 @@ def search(
     epsilon: float = 0.0,
     period: Period = None,
     tuning: Optional[Mapping[str, object]] = None,
+    pad_missing: bool = False,
     stream: object = None,
     progress: ProgressLike = False,
 ) -> Neighbors[Any, Any]:
@@ -109,6 +110,9 @@ def search(
         Of method triangle: landmarks (of the base), query_landmarks, and on a device form, filter, placement, layout,
         remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge
         and positions; certify, which is for searches: True makes them say which rows are proven to be exact.
+    pad_missing : k may be larger than the number of points
+        The last places of a row then have index -1 and an infinite distance (inner_product: -infinity). Not for answers
+        that lie on a device.
     stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
         object of PyTorch, CuPy or with ``__cuda_stream__``
     progress : True for a bar, or a function of (done, total); what that raises stops the search
@@ -141,6 +145,8 @@ def search(
         metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, max_distance, epsilon,
         period, tuning,
     )  # fmt: skip
+    if as_flag(pad_missing, "pad_missing"):
+        options = options.padded()
     k = as_integer(k, "k")
     library, base_library = library_of(queries), library_of(base)
     number = stream_number(stream, library, base_library)
@@ -148,8 +154,9 @@ def search(
     dtype = dtype_of(points)
     asked = ready_queries(library, queries, dtype)
     rows = asked.shape[0]
-    if rows == 0 or not 0 < k <= points.shape[0]:
-        _kith.explain(points.shape[0], max(rows, 1), points.shape[1], k, name_of(dtype), options)  # refuses
+    if rows == 0 or not 0 < k <= (k if pad_missing else points.shape[0]):
+        least = min(k, points.shape[0]) if pad_missing else k
+        _kith.explain(points.shape[0], max(rows, 1), points.shape[1], least, name_of(dtype), options)  # refuses
     return find_neighbors(
         library,
         rows,

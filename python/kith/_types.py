@@ -116,6 +116,7 @@ class SearchOptions(ReduceOptions, total=False):
     statistics: bool
     max_distance: Optional[float]
     epsilon: float
+    pad_missing: bool
 
 
 class TopKOptions(TypedDict, total=False):

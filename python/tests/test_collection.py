@@ -140,6 +140,22 @@ def test_a_pickle_keeps_options():
     assert again.search([[1.0, 0, 0]], 4).indices.tolist() == [[0, -1, -1, -1]]
 
 
+@pytest.mark.parametrize("metric, missing", [("euclidean", np.inf), ("inner_product", -np.inf)])
+def test_rows_are_padded_where_that_is_asked_for(metric, missing):
+    points = np.array([[1.0, 2.0], [3.0, 1.0]])
+    index = kith.Index(points, metric=metric, pad_missing=True)
+    for found in (kith.search(points, points, 4, metric=metric, pad_missing=True), index.search(points, 4)):
+        assert found.indices[:, 2:].tolist() == [[-1, -1]] * 2
+        assert (found.distances[:, 2:] == missing).all()
+        assert sorted(found.indices[0, :2].tolist()) == [0, 1]
+    assert index.search_self(2).indices.tolist() == [[1, -1], [0, -1]]
+    assert pickle.loads(pickle.dumps(index)).search(points, 3).indices[0, 2] == -1
+    with pytest.raises(ValueError, match="k = 0"):
+        index.search(points, 0)
+    with pytest.raises(ValueError, match="k = 4 but"):
+        kith.search(points, points, 4, metric=metric)
+
+
 def test_collections_begin_empty():
     collection = kith.Collection(dims=2, dtype="float64")
     assert len(collection) == 0
