@@ -4,10 +4,10 @@ from sklearn import impute, neighbors
 
 from ._imputer import KithImputes
 from ._radius import KithRadiusMeans, KithRadiusVotes
-from ._search import KithSearch, KithVotes
+from ._search import KithNearest, KithVotes
 
 
-class NearestNeighbors(KithSearch, neighbors.NearestNeighbors):
+class NearestNeighbors(KithNearest, neighbors.NearestNeighbors):
     """As :class:`sklearn.neighbors.NearestNeighbors`.
 
     >>> from kith.sklearn import NearestNeighbors
@@ -29,7 +29,7 @@ class KNeighborsClassifier(KithVotes, neighbors.KNeighborsClassifier):
     """
 
 
-class KNeighborsRegressor(KithSearch, neighbors.KNeighborsRegressor):
+class KNeighborsRegressor(KithNearest, neighbors.KNeighborsRegressor):
     """As :class:`sklearn.neighbors.KNeighborsRegressor`.
 
     >>> from kith.sklearn import KNeighborsRegressor
@@ -38,7 +38,7 @@ class KNeighborsRegressor(KithSearch, neighbors.KNeighborsRegressor):
     """
 
 
-class KNeighborsTransformer(KithSearch, neighbors.KNeighborsTransformer):
+class KNeighborsTransformer(KithNearest, neighbors.KNeighborsTransformer):
     """As :class:`sklearn.neighbors.KNeighborsTransformer`.
 
     >>> from kith.sklearn import KNeighborsTransformer
@@ -65,7 +65,7 @@ class RadiusNeighborsRegressor(KithRadiusMeans, neighbors.RadiusNeighborsRegress
     """
 
 
-class LocalOutlierFactor(KithSearch, neighbors.LocalOutlierFactor):
+class LocalOutlierFactor(KithNearest, neighbors.LocalOutlierFactor):
     """As :class:`sklearn.neighbors.LocalOutlierFactor`.
 
     >>> from kith.sklearn import LocalOutlierFactor

@@ -82,33 +82,6 @@ class KithSearch(_Estimator):
             return "brute"
         return next((name for name in _TREES if self.effective_metric_ in VALID_METRICS[name]), "brute")
 
-    def kneighbors(self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True) -> Any:
-        """The k nearest of each row of X; of each fitted point, itself left out, where X is None."""
-        check_is_fitted(self)
-        if not self._searches_for(X):
-            return super().kneighbors(X, n_neighbors, return_distance)
-        if n_neighbors is None:
-            n_neighbors = self.n_neighbors
-        elif not isinstance(n_neighbors, Integral):
-            raise TypeError(f"n_neighbors does not take {type(n_neighbors)} value, enter integer value")
-        elif n_neighbors <= 0:
-            raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
-        queries = None if X is None else self._queries(X)
-        most = self.n_samples_fit_ - (queries is None)
-        if n_neighbors > most:
-            raise ValueError(
-                f"Expected n_neighbors {'<' if queries is None else '<='} n_samples_fit, but n_neighbors = "
-                f"{n_neighbors}, n_samples_fit = {self.n_samples_fit_}, n_samples = "
-                f"{self.n_samples_fit_ if queries is None else queries.shape[0]}"
-            )
-        if queries is None:
-            found = self._index(self._fit_X.dtype).search_self(n_neighbors)
-        elif self._has_zero_vectors(queries):
-            return super().kneighbors(X, n_neighbors, return_distance)
-        else:
-            found = self._index(queries.dtype).search(queries, n_neighbors)
-        return (found.distances, found.indices) if return_distance else found.indices
-
     def radius_neighbors(
         self, X: Any = None, radius: Any = None, return_distance: bool = True, sort_results: bool = False
     ) -> Any:
@@ -195,7 +168,38 @@ class KithSearch(_Estimator):
         return self._kith_indices[common]
 
 
-class KithVotes(KithSearch):
+class KithNearest(KithSearch):
+    """For estimators that look for the k nearest."""
+
+    def kneighbors(self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True) -> Any:
+        """The k nearest of each row of X; of each fitted point, itself left out, where X is None."""
+        check_is_fitted(self)
+        if not self._searches_for(X):
+            return super().kneighbors(X, n_neighbors, return_distance)
+        if n_neighbors is None:
+            n_neighbors = self.n_neighbors
+        elif not isinstance(n_neighbors, Integral):
+            raise TypeError(f"n_neighbors does not take {type(n_neighbors)} value, enter integer value")
+        elif n_neighbors <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
+        queries = None if X is None else self._queries(X)
+        most = self.n_samples_fit_ - (queries is None)
+        if n_neighbors > most:
+            raise ValueError(
+                f"Expected n_neighbors {'<' if queries is None else '<='} n_samples_fit, but n_neighbors = "
+                f"{n_neighbors}, n_samples_fit = {self.n_samples_fit_}, n_samples = "
+                f"{self.n_samples_fit_ if queries is None else queries.shape[0]}"
+            )
+        if queries is None:
+            found = self._index(self._fit_X.dtype).search_self(n_neighbors)
+        elif self._has_zero_vectors(queries):
+            return super().kneighbors(X, n_neighbors, return_distance)
+        else:
+            found = self._index(queries.dtype).search(queries, n_neighbors)
+        return (found.distances, found.indices) if return_distance else found.indices
+
+
+class KithVotes(KithNearest):
     """Classifiers: scikit-learn's have a way of their own where they search by brute force, without ``kneighbors``."""
 
     def predict(self, X: Any) -> Any:
