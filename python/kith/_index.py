@@ -69,12 +69,14 @@ class Index(Generic[Real, Whole]):
     Index(500 points of 16 dimensions, float64, cosine)
     """
 
-    def __new__(cls, base: Any = None, **options: Any) -> Any:
-        if cls is Index and is_sparse(base):
-            from ._sparse import SparseIndex
+    if not TYPE_CHECKING:  # for type checkers the constructor says it all
 
-            cls = SparseIndex
-        return object.__new__(cls)
+        def __new__(cls, base=None, **options):
+            if cls is Index and is_sparse(base):
+                from ._sparse import SparseIndex
+
+                cls = SparseIndex
+            return object.__new__(cls)
 
     @overload
     def __init__(self: Index[Floats, Integers], base: HostArray, **options: Unpack[SearchOptions]) -> None: ...
