@@ -17,6 +17,7 @@
 #include "kith/radius.hpp"
 #include "kith/reduce.hpp"
 #include "kith/search.hpp"
+#include "kith/sparse.hpp"
 #include "kith/topk.hpp"
 #include "kith/tune.hpp"
 #include "kith/version.hpp"

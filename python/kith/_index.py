@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _kith
 from ._answers import Lists, find_neighbors
-from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of, name_of, usual_dtype
+from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of, is_sparse, name_of, usual_dtype
 from ._checks import as_flag, as_integer, as_limit, as_name, as_real
 from ._kith import Plan
 from ._libraries import FRESH, library_of, ready_queries, stream_number, to_host
@@ -58,6 +58,8 @@ class Index(Generic[Real, Whole]):
     queries, or of the base where there are none. Queries are converted to the type of the base as :func:`kith.search`
     does it. ``stream`` and ``progress`` are those of :func:`kith.search`.
 
+    A matrix of scipy.sparse is searched as it is, as :func:`kith.search` says; reductions and plans are of dense points.
+
     >>> import numpy as np, kith
     >>> points = np.random.default_rng(0).random((500, 16))
     >>> index = kith.Index(points, metric="cosine")
@@ -66,6 +68,15 @@ class Index(Generic[Real, Whole]):
     >>> index
     Index(500 points of 16 dimensions, float64, cosine)
     """
+
+    if not TYPE_CHECKING:  # for type checkers the constructor says it all
+
+        def __new__(cls, base=None, **options):
+            if cls is Index and is_sparse(base):
+                from ._sparse import SparseIndex
+
+                cls = SparseIndex
+            return object.__new__(cls)
 
     @overload
     def __init__(self: Index[Floats, Integers], base: HostArray, **options: Unpack[SearchOptions]) -> None: ...

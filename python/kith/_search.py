@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from . import _kith
 from ._answers import find_neighbors
-from ._arrays import count_of, distance_dtype, dtype_of, name_of, named_dtype, searched_dtype, shape_of
+from ._arrays import count_of, distance_dtype, dtype_of, is_sparse, name_of, named_dtype, searched_dtype, shape_of
 from ._checks import as_flag, as_integer
+from ._index import Index
 from ._kith import Plan
 from ._libraries import host_memory, library_of, ready_alike, ready_queries, stream_number
 from ._neighbors import Neighbors
@@ -82,6 +83,9 @@ def search(
         ValueError beyond 3.4e38); a base of bytes takes whole numbers that fit, one of float16 or bfloat16 numbers that
         these hold (else a ValueError). bool counts as uint8, 16-bit integers as float32, longer integers as float64;
         bases of those types are copied. bfloat16 is that of ml_dtypes, PyTorch or JAX.
+        A base may be a matrix or array of scipy.sparse, of any format: CSR of float32 or float64 is not copied. Its
+        queries are sparse or dense. It is searched on the CPU under euclidean, sqeuclidean, cosine, inner_product,
+        manhattan and jaccard (of the columns that are not 0), with the neighbors and distances of the dense points.
     k : 1 ≤ k ≤ number of base points
     metric : name, as scipy and scikit-learn have it
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
@@ -134,6 +138,9 @@ def search(
     array([[0, 1]])
     >>> kith.search(base, base[:1], k=2, max_distance=3).indices
     array([[ 0, -1]])
+    >>> import scipy.sparse
+    >>> kith.search(scipy.sparse.csr_matrix(base), base[:1], k=2).indices
+    array([[0, 1]])
     >>> kith.search(base, [[9, 9]], k=1, period=[10, 10])
     Neighbors(distances=array([[1.4142135]], dtype=float32), indices=array([[0]]))
     >>> kith.search(base, base[:1], k=4)
@@ -141,6 +148,13 @@ def search(
         ...
     ValueError: k = 4 but the number of base points is 3
     """
+    if is_sparse(base):
+        index: Index = Index(
+            base, metric=metric, p=p, method=method, backend=backend, distance=distance, select=select,
+            threads=threads, memory=memory, check_finite=check_finite, statistics=statistics,
+            max_distance=max_distance, epsilon=epsilon, period=period, tuning=tuning, pad_missing=pad_missing,
+        )  # fmt: skip
+        return index.search(queries, k, progress=progress)
     options = make_options(
         metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, max_distance, epsilon,
         period, tuning,

@@ -27,6 +27,7 @@ else:
 MetricName = Literal[
     "sqeuclidean", "l2_squared", "euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "linf", "minkowski",
     "cosine", "correlation", "pearson", "inner_product", "ip", "dot", "hamming", "canberra",
+    "jaccard",
 ]  # fmt: skip
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
@@ -61,10 +62,19 @@ class Frame(Protocol):
     def to_numpy(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
+class SparsePoints(Protocol):
+    """A matrix or array of scipy.sparse."""
+
+    @property
+    def shape(self) -> Any: ...
+
+    def tocsr(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.number[Any]]
-HostArray = Union[npt.NDArray[np.generic], Sequence[Sequence[float]], Sequence[npt.NDArray[np.generic]], Frame]
+HostArray = Union[npt.NDArray[np.generic], Sequence[Sequence[float]], Sequence[npt.NDArray[np.generic]], Frame, SparsePoints]
 ArrayLike = Union[HostArray, DLPackArray]
 Values = Union[ArrayLike, Sequence[float]]
 SparseMatrix = Any  # of scipy, PyTorch or CuPy; not all of them have types

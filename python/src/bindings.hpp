@@ -17,6 +17,7 @@ void bind_index(nb::module_& module);
 void bind_collection(nb::module_& module);
 void bind_reduce(nb::module_& module);
 void bind_topk(nb::module_& module);
+void bind_sparse(nb::module_& module);
 void bind_files(nb::module_& module);
 
 }  // namespace kith::python

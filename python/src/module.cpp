@@ -17,5 +17,6 @@ NB_MODULE(_kith, module) {
   bind_collection(module);
   bind_reduce(module);
   bind_topk(module);
+  bind_sparse(module);
   bind_files(module);
 }
