@@ -191,8 +191,11 @@ class PivotIndex {
   PivotRadiusNeighbors search_radius(std::span<const Object> queries, double radius) const {
     return search_radius(queries, std::span<const double>(&radius, 1));
   }
+  PivotRadiusNeighbors search_radius_self(std::span<const double> radii) const {
+    return table_.search_radius_self(Pairs(*this, objects_), radii);
+  }
   PivotRadiusNeighbors search_radius_self(double radius) const {
-    return table_.search_radius_self(Pairs(*this, objects_), std::span<const double>(&radius, 1));
+    return search_radius_self(std::span<const double>(&radius, 1));
   }
 
   std::int64_t size() const { return count_of(objects_); }

@@ -17,4 +17,5 @@ NB_MODULE(_kith, module) {
   bind_reduce(module);
   bind_topk(module);
   bind_files(module);
+  bind_pivots(module);
 }

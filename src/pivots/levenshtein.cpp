@@ -114,7 +114,8 @@ bool is_lost(std::int64_t distance, std::int64_t columns_left, std::int64_t boun
 }
 
 std::int64_t by_one_word(std::u32string_view pattern, std::u32string_view text, std::int64_t bound) {
-  thread_local ByteMasks masks;
+  thread_local ByteMasks of_thread;
+  ByteMasks& masks = of_thread;
   masks.set(pattern);
   auto distance = static_cast<std::int64_t>(pattern.size());
   auto left = static_cast<std::int64_t>(text.size());
