@@ -30,6 +30,9 @@ class Hits {
     return bound <= radius_ && (!full() || Hit{bound, id} < heap_.front());
   }
 
+  // The largest distance with which any object could be among them.
+  double ceiling() const { return full() ? std::min(radius_, heap_.front().distance) : radius_; }
+
   // The largest distance with which the object could be among them, or a little more.
   double limit(std::int64_t id) const {
     if (!full()) return radius_;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -63,7 +64,6 @@ class QuerySearch {
       while (unused_count_ > 0 && (self_ || (!bounded && unused_count_ + kFirstPivots > table_.pivots.size())))
         use_pivot_for_all();
       if (seeds > 0) evaluate_least(seeds + (bounded ? static_cast<std::int64_t>(unused_count_) : 0));
-      gather();
       narrow();
       evaluate_rest();
     }
@@ -77,7 +77,8 @@ class QuerySearch {
   }
 
  private:
-  static constexpr std::size_t kFirstPivots = 8;      // that bound all objects
+  static constexpr std::size_t kFirstPivots = 8;      // that bound all objects, at a time
+  static constexpr std::size_t kFew = 16;             // one in so many objects
   static constexpr std::int64_t kBoundsAtOnce = 512;  // of the user's
   static constexpr std::int64_t kPatience = 32;       // evaluations between two looks at the caller's wish to go on
   static constexpr std::size_t kTrial = 2;            // pivots in turn that must rule out more than they cost
@@ -209,14 +210,35 @@ class QuerySearch {
 
   void gather() {
     candidates_.clear();
-    for (std::int64_t id = 0; id < table_.objects; ++id) {
-      const Cell bound = bounds_[static_cast<std::size_t>(id)];
-      if (wants(bound, id) && !is_done(id)) candidates_.push_back({bound, id});
+    const Cell most = cell_ceiling();
+    for (std::size_t i = 0; i < bounds_.size(); ++i) {
+      if (bounds_[i] > most) continue;
+      const auto id = static_cast<std::int64_t>(i);
+      if (wants(bounds_[i], id) && !is_done(id)) candidates_.push_back({bounds_[i], id});
     }
+  }
+
+  // No larger bound is wanted.
+  Cell cell_ceiling() const {
+    if constexpr (std::same_as<Cell, double>) {
+      return hits_->ceiling();
+    } else {
+      return cell_of<Cell>(std::floor(hits_->ceiling()));
+    }
+  }
+
+  // To raise all bounds takes less time than to raise those of many candidates one by one.
+  bool many_candidates() const {
+    return candidates_.size() > bounds_.size() / kFew && candidates_.size() >= kPlenty * unused_count_;
   }
 
   // Pivots by turns, until they rule out too few of too few candidates.
   void narrow() {
+    gather();
+    while (unused_count_ > 0 && many_candidates()) {
+      for (std::size_t i = 0; i < kFirstPivots && unused_count_ > 0; ++i) use_pivot_for_all();
+      gather();
+    }
     std::size_t before = candidates_.size();
     for (std::size_t turn = 1; unused_count_ > 0 && candidates_.size() > kTrial; ++turn) {
       const std::size_t j = next_pivot();
