@@ -32,6 +32,7 @@ ALLOWED = {
     "src/backend": CORE | {"src/plan"},
     "src/io": CORE,
     "src/api": CHOICE,
+    "src/pivots": CHOICE | {"src/api", "src/cpu"},
     "src/cpu": CHOICE,
     "src/cuda/runtime": CORE,
     "src/cuda/primitives": CORE | {"src/cuda/runtime"},
@@ -60,12 +61,13 @@ ALLOWED = {
     "bench/cpu/contenders": PUBLIC | {"bench/common", "bench/cpu/problem", "support"},
     "bench/cpu": PUBLIC | {"bench/common", "bench/cpu/problem", "bench/cpu/contenders", "bench/cpu/suites", "support"},
     "bench/plan": CORE | {"src/plan"},
+    "bench/words": PUBLIC | {"bench/common", "bench/cpu"},
     "bench/device/harness": PUBLIC | DEVICE_BASE | {"bench/common"},
     "bench/device/select": BENCH_SUITE,
     "bench/device/search": BENCH_SUITE,
     "bench/device/lowdim": BENCH_SUITE,
     "bench/device": BENCH_SUITE | {"bench/device/select", "bench/device/search", "bench/device/lowdim"},
-    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "emulator"},
+    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/pivots", "emulator"},
 }
 
 # The files that choose among a folder's methods.

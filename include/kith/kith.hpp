@@ -1,4 +1,5 @@
-// Everything: k-nearest-neighbor search, also of batches, radius search, graphs, reductions, collections, selection.
+// Everything: k-nearest-neighbor search, also of batches, radius search, graphs, reductions, collections, selection;
+// objects under distances of one's own.
 #pragma once
 
 #include "kith/batches.hpp"
@@ -12,11 +13,13 @@
 #include "kith/matrix.hpp"
 #include "kith/metric.hpp"
 #include "kith/options.hpp"
+#include "kith/pivots.hpp"
 #include "kith/plan.hpp"
 #include "kith/quality.hpp"
 #include "kith/radius.hpp"
 #include "kith/reduce.hpp"
 #include "kith/search.hpp"
+#include "kith/sequence_distances.hpp"
 #include "kith/sparse.hpp"
 #include "kith/topk.hpp"
 #include "kith/tune.hpp"

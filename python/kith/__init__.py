@@ -19,8 +19,9 @@ from ._collection import Collection, collection_info
 from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
-from ._kith import Plan, Report
+from ._kith import PivotReport, Plan, Report
 from ._neighbors import Graph, Neighbors, RadiusNeighbors, TopK
+from ._pivots import PivotIndex
 from ._radius import search_radius
 from ._reduce import normals, reduce
 from ._search import distances, explain, search
@@ -32,6 +33,8 @@ __all__ = [
     "Graph",
     "Index",
     "Neighbors",
+    "PivotIndex",
+    "PivotReport",
     "Plan",
     "RadiusNeighbors",
     "Report",

@@ -19,5 +19,6 @@ void bind_reduce(nb::module_& module);
 void bind_topk(nb::module_& module);
 void bind_sparse(nb::module_& module);
 void bind_files(nb::module_& module);
+void bind_pivots(nb::module_& module);
 
 }  // namespace kith::python

@@ -19,4 +19,5 @@ NB_MODULE(_kith, module) {
   bind_topk(module);
   bind_sparse(module);
   bind_files(module);
+  bind_pivots(module);
 }
