@@ -33,6 +33,7 @@ ALLOWED = {
     "src/io": CORE,
     "src/api": CHOICE,
     "src/cpu": CHOICE,
+    "src/custom": CHOICE | {"src/api", "src/cpu"},
     "src/cuda/runtime": CORE,
     "src/cuda/primitives": CORE | {"src/cuda/runtime"},
     "src/cuda/points": DEVICE_BASE,
@@ -65,7 +66,7 @@ ALLOWED = {
     "bench/device/search": BENCH_SUITE,
     "bench/device/lowdim": BENCH_SUITE,
     "bench/device": BENCH_SUITE | {"bench/device/select", "bench/device/search", "bench/device/lowdim"},
-    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "emulator"},
+    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/custom", "emulator"},
 }
 
 # The files that choose among a folder's methods.
