@@ -19,6 +19,7 @@ from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
 from ._kith import Plan, Report
+from ._metrics import CustomIndex, Expression, c_metric
 from ._neighbors import Graph, Neighbors, RadiusNeighbors, TopK
 from ._radius import search_radius
 from ._reduce import normals, reduce
@@ -27,6 +28,8 @@ from ._topk import topk
 from ._versions import __version__, known_devices, show_versions, versions
 
 __all__ = [
+    "CustomIndex",
+    "Expression",
     "Graph",
     "Index",
     "Neighbors",
@@ -35,6 +38,7 @@ __all__ = [
     "Report",
     "TopK",
     "__version__",
+    "c_metric",
     "distances",
     "explain",
     "graph",
