@@ -86,7 +86,7 @@ Metric named(const std::string& name, nb::handle p, nb::handle weights, nb::hand
 }
 
 // Keeps the memory of the base.
-class Index {
+class HeldIndex {
   template <Element T>
   using Owned = std::unique_ptr<const PairIndex<T>>;
 
@@ -96,7 +96,7 @@ class Index {
   }
 
  public:
-  Index(const Metric& metric, nb::handle base, const Options& options, bool keep, nb::handle progress)
+  HeldIndex(const Metric& metric, nb::handle base, const Options& options, bool keep, nb::handle progress)
       : base_(base, false) {
     visit_points(base_, [&]<Element T>(MatrixView<T> view) {
       using Made = PairIndex<T>;
@@ -183,13 +183,13 @@ void bind_custom_metric(nb::module_& module) {
       "callable_metric",
       [](nb::object function) { return Metric{std::make_shared<CallableMetric>(std::move(function))}; },
       nb::arg("function"));
-  nb::class_<Index>(module, "PairIndex")
+  nb::class_<HeldIndex>(module, "PairIndex")
       .def(nb::init<const Metric&, nb::handle, const Options&, bool, nb::handle>(), nb::arg("metric"), nb::arg("base"),
            nb::arg("options"), nb::arg("keep"), nb::arg("progress").none())
-      .def("search", &Index::search, nb::arg("queries").none(), nb::arg("k"), nb::arg("progress").none())
-      .def("search_radius", &Index::search_radius, nb::arg("queries").none(), nb::arg("radii"), nb::arg("count_only"),
+      .def("search", &HeldIndex::search, nb::arg("queries").none(), nb::arg("k"), nb::arg("progress").none())
+      .def("search_radius", &HeldIndex::search_radius, nb::arg("queries").none(), nb::arg("radii"), nb::arg("count_only"),
            nb::arg("progress").none())
-      .def("distances", &Index::distances, nb::arg("queries"), nb::arg("progress").none());
+      .def("distances", &HeldIndex::distances, nb::arg("queries"), nb::arg("progress").none());
 }
 
 }  // namespace kith::python
