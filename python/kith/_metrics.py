@@ -174,7 +174,7 @@ class CustomIndex:
     >>> index.search([[2.0, 1.0]], k=2).indices
     array([[1, 0]])
     >>> index.search_self(1).indices.tolist()
-    [[1], [0], [1]]
+    [[1], [2], [1]]
     """
 
     def __init__(

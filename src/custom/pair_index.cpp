@@ -9,6 +9,7 @@
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "backend/machine.hpp"
+#include "core/aligned.hpp"
 #include "core/elements.hpp"
 #include "core/instantiate.hpp"
 #include "core/order.hpp"
@@ -98,7 +99,7 @@ struct PairIndex<T>::State {
   std::shared_ptr<const PairMetric> metric;
   MatrixView<T> base;
   Options options;
-  std::vector<double> panels;        // empty where the base is only viewed
+  core::AlignedVector<double> panels;        // empty where the base is only viewed
   std::optional<Index<T>> built_in;  // that searches in the place of all this
 
   custom::PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
@@ -203,7 +204,7 @@ struct PairIndex<T>::State {
         std::min(cpu::threads_for(options.threads, bytes / 8 * kValueSeconds), std::max(metric->most_threads(), 1));
     cpu::parallel_for(threads, (base.rows + kChunk - 1) / kChunk, [&](std::int64_t chunk, int) {
       const std::int64_t first = chunk * kChunk;
-      std::vector<double> scratch(static_cast<std::size_t>(kPanelRows * base.cols));
+      core::AlignedVector<double> scratch(static_cast<std::size_t>(kPanelRows * base.cols));
       custom::pack_panels(*metric, base, first, std::min(kChunk, base.rows - first), scratch.data(),
                           panels.data() + first * base.cols);
     });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/aligned.hpp"
 #include "kith/pair_metric.hpp"
 
 namespace kith::custom {
@@ -45,12 +46,12 @@ class TileDistances {
   const double* kept_;
   std::int64_t query_count_ = 0;
   MatrixView<T> queries_;         // input elements
-  std::vector<double> prepared_;  // queries
+  core::AlignedVector<double> prepared_;  // queries
   std::vector<T> query_elements_;
-  std::vector<double> rows_;  // of the base
+  core::AlignedVector<double> rows_;  // of the base
   std::vector<T> row_elements_;
-  std::vector<double> scratch_;
-  std::vector<double> out_;
+  core::AlignedVector<double> scratch_;
+  core::AlignedVector<double> out_;
   std::int64_t stride_ = 0;
 };
 

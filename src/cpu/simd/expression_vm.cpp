@@ -12,6 +12,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/aligned.hpp"
 #include "cpu/simd/expression_vm.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -82,7 +83,7 @@ struct Block {
   std::int64_t dims;
   double* slots;
 
-  double* slot(int at) const { return slots + at * kVmSlot; }
+  double* slot(int at) const { return slots + at * kVmStride; }
 };
 
 // Calls f(x, y, at) for the vectors of all pairs and coordinates, `at` being their place in a slot.
@@ -292,7 +293,7 @@ void run_stage(const VmStage& stage, const Block& block) {
 }  // namespace
 
 void run_program(const VmProgram& program, const PanelTile& tile) {
-  std::vector<double> slots(static_cast<std::size_t>(program.slots * kVmSlot));
+  core::AlignedVector<double> slots(static_cast<std::size_t>(program.slots * kVmStride));
   for (const VmStep& step : program.constants) leaf({nullptr, 0, nullptr, 0, 0, tile.dims, slots.data()}, step);
   for (std::int64_t p = 0; p < tile.panel_count; ++p)
     for (std::int64_t q = 0; q < tile.query_count; q += kTileQueries) {
