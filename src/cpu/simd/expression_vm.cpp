@@ -93,6 +93,7 @@ HWY_INLINE void for_points(const Block& block, F f) {
   for (std::int64_t c = 0; c < block.count; ++c)
     for (std::int64_t q = 0; q < kTileQueries; ++q) {
       const RowVec x = hn::Set(d, block.query[q * block.query_stride + c]);
+#pragma GCC unroll 16
       for (std::int64_t v = 0; v < kVectors; ++v)
         f(x, hn::LoadU(d, block.panel + c * kPanelRows + v * kLanes), (c * kTileQueries + q) * kPanelRows + v * kLanes);
     }
@@ -209,10 +210,13 @@ HWY_INLINE void accumulate(const double* HWY_RESTRICT terms, std::int64_t coordi
   constexpr std::int64_t kStep = std::min(kAtOnce * kLanes, kVmPairs);
   for (std::int64_t i = 0; i < kVmPairs; i += kStep) {
     RowVec sum[kStep / kLanes];
+#pragma GCC unroll 16
     for (std::int64_t v = 0; v < kStep / kLanes; ++v) sum[v] = hn::LoadU(d, total + i + v * kLanes);
     for (std::int64_t c = 0; c < coordinates; ++c)
+#pragma GCC unroll 16
       for (std::int64_t v = 0; v < kStep / kLanes; ++v)
         sum[v] = F::of(sum[v], hn::LoadU(d, terms + c * kVmPairs + i + v * kLanes));
+#pragma GCC unroll 16
     for (std::int64_t v = 0; v < kStep / kLanes; ++v) hn::StoreU(sum[v], d, total + i + v * kLanes);
   }
 }
@@ -235,17 +239,24 @@ HWY_INLINE void fused(const Block& block, double first, double* HWY_RESTRICT tot
   for (std::int64_t q = 0; q < kTileQueries; q += kFusedQueries) {
     const double* HWY_RESTRICT query = block.query + q * block.query_stride;
     RowVec sum[kFusedQueries][kVectors];
+#pragma GCC unroll 16
     for (auto& row : sum)
+#pragma GCC unroll 16
       for (RowVec& each : row) each = hn::Set(d, first);
     for (std::int64_t c = 0; c < block.count; ++c) {
       RowVec y[kVectors];
+#pragma GCC unroll 16
       for (std::int64_t v = 0; v < kVectors; ++v) y[v] = hn::LoadU(d, block.panel + c * kPanelRows + v * kLanes);
+#pragma GCC unroll 16
       for (std::int64_t r = 0; r < kFusedQueries; ++r) {
         const RowVec x = hn::Set(d, query[r * block.query_stride + c]);
+#pragma GCC unroll 16
         for (std::int64_t v = 0; v < kVectors; ++v) sum[r][v] = Sum::of(sum[r][v], Term::of(x, y[v]));
       }
     }
+#pragma GCC unroll 16
     for (std::int64_t r = 0; r < kFusedQueries; ++r)
+#pragma GCC unroll 16
       for (std::int64_t v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], d, total + (q + r) * kPanelRows + v * kLanes);
   }
 }

@@ -33,10 +33,12 @@ HWY_INLINE void add_rows(const double* HWY_RESTRICT upper, std::int64_t i, std::
     for (RowVec& each : sum) each = hn::Zero(d);
     for (std::int64_t j = i; j < dims; ++j) {
       const RowVec delta = hn::LoadU(d, deltas + j * kPanelRows + v * kLanes);
+#pragma GCC unroll 4
       for (std::int64_t r = 0; r < Rows; ++r)
         sum[r] = hn::Add(sum[r], hn::Mul(hn::Set(d, upper[(i + r) * dims + j]), delta));
     }
     RowVec total = hn::LoadU(d, out + v * kLanes);
+#pragma GCC unroll 4
     for (std::int64_t r = 0; r < Rows; ++r)
       total = hn::Add(total, hn::Mul(hn::LoadU(d, deltas + (i + r) * kPanelRows + v * kLanes), sum[r]));
     hn::StoreU(total, d, out + v * kLanes);
