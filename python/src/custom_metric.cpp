@@ -187,8 +187,8 @@ void bind_custom_metric(nb::module_& module) {
       .def(nb::init<const Metric&, nb::handle, const Options&, bool, nb::handle>(), nb::arg("metric"), nb::arg("base"),
            nb::arg("options"), nb::arg("keep"), nb::arg("progress").none())
       .def("search", &HeldIndex::search, nb::arg("queries").none(), nb::arg("k"), nb::arg("progress").none())
-      .def("search_radius", &HeldIndex::search_radius, nb::arg("queries").none(), nb::arg("radii"), nb::arg("count_only"),
-           nb::arg("progress").none())
+      .def("search_radius", &HeldIndex::search_radius, nb::arg("queries").none(), nb::arg("radii"),
+           nb::arg("count_only"), nb::arg("progress").none())
       .def("distances", &HeldIndex::distances, nb::arg("queries"), nb::arg("progress").none());
 }
 

@@ -99,8 +99,8 @@ struct PairIndex<T>::State {
   std::shared_ptr<const PairMetric> metric;
   MatrixView<T> base;
   Options options;
-  core::AlignedVector<double> panels;        // empty where the base is only viewed
-  std::optional<Index<T>> built_in;  // that searches in the place of all this
+  core::AlignedVector<double> panels;  // empty where the base is only viewed
+  std::optional<Index<T>> built_in;    // that searches in the place of all this
 
   custom::PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
     return {*metric, base, queries, panels.empty() ? nullptr : panels.data(), exclude_self};

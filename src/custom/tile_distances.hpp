@@ -45,7 +45,7 @@ class TileDistances {
   const MatrixView<T>& base_;
   const double* kept_;
   std::int64_t query_count_ = 0;
-  MatrixView<T> queries_;         // input elements
+  MatrixView<T> queries_;                 // input elements
   core::AlignedVector<double> prepared_;  // queries
   std::vector<T> query_elements_;
   core::AlignedVector<double> rows_;  // of the base

@@ -15,7 +15,8 @@ namespace kith::cpu {
 inline constexpr std::int64_t kVmCoordinates = 8;
 inline constexpr std::int64_t kVmPairs = kTileQueries * kPanelRows;
 inline constexpr std::int64_t kVmSlot = kVmCoordinates * kVmPairs;
-// From a slot to the next: not a multiple of 4096 bytes, at which processors take a load for one of what was just stored.
+// From a slot to the next: not a multiple of 4096 bytes, at which processors take a load for one of what was just
+// stored.
 inline constexpr std::int64_t kVmStride = kVmSlot + 24;
 
 // One operation on slots. `absolute` is taken of a difference at once, and x and y are read where they lie.
