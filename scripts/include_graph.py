@@ -34,6 +34,7 @@ ALLOWED = {
     "src/api": CHOICE,
     "src/pivots": CHOICE | {"src/api", "src/cpu"},
     "src/cpu": CHOICE,
+    "src/custom": CHOICE | {"src/api", "src/cpu"},
     "src/cuda/runtime": CORE,
     "src/cuda/primitives": CORE | {"src/cuda/runtime"},
     "src/cuda/points": DEVICE_BASE,
@@ -67,7 +68,7 @@ ALLOWED = {
     "bench/device/search": BENCH_SUITE,
     "bench/device/lowdim": BENCH_SUITE,
     "bench/device": BENCH_SUITE | {"bench/device/select", "bench/device/search", "bench/device/lowdim"},
-    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/pivots", "emulator"},
+    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/custom", "src/pivots", "emulator"},
 }
 
 # The files that choose among a folder's methods.

@@ -4,6 +4,7 @@
 
 #include "kith/batches.hpp"
 #include "kith/collection.hpp"
+#include "kith/custom_metric.hpp"
 #include "kith/error.hpp"
 #include "kith/filter.hpp"
 #include "kith/float16.hpp"
@@ -12,7 +13,9 @@
 #include "kith/machine.hpp"
 #include "kith/matrix.hpp"
 #include "kith/metric.hpp"
+#include "kith/named_metric.hpp"
 #include "kith/options.hpp"
+#include "kith/pair_metric.hpp"
 #include "kith/pivots.hpp"
 #include "kith/plan.hpp"
 #include "kith/quality.hpp"

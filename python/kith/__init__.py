@@ -20,6 +20,7 @@ from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
 from ._kith import PivotReport, Plan, Report
+from ._metrics import CustomIndex, Expression, c_metric
 from ._neighbors import Graph, Neighbors, RadiusNeighbors, TopK
 from ._pivots import PivotIndex
 from ._radius import search_radius
@@ -30,6 +31,8 @@ from ._versions import __version__, known_devices, show_versions, versions
 
 __all__ = [
     "Collection",
+    "CustomIndex",
+    "Expression",
     "Graph",
     "Index",
     "Neighbors",
@@ -40,6 +43,7 @@ __all__ = [
     "Report",
     "TopK",
     "__version__",
+    "c_metric",
     "collection_info",
     "distances",
     "explain",

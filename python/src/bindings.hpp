@@ -13,6 +13,7 @@ void bind_options(nb::module_& module);
 void bind_report(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_batches(nb::module_& module);
+void bind_custom_metric(nb::module_& module);
 void bind_index(nb::module_& module);
 void bind_collection(nb::module_& module);
 void bind_reduce(nb::module_& module);

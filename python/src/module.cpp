@@ -13,6 +13,7 @@ NB_MODULE(_kith, module) {
   bind_report(module);
   bind_search(module);
   bind_batches(module);
+  bind_custom_metric(module);
   bind_index(module);
   bind_collection(module);
   bind_reduce(module);
