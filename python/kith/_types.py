@@ -24,11 +24,11 @@ else:
         return _TypeVar(name, **keywords)
 
 
-MetricName = Literal[
+DenseMetricName = Literal[
     "sqeuclidean", "l2_squared", "euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "linf", "minkowski",
     "cosine", "correlation", "pearson", "inner_product", "ip", "dot", "hamming", "canberra",
-    "jaccard",
 ]  # fmt: skip
+MetricName = Union[DenseMetricName, Literal["jaccard"]]  # of sparse points alone
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
 DistanceName = Literal[
