@@ -107,7 +107,7 @@ TEST(SparseTies, OfNothingInCommonNeedFewKeys) {
   }
 }
 
-TEST(SparseNearest, LeavesOutWhatIsTooFarAway) {
+TEST(SparseMaxDistance, LeavesOutWhatIsTooFarAway) {
   for (const SparseMetric metric : {SparseMetric::euclidean, SparseMetric::manhattan}) {
     const Matrix<float> base = sparse_points<float>({300, 20, 0.2}, Values::real, 8, false);
     const Matrix<float> queries = sparse_points<float>({10, 20, 0.2}, Values::real, 9, false);
