@@ -128,7 +128,7 @@ def test_the_names_that_types_list_are_the_names():
 
     backends = [name for name in get_args(_types.BackendName) if name != "auto"]
     listed = {
-        "metric": (_types.MetricName, _kith.metrics()),
+        "metric": (_types.DenseMetricName, _kith.metrics()),
         "method": (_types.MethodName, sum(map(_kith.method_names, backends), [])),
         "distance": (_types.DistanceName, sum(map(_kith.distance_names, backends), [])),
         "select": (_types.SelectName, _kith.select_names("cuda")),

@@ -79,7 +79,7 @@ std::vector<std::string> sparse_metric_names() {
 }
 
 template <SparseElement T>
-struct SparseIndex<T>::State {
+struct __attribute__((visibility("hidden"))) SparseIndex<T>::State {
   State(const CsrView<T>& base, SparseOptions options_)
       : rows(base.rows), cols(base.cols), options(std::move(options_)) {
     api::guarded([&] {

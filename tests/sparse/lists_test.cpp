@@ -11,7 +11,7 @@
 namespace kith::test {
 namespace {
 
-class SparseLists : public testing::TestWithParam<SparseMetric> {
+class SparseListsBy : public testing::TestWithParam<SparseMetric> {
  protected:
   SparseOptions options(int threads = 2) const {
     SparseOptions options;
@@ -33,11 +33,10 @@ template <class T>
 void compare_radius(const SparseIndex<T>& index, const Matrix<T>& base, const Matrix<T>* queries, const Csr<T>& asked,
                     T radius, SparseMetric metric) {
   const std::vector<T> radii{radius};
-  const kith::SparseLists<T> found =
+  const SparseLists<T> found =
       queries != nullptr ? index.search_radius(asked.view(), radii) : index.search_radius_self(radii);
-  const kith::SparseLists<T> counts = queries != nullptr
-                                          ? index.search_radius(asked.view(), radii, RadiusOutput::count_only)
-                                          : index.search_radius_self(radii, RadiusOutput::count_only);
+  const SparseLists<T> counts = queries != nullptr ? index.search_radius(asked.view(), radii, RadiusOutput::count_only)
+                                                   : index.search_radius_self(radii, RadiusOutput::count_only);
   EXPECT_EQ(counts.offsets, found.offsets);
   EXPECT_TRUE(counts.ids.empty());
   if (metric != SparseMetric::jaccard) {
@@ -75,7 +74,7 @@ void compare_all(const SparseOptions& options, Values kind) {
   compare_radius<T>(index, base, nullptr, asked, radius, metric);
 }
 
-TEST_P(SparseLists, WithinARadius) {
+TEST_P(SparseListsBy, WithinARadius) {
   for (const Values kind : {Values::real, Values::counts, Values::binary}) {
     SCOPED_TRACE(testing::PrintToString(kind));
     compare_all<float>(options(), kind);
@@ -83,12 +82,12 @@ TEST_P(SparseLists, WithinARadius) {
   }
 }
 
-TEST_P(SparseLists, Graphs) {
+TEST_P(SparseListsBy, Graphs) {
   const Matrix<float> base = sparse_points<float>({150, 30, 0.15}, Values::counts, 31, directed());
   const Csr<float> sparse = csr_of(base);
   const SparseIndex<float> index(sparse.view(), options());
   for (const Symmetrize how : {Symmetrize::none, Symmetrize::either, Symmetrize::mutual}) {
-    const kith::SparseLists<float> made = index.graph(5, how);
+    const SparseLists<float> made = index.graph(5, how);
     ASSERT_EQ(made.offsets.size(), 151U);
     if (GetParam() == SparseMetric::jaccard) {
       if (how != Symmetrize::none) continue;
@@ -101,7 +100,7 @@ TEST_P(SparseLists, Graphs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SparseLists, testing::ValuesIn(kSparseMetrics));
+INSTANTIATE_TEST_SUITE_P(All, SparseListsBy, testing::ValuesIn(kSparseMetrics));
 
 TEST(SparseRadius, HasOneRadiusForEachQuery) {
   const Matrix<float> base = sparse_points<float>({100, 10, 0.3}, Values::real, 41, false);
@@ -109,7 +108,7 @@ TEST(SparseRadius, HasOneRadiusForEachQuery) {
   const SparseIndex<float> index(sparse.view());
   std::vector<float> radii;
   for (int i = 0; i < 100; ++i) radii.push_back(static_cast<float>(i) * 0.03F);
-  const kith::SparseLists<float> found = index.search_radius(sparse.view(), radii);
+  const SparseLists<float> found = index.search_radius(sparse.view(), radii);
   const RadiusNeighbors<float> want = search_radius<float>(base.view(), base.view(), radii, RadiusOutput::neighbors,
                                                            dense_options<float>(SparseMetric::euclidean));
   EXPECT_EQ(found.offsets, want.offsets);
