@@ -74,11 +74,8 @@ Contender make(const std::string& name, const std::vector<EditText>& texts, bool
   const double start = cpu_ms();
   const auto index =
       std::make_shared<PivotIndex<EditText, Distance>>(std::span(texts), Distance{}, properties, options);
-  return {name,
-          [index](std::span<const EditText> queries, std::int64_t k) { return index->search(queries, k); },
-          cpu_ms() - start,
-          index->build_evaluations(),
-          std::ssize(index->pivots())};
+  return {name, [index](std::span<const EditText> queries, std::int64_t k) { return index->search(queries, k); },
+          cpu_ms() - start, index->build_evaluations(), std::ssize(index->pivots())};
 }
 
 std::vector<Contender> line_up(const std::vector<EditText>& texts, std::int64_t pivots) {

@@ -12,7 +12,8 @@ import numpy as np
 
 import kith
 
-words = "accommodate borrow commodore committee receive relieve reprieve sorrow tomorrow Tuesday weather whether".split()
+words = "accommodate borrow commodore committee receive relieve reprieve sorrow tomorrow Tuesday weather whether"
+words = words.split()
 misspelled = ["recieve", "acommodate", "tomorow"]
 index = kith.PivotIndex(words, metric="levenshtein", pivots=3)
 distances, indices = index.search(misspelled, k=2)

@@ -107,7 +107,10 @@ class PivotIndex:
         *,
         progress: ProgressLike = False,
     ) -> RadiusNeighbors[Floats, Integers]:
-        """All objects within a radius, one for all queries or one for each. With ``None``, of each object, itself left out."""
+        """All objects within a radius, one for all queries or one for each.
+
+        With ``queries=None``, of each object, itself left out.
+        """
         asked = None if queries is None else self._ready(_listed(queries, "queries"))
         radii = np.atleast_1d(np.asarray(radius, np.float64)).ravel().tolist()
         with showing(progress) as watch:

@@ -30,7 +30,7 @@ DenseMetricName = Literal[
     "sqeuclidean", "l2_squared", "euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "linf", "minkowski",
     "cosine", "correlation", "pearson", "inner_product", "ip", "dot", "hamming", "canberra",
 ]  # fmt: skip
-<<<<<<< HEAD
+MetricName = Union[DenseMetricName, Literal["jaccard"]]  # of sparse points alone
 NamedMetric = Literal[
     "braycurtis", "dice", "haversine", "jaccard", "jensenshannon", "mahalanobis", "nan_euclidean", "russellrao",
     "seuclidean",
@@ -39,9 +39,6 @@ ZeroVectors = Literal["error", "zero", "one"]
 # Formulas may be plain text, too, which a type checker cannot tell from a name that does not exist: kith.Expression says
 # that it is one.
 MetricLike = Union[MetricName, NamedMetric, "OwnMetric", Callable[[Any, Any], Any]]
-=======
-MetricName = Union[DenseMetricName, Literal["jaccard"]]  # of sparse points alone
->>>>>>> learn
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
 DistanceName = Literal[

@@ -174,8 +174,8 @@ std::unique_ptr<AnyPivotIndex> make(const nb::list& objects, nb::handle metric, 
   if (name == "dtw")
     return std::make_unique<PivotIndexOf<TimeSeries, DynamicTimeWarping>>(
         objects, &series_of, DynamicTimeWarping{window}, with(DynamicTimeWarping::properties()), options, progress);
-  return std::make_unique<PivotIndexOf<WeightedSample, EarthMovers>>(objects, &sample_of, EarthMovers{},
-                                                                     with(EarthMovers::properties()), options, progress);
+  return std::make_unique<PivotIndexOf<WeightedSample, EarthMovers>>(
+      objects, &sample_of, EarthMovers{}, with(EarthMovers::properties()), options, progress);
 }
 
 }  // namespace
@@ -194,8 +194,8 @@ void bind_pivots(nb::module_& module) {
       .def_ro("seconds", &PivotReport::seconds)
       .def_prop_ro("saved", &PivotReport::saved, "The share of all evaluations that were not needed.")
       .def("__repr__", [](const PivotReport& report) {
-        return "PivotReport(evaluations=" + std::to_string(report.evaluations) +
-               " of " + std::to_string(report.pairs) + ", pivots=" + std::to_string(report.pivots) + ")";
+        return "PivotReport(evaluations=" + std::to_string(report.evaluations) + " of " + std::to_string(report.pairs) +
+               ", pivots=" + std::to_string(report.pivots) + ")";
       });
   nb::class_<AnyPivotIndex>(module, "PivotIndex")
       .def_static("make", &make, nb::arg("objects"), nb::arg("metric"), nb::arg("window"), nb::arg("symmetric"),
