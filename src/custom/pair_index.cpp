@@ -118,8 +118,9 @@ struct PairSearcher {
   }
 
   void check_k(std::int64_t k, bool exclude_self) const {
-    const std::int64_t most = base.rows - (exclude_self ? 1 : 0);
-    api::check_k(k, options.pad_missing ? std::numeric_limits<std::int64_t>::max() : most,
+    constexpr std::int64_t kMostPadded = std::int64_t{1} << 48;  // more than memory can hold
+    if (options.pad_missing) return api::check_k(k, kMostPadded, "the most that can be asked for is");
+    api::check_k(k, base.rows - (exclude_self ? 1 : 0),
                  exclude_self ? "the number of other points is" : "the number of base points is");
   }
 
