@@ -64,6 +64,12 @@ assert_type(kith.explain((10, 2), 3, k=1).method, str)
 assert_type(kith.explain((10, 2), 3, k=1, device="a100").device, str)
 assert_type(kith.explain((10, 2), 3, k=1, period=[1.0, 0.0]).period, List[float])
 
+assert_type(kith.search(points, points, 2, metric="seuclidean", V=[1.0, 2.0]).indices, Integers)
+assert_type(kith.search(points, points, 2, metric=kith.Expression("sum(abs(x - y))")).distances, Floats)
+assert_type(kith.search_radius(points, tensor, 0.5, metric=kith.c_metric(1234)).indices, Tensor)
+assert_type(kith.distances(points, points, metric=lambda x, y: float(x[0] - y[0])), Floats)
+assert_type(kith.distances(points, points, metric="cosine", zero_vectors="one"), Floats)
+
 index = kith.Index(points, metric="minkowski", p=3, progress=lambda done, total: None)
 assert_type(index.search_self(1).distances, Floats)
 assert_type(index.search(tensor, 1).distances, Tensor)
@@ -95,6 +101,7 @@ def nearest(which: kith.Index, found: kith.Neighbors) -> Floats:
 
 
 kith.search(points, points, 2, metric="euclid")  # wrong
+kith.search(points, points, 2, metric="cosine", zero_vectors="two")  # wrong
 kith.search(points, points, "2")  # wrong
 kith.search(points, points, 2, backend="gpu")  # wrong
 kith.search(points, points, 2, foo=1)  # wrong

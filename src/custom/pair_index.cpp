@@ -94,15 +94,20 @@ void check_radii(std::span<const D> radii, std::int64_t queries) {
 
 }  // namespace
 
+namespace custom {
+
+// What an index does. Functions of its State would be exported.
 template <Element T>
-struct PairIndex<T>::State {
+struct PairSearcher {
+  using D = DistanceOf<T>;
+
   std::shared_ptr<const PairMetric> metric;
   MatrixView<T> base;
   Options options;
   core::AlignedVector<double> panels;  // empty where the base is only viewed
   std::optional<Index<T>> built_in;    // that searches in the place of all this
 
-  custom::PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
+  PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
     return {*metric, base, queries, panels.empty() ? nullptr : panels.data(), exclude_self};
   }
 
@@ -113,12 +118,13 @@ struct PairIndex<T>::State {
   }
 
   void check_k(std::int64_t k, bool exclude_self) const {
-    const std::int64_t most = base.rows - (exclude_self ? 1 : 0);
-    api::check_k(k, options.pad_missing ? std::numeric_limits<std::int64_t>::max() : most,
+    constexpr std::int64_t kMostPadded = std::int64_t{1} << 48;  // more than memory can hold
+    if (options.pad_missing) return api::check_k(k, kMostPadded, "the most that can be asked for is");
+    api::check_k(k, base.rows - (exclude_self ? 1 : 0),
                  exclude_self ? "the number of other points is" : "the number of base points is");
   }
 
-  SearchReport report(const custom::PairPlan& sizes, std::int64_t queries, std::int64_t k, bool self) const {
+  SearchReport report(const PairPlan& sizes, std::int64_t queries, std::int64_t k, bool self) const {
     SearchReport report;
     Plan& plan = report.plan;
     plan.problem = {base.rows, queries, base.cols, k, dtype_of<T>(), self};
@@ -143,8 +149,8 @@ struct PairIndex<T>::State {
   template <class Work>
   SearchReport run(const MatrixView<T>& queries, std::int64_t k, bool exclude_self, Work work) const {
     const auto start = std::chrono::steady_clock::now();
-    const custom::PairProblem<T> asked = problem(queries, exclude_self);
-    const custom::PairPlan sizes = custom::plan_pairs(asked, k, options);
+    const PairProblem<T> asked = problem(queries, exclude_self);
+    const PairPlan sizes = plan_pairs(asked, k, options);
     work(asked, sizes);
     SearchReport made = report(sizes, queries.rows, k, exclude_self);
     made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -161,7 +167,7 @@ struct PairIndex<T>::State {
     found.ids.resize(static_cast<std::size_t>(queries.rows * k));
     found.distances.resize(found.ids.size());
     found.report = run(queries, std::min(k, base.rows), exclude_self, [&](const auto& asked, const auto& sizes) {
-      custom::nearest_pairs(asked, sizes, k, options, NeighborsView<D>{found.ids.data(), found.distances.data()});
+      nearest_pairs(asked, sizes, k, options, NeighborsView<D>{found.ids.data(), found.distances.data()});
     });
     return found;
   }
@@ -186,7 +192,7 @@ struct PairIndex<T>::State {
     constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
     const std::int64_t most = output == RadiusOutput::neighbors ? backend::free_memory().bytes / kHitBytes : 0;
     found.report = run(queries, 0, exclude_self, [&](const auto& asked, const auto& sizes) {
-      custom::pairs_within(asked, sizes, radii, most, options, lists);
+      pairs_within(asked, sizes, radii, most, options, lists);
     });
     return found;
   }
@@ -194,10 +200,10 @@ struct PairIndex<T>::State {
   // Panels of all rows, where there is room for them.
   void keep_panels() {
     if (metric->input() != PairMetric::Input::panels) return;
-    const double bytes = 8.0 * static_cast<double>(custom::padded_rows(base.rows)) * static_cast<double>(base.cols);
+    const double bytes = 8.0 * static_cast<double>(padded_rows(base.rows)) * static_cast<double>(base.cols);
     const std::int64_t budget = options.memory_budget > 0 ? options.memory_budget : backend::free_memory().bytes / 4;
     if (bytes > static_cast<double>(budget)) return;
-    panels.resize(static_cast<std::size_t>(custom::padded_rows(base.rows) * base.cols));
+    panels.resize(static_cast<std::size_t>(padded_rows(base.rows) * base.cols));
     constexpr std::int64_t kChunk = 64 * kPanelRows;
     constexpr double kValueSeconds = 1e-9;
     const int threads =
@@ -205,11 +211,16 @@ struct PairIndex<T>::State {
     cpu::parallel_for(threads, (base.rows + kChunk - 1) / kChunk, [&](std::int64_t chunk, int) {
       const std::int64_t first = chunk * kChunk;
       core::AlignedVector<double> scratch(static_cast<std::size_t>(kPanelRows * base.cols));
-      custom::pack_panels(*metric, base, first, std::min(kChunk, base.rows - first), scratch.data(),
-                          panels.data() + first * base.cols);
+      pack_panels(*metric, base, first, std::min(kChunk, base.rows - first), scratch.data(),
+                  panels.data() + first * base.cols);
     });
   }
 };
+
+}  // namespace custom
+
+template <Element T>
+struct PairIndex<T>::State : custom::PairSearcher<T> {};
 
 template <Element T>
 PairIndex<T>::PairIndex(std::shared_ptr<const PairMetric> metric, MatrixView<T> base, Options options, Keep keep) {

@@ -268,6 +268,11 @@ TEST(PairSearch, LeavesOutAndPads) {
   EXPECT_EQ(padded.ids_of(3)[39], all.ids_of(3)[39]);
   EXPECT_EQ(padded.ids_of(3)[40], -1);
   EXPECT_TRUE(std::isinf(padded.distances_of(3)[42]));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"k = 9223372036854775807"}, [&] {
+    search_by(Manhattan{}, base.view(), base.view(), std::numeric_limits<std::int64_t>::max(), options);
+  }));
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"this process can have"},
+                         [&] { search_by(Manhattan{}, base.view(), base.view(), std::int64_t{1} << 40, options); }));
   const auto self = search_self_by(Manhattan{}, base.view(), 41, options);
   EXPECT_EQ(self.ids_of(3)[39], -1);
   EXPECT_NE(self.ids_of(3)[38], -1);
