@@ -1,0 +1,157 @@
+#include "plan/bits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include "core/bit_key.hpp"
+#include "core/sizes.hpp"
+#include "kith/error.hpp"
+#include "plan/cpu_threads.hpp"
+
+namespace kith {
+namespace plan {
+namespace {
+
+constexpr std::int64_t kBlockBytes = std::int64_t{256} << 10;  // queries of a block stay in a core's second cache
+constexpr std::int64_t kLeastBlock = 64;
+constexpr std::int64_t kMostBlock = 1024;
+constexpr std::int64_t kTileBytes = std::int64_t{128} << 10;  // and rows of a tile
+constexpr std::int64_t kTilePairs = 1 << 15;                  // limits are lowered between two tiles
+constexpr std::int64_t kMostTile = 4096;
+constexpr std::int64_t kPartRows = 8192;                       // a part of the base worth a task
+constexpr std::int64_t kMostPartRows = std::int64_t{1} << 31;  // rows of a part are counted in 32 bits
+constexpr std::int64_t kTasksPerThread = 4;                    // so that threads end together
+constexpr std::int64_t kHitBytes = 16;                         // a neighbor of a part of the base
+constexpr double kPackSeconds = 3.5e-10;                       // a word of the base and block of queries
+constexpr std::int64_t kMinBudget = std::int64_t{64} << 20;
+
+std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
+  return (whole + part - 1) / part;
+}
+
+double one_thread_seconds(const BitPlan& plan, const core::StageCost& cost) {
+  const auto words = static_cast<double>(parts_of(plan.bits, 32));
+  const auto rows = static_cast<double>(plan.base_rows);
+  const auto queries = static_cast<double>(plan.queries);
+  return rows * queries * (words * cost.step + cost.pair) +
+         rows * words * kPackSeconds * std::max(1.0, queries / kMostBlock);
+}
+
+std::int64_t part_rows(const BitPlan& plan) {
+  return parts_of(plan.base_rows, plan.base_splits);
+}
+
+// Bytes of everything but the answer.
+std::int64_t workspace(const BitPlan& plan) {
+  const std::int64_t row = parts_of(plan.bits, 32) * 4;
+  const std::int64_t tile = parts_of(plan.base_tile, core::kSlack) * core::kSlack;
+  constexpr std::int64_t kOfQuery = 48;
+  std::int64_t per_thread = plan.query_block * (row + kOfQuery + plan.candidates * 8) + tile * (row + 4);
+  per_thread += plan.query_block * plan.base_tile * core::kBitHitBytes + plan.candidates * 2 * kHitBytes;
+  std::int64_t shared = plan.queries * 4;
+  if (plan.k == 0 || plan.base_splits > 1) {
+    const std::int64_t kept = std::min(plan.k, part_rows(plan));
+    shared += plan.queries * plan.base_splits * (40 + kept * kHitBytes);
+  }
+  return per_thread * plan.threads + shared;
+}
+
+void set_tiles(BitPlan& plan, std::int64_t block, std::int64_t splits) {
+  const std::int64_t row = parts_of(plan.bits, 32) * 4;
+  plan.query_block = std::min(block, plan.queries);
+  plan.base_splits = splits;
+  const std::int64_t tile = std::min(kTilePairs / plan.query_block, kTileBytes / row) / core::kSlack * core::kSlack;
+  plan.base_tile = std::min(std::clamp(tile, core::kSlack, kMostTile), part_rows(plan));
+  if (plan.k > 0) plan.candidates = std::min(part_rows(plan), plan.k + std::max<std::int64_t>(16, plan.k / 2));
+}
+
+// The first of these that fits: whole blocks or smaller ones, each with the base in as many parts as threads want, or
+// in as few as can be.
+bool fits(BitPlan& plan) {
+  const std::int64_t row = parts_of(plan.bits, 32) * 4;
+  const std::int64_t least_splits = parts_of(plan.base_rows, kMostPartRows);
+  const std::int64_t tasks = plan.threads > 1 ? plan.threads * kTasksPerThread : 1;
+  for (std::int64_t block = std::clamp(kBlockBytes / row, kLeastBlock, kMostBlock);; block /= 2) {
+    const std::int64_t blocks = parts_of(plan.queries, block);
+    const std::int64_t wanted = std::min(parts_of(tasks, blocks), parts_of(plan.base_rows, kPartRows));
+    for (const std::int64_t splits : {std::max(wanted, least_splits), least_splits}) {
+      set_tiles(plan, block, splits);
+      plan.workspace_bytes = workspace(plan);
+      if (plan.workspace_bytes <= plan.budget_bytes) return true;
+    }
+    if (block == 1) return false;
+  }
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+}  // namespace
+
+BitPlan begin_bits(const BitProblem& problem, const Options& options) {
+  BitPlan plan;
+  plan.base_rows = problem.base_rows;
+  plan.queries = problem.queries;
+  plan.bits = problem.bits;
+  plan.k = problem.k;
+  plan.self = problem.self;
+  plan.metric = problem.metric;
+  plan.max_distance = options.max_distance;
+  plan.backend = options.backend;
+  return plan;
+}
+
+BitPlan plan_cpu_bits(const BitProblem& problem, const Options& options, const core::CpuFacts& facts,
+                      const core::StageCost& cost) {
+  BitPlan plan = begin_bits(problem, options);
+  plan.backend = Backend::cpu;
+  plan.budget_bytes = options.memory_budget > 0 ? options.memory_budget : std::max(kMinBudget, facts.free_memory / 4);
+  const double seconds = one_thread_seconds(plan, cost);
+  plan.threads = options.threads > 0 ? options.threads : threads_worth(seconds, facts.threads);
+  plan.threads_reason = options.threads > 0            ? "asked for by name"
+                        : plan.threads < facts.threads ? "the work is worth no more"
+                                                       : facts.threads_source;
+  while (!fits(plan)) {
+    if (plan.threads == 1)
+      throw Error(ErrorCode::out_of_memory,
+                  fmt::format("a memory budget of {} bytes is too small: {} of {} rows of {} bits needs at least {} "
+                              "bytes",
+                              plan.budget_bytes,
+                              plan.k > 0 ? fmt::format("k = {}", plan.k) : std::string("a search within a radius"),
+                              plan.base_rows, plan.bits, plan.workspace_bytes));
+    plan.threads /= 2;
+    plan.threads_reason = "the memory budget holds no more";
+  }
+  plan.seconds = seconds / std::min(plan.threads, std::max(facts.threads, 1));
+  plan.reason = "bits are counted in registers; integers decide which pairs get a distance";
+  if (!facts.device_obstacle.empty()) plan.reason += fmt::format("; on the CPU since {}", facts.device_obstacle);
+  return plan;
+}
+
+}  // namespace plan
+
+std::string to_string(const BitPlan& plan) {
+  std::string wanted = plan.k > 0 ? fmt::format("k = {}", plan.k) : "within a radius";
+  if (std::isfinite(plan.max_distance)) wanted += fmt::format(" up to a distance of {}", plan.max_distance);
+  std::string text = fmt::format("search    {} queries × {} rows × {} packed bits, {}, {}\n", plan.queries,
+                                 plan.base_rows, plan.bits, wanted, to_string(plan.metric));
+  text += fmt::format("backend   {} ({})", to_string(plan.backend), plan.kernel);
+  if (plan.backend == Backend::cpu)
+    text += fmt::format(", {} thread{} ({})", plan.threads, plan.threads == 1 ? "" : "s", plan.threads_reason);
+  text += fmt::format("\nwhy       {}\n", plan.reason);
+  text += fmt::format("tiles     {} queries × {} rows, base in {} part{}, {} candidates per query\n", plan.query_block,
+                      plan.base_tile, plan.base_splits, plan.base_splits == 1 ? "" : "s", plan.candidates);
+  text += fmt::format("memory    {} of a budget of {}\n", plan::bytes_text(plan.workspace_bytes),
+                      plan::bytes_text(plan.budget_bytes));
+  return text + fmt::format("expected  {:.3g} s\n", plan.seconds);
+}
+
+std::ostream& operator<<(std::ostream& out, const BitPlan& plan) {
+  return out << to_string(plan);
+}
+
+}  // namespace kith
