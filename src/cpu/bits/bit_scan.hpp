@@ -59,14 +59,14 @@ class BitScan {
         visit(std::int64_t{hit.query}, row + std::int64_t{hit.row}, key_of(hit));
       }
       pairs += rows * count_;
-      if (pairs < kPairsPerReport && row + rows < last) continue;
+      if (pairs * bit_words(base_.bits) < kWordsPerReport && row + rows < last) continue;
       progress.add(pairs, worker);
       pairs = 0;
     }
   }
 
  private:
-  static constexpr std::int64_t kPairsPerReport = 1 << 20;
+  static constexpr std::int64_t kWordsPerReport = 1 << 24;
 
   std::int64_t search_tile(std::int64_t row, std::int64_t rows);
   float key_of(const BitHit& hit) const;
