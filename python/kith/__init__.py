@@ -15,10 +15,11 @@ back in the library, and on the device, of the queries.
 """
 
 from ._batches import search_batches
+from ._bits import BitIndex, search_bits
 from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
-from ._kith import Plan, Report
+from ._kith import BitPlan, BitReport, Plan, Report
 from ._neighbors import Graph, Neighbors, RadiusNeighbors, TopK
 from ._radius import search_radius
 from ._reduce import normals, reduce
@@ -27,6 +28,9 @@ from ._topk import topk
 from ._versions import __version__, known_devices, show_versions, versions
 
 __all__ = [
+    "BitIndex",
+    "BitPlan",
+    "BitReport",
     "Graph",
     "Index",
     "Neighbors",
@@ -45,6 +49,7 @@ __all__ = [
     "reduce",
     "search",
     "search_batches",
+    "search_bits",
     "search_radius",
     "show_versions",
     "topk",

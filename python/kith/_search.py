@@ -85,7 +85,7 @@ def search(
     metric : name, as scipy and scikit-learn have it
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
         correlation, canberra, inner_product (the largest come first), hamming (the share of elements that differ: of
-        bytes, whole bytes are compared, not bits; ``np.unpackbits(points, axis=1)`` makes an element of each bit).
+        bytes, whole bytes are compared; packed bits are for :func:`kith.search_bits`).
     method, distance, select : names that force a way of searching; see :func:`explain`
         Methods are brute, tree, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by
         shifted-sort are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev

@@ -28,6 +28,7 @@ MetricName = Literal[
     "sqeuclidean", "l2_squared", "euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "linf", "minkowski",
     "cosine", "correlation", "pearson", "inner_product", "ip", "dot", "hamming", "canberra",
 ]  # fmt: skip
+BitMetricName = Literal["hamming", "jaccard", "tanimoto"]
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
 DistanceName = Literal[
@@ -116,6 +117,14 @@ class SearchOptions(ReduceOptions, total=False):
     statistics: bool
     max_distance: Optional[float]
     epsilon: float
+
+
+class BitOptions(TypedDict, total=False):
+    backend: BackendName
+    threads: Optional[int]
+    memory: Memory
+    check_finite: bool
+    max_distance: Optional[float]
 
 
 class TopKOptions(TypedDict, total=False):

@@ -16,6 +16,7 @@ void bind_batches(nb::module_& module);
 void bind_index(nb::module_& module);
 void bind_reduce(nb::module_& module);
 void bind_topk(nb::module_& module);
+void bind_bits(nb::module_& module);
 void bind_files(nb::module_& module);
 
 }  // namespace kith::python

@@ -16,5 +16,6 @@ NB_MODULE(_kith, module) {
   bind_index(module);
   bind_reduce(module);
   bind_topk(module);
+  bind_bits(module);
   bind_files(module);
 }
