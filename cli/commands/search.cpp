@@ -134,9 +134,12 @@ void run_packed(const SearchArguments& settings, const Context& context) {
                       settings.k, settings.search};
   check_certify(settings);
   check_outputs(settings, context);
-  const io::Array base = settings.input.load_base();
-  io::Array queries;
-  if (!settings.input.queries.empty()) queries = settings.input.load_queries();
+  io::Array base = settings.input.load_base();
+  io::Array queries = base;
+  if (!settings.input.queries.empty()) {
+    queries = settings.input.load_queries();
+    if (queries.type() == base.type()) match_queries(base, queries);
+  }
   BitNeighbors found =
       search.run(base, settings.input.queries.empty() ? nullptr : &queries, settings.report.explain && !context.json);
   if (settings.report.stats) print_to_stderr(describe(found.report));
