@@ -26,10 +26,11 @@ BitsView bits_of(const Array& array, std::int64_t bits) {
   return {bytes.data, bytes.rows, bits, bytes.row_stride};
 }
 
-// Keeps the memory of the base.
-class Index {
+// Keeps the memory of the base. nanobind tells types by their names, so that it is not called Index again.
+class PackedIndex {
  public:
-  Index(nb::handle base, std::int64_t bits, const std::string& metric, const Options& options, nb::handle progress)
+  PackedIndex(nb::handle base, std::int64_t bits, const std::string& metric, const Options& options,
+              nb::handle progress)
       : base_(base, false) {
     const BitMetric kind = parse_bit_metric(metric);
     index_ = watched(progress, [&] { return std::make_unique<const BitIndex>(bits_of(base_, bits), kind, options); });
@@ -105,14 +106,14 @@ void bind_bits(nb::module_& module) {
         return text_of(report.plan) + "\ntook      " + std::to_string(report.seconds * 1e3) + " ms";
       });
 
-  nb::class_<Index>(module, "BitIndex")
+  nb::class_<PackedIndex>(module, "BitIndex")
       .def(nb::init<nb::handle, std::int64_t, const std::string&, const Options&, nb::handle>(), nb::arg("base"),
            nb::arg("bits"), nb::arg("metric"), nb::arg("options"), nb::arg("progress").none())
-      .def("search", &Index::search, nb::arg("queries").none(), nb::arg("k"), nb::arg("distances"), nb::arg("ids"),
-           nb::arg("progress").none())
-      .def("search_radius", &Index::search_radius, nb::arg("queries").none(), nb::arg("radii"), nb::arg("count_only"),
-           nb::arg("progress").none())
-      .def("explain", &Index::explain, nb::arg("queries"), nb::arg("k"));
+      .def("search", &PackedIndex::search, nb::arg("queries").none(), nb::arg("k"), nb::arg("distances"),
+           nb::arg("ids"), nb::arg("progress").none())
+      .def("search_radius", &PackedIndex::search_radius, nb::arg("queries").none(), nb::arg("radii"),
+           nb::arg("count_only"), nb::arg("progress").none())
+      .def("explain", &PackedIndex::explain, nb::arg("queries"), nb::arg("k"));
 
   module.def("bit_metric", [](const std::string& name) { return to_string(parse_bit_metric(name)); });
 }
