@@ -25,7 +25,7 @@ constexpr std::int64_t kPartRows = 8192;                       // a part of the 
 constexpr std::int64_t kMostPartRows = std::int64_t{1} << 31;  // rows of a part are counted in 32 bits
 constexpr std::int64_t kTasksPerThread = 4;                    // so that threads end together
 constexpr std::int64_t kHitBytes = 16;                         // a neighbor of a part of the base
-constexpr double kPackSeconds = 3.5e-10;                       // a word of the base and block of queries
+constexpr double kPackSeconds = 1.5e-10;                       // a word of the base and block of queries
 constexpr std::int64_t kMinBudget = std::int64_t{64} << 20;
 
 std::int64_t parts_of(std::int64_t whole, std::int64_t part) {

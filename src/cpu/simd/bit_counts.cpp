@@ -23,7 +23,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "cpu/simd/register_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kith::cpu::HWY_NAMESPACE {
@@ -227,8 +228,51 @@ std::int64_t search_common(const BitQueries& queries, const BitPanels& base, con
   return search_panels(queries, base, CommonTest{limits, base.populations}, hits);
 }
 
-std::int64_t panel_lanes() {
-  return static_cast<std::int64_t>(hn::Lanes(U32()));
+// Words `word` … of the rows of a panel, of which there are `count`, one by one.
+void pack_words(const BitRows& rows, std::int64_t first, std::int64_t count, std::int64_t word, std::uint32_t* panel) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(U32()));
+  for (; word < rows.words(); ++word)
+    for (std::int64_t j = 0; j < lanes; ++j)
+      panel[word * lanes + j] =
+          j < count ? bit_word(rows.data + (first + j) * rows.stride, rows.bytes, word) : std::uint32_t{0};
+}
+
+// Words of a panel that has all its rows, four at a time as far as all their bytes are there; returns how many.
+std::int64_t pack_fours(const BitRows& rows, std::int64_t first, std::uint32_t* panel) {
+#if HWY_TARGET == HWY_SCALAR
+  static_cast<void>(rows);
+  static_cast<void>(first);
+  static_cast<void>(panel);
+  return 0;
+#else
+  const hn::FixedTag<std::uint32_t, 4> d;
+  const hn::FixedTag<std::uint8_t, 16> bytes;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(U32()));
+  const std::int64_t fours = rows.bytes / 16;
+  for (std::int64_t j = 0; j < lanes; j += 4) {
+    const std::uint8_t* from = rows.data + (first + j) * rows.stride;
+    for (std::int64_t i = 0; i < fours; ++i) {
+      const auto load = [&](std::int64_t row)
+                            HWY_ATTR { return hn::BitCast(d, hn::LoadU(bytes, from + row * rows.stride + i * 16)); };
+      store_transposed(d, load(0), load(1), load(2), load(3), panel + 4 * i * lanes + j, lanes);
+    }
+  }
+  return 4 * fours;
+#endif
+}
+
+void pack(const BitRows& rows, std::uint32_t* words, float* populations) {
+  const U32 d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t first = 0; first < padded(rows.count); first += lanes, words += lanes * rows.words()) {
+    const std::int64_t count = std::clamp<std::int64_t>(rows.count - first, 0, lanes);
+    pack_words(rows, first, count, count == lanes ? pack_fours(rows, first, words) : 0, words);
+    if (populations == nullptr) continue;
+    Words sum = hn::Zero(d);
+    for (std::int64_t i = 0; i < rows.words(); ++i)
+      sum = hn::Add(sum, hn::PopulationCount(hn::LoadU(d, words + i * lanes)));
+    hn::StoreU(hn::ConvertTo(F32(), hn::BitCast(I32(), sum)), F32(), populations + first);
+  }
 }
 
 core::StageCost cost() {
@@ -250,32 +294,9 @@ namespace kith::cpu {
 
 HWY_EXPORT(search_differing);
 HWY_EXPORT(search_common);
-HWY_EXPORT(panel_lanes);
+HWY_EXPORT(pack);
 HWY_EXPORT(cost);
 HWY_EXPORT(target_name);
-
-namespace {
-
-// Word `word` of a row, zeros past its end. The order of bits does not matter to counts.
-std::uint32_t word_at(const std::uint8_t* row, std::int64_t bytes, std::int64_t word) {
-  std::uint32_t value = 0;
-  std::memcpy(&value, row + 4 * word, static_cast<std::size_t>(std::min<std::int64_t>(4, bytes - 4 * word)));
-  return value;
-}
-
-// Calls put(word, value) for each word of a row; whole words are read by one instruction.
-template <class Put>
-void each_word(const std::uint8_t* row, std::int64_t bytes, Put put) {
-  std::int64_t word = 0;
-  for (; 4 * word + 4 <= bytes; ++word) {
-    std::uint32_t value = 0;
-    std::memcpy(&value, row + 4 * word, 4);
-    put(word, value);
-  }
-  if (4 * word < bytes) put(word, word_at(row, bytes, word));
-}
-
-}  // namespace
 
 core::StageCost bit_cost() {
   return HWY_DYNAMIC_DISPATCH(cost)();
@@ -287,8 +308,7 @@ const char* bit_target() {
 
 void pack_bit_queries(const BitRows& rows, std::uint32_t* words) {
   for (std::int64_t q = 0; q < rows.count; ++q, words += rows.words())
-    each_word(rows.data + q * rows.stride, rows.bytes,
-              [words](std::int64_t i, std::uint32_t word) { words[i] = word; });
+    for (std::int64_t i = 0; i < rows.words(); ++i) words[i] = bit_word(rows.data + q * rows.stride, rows.bytes, i);
 }
 
 std::int64_t population(const std::uint32_t* words, std::int64_t count) {
@@ -298,23 +318,7 @@ std::int64_t population(const std::uint32_t* words, std::int64_t count) {
 }
 
 void pack_bit_panels(const BitRows& rows, std::uint32_t* words, float* populations) {
-  const std::int64_t lanes = HWY_DYNAMIC_DISPATCH(panel_lanes)();
-  for (std::int64_t row = 0; row < padded(rows.count); ++row) {
-    std::uint32_t* const to = words + row / lanes * lanes * rows.words() + row % lanes;
-    std::int64_t bits = 0;
-    if (row >= rows.count) {
-      for (std::int64_t i = 0; i < rows.words(); ++i) to[i * lanes] = 0;
-    } else if (populations == nullptr) {
-      each_word(rows.data + row * rows.stride, rows.bytes,
-                [to, lanes](std::int64_t i, std::uint32_t word) { to[i * lanes] = word; });
-    } else {
-      each_word(rows.data + row * rows.stride, rows.bytes, [&, to, lanes](std::int64_t i, std::uint32_t word) {
-        to[i * lanes] = word;
-        bits += std::popcount(word);
-      });
-    }
-    if (populations != nullptr) populations[row] = static_cast<float>(bits);
-  }
+  HWY_DYNAMIC_DISPATCH(pack)(rows, words, populations);
 }
 
 std::int64_t differing_bits(const BitQueries& queries, const BitPanels& base, const std::int32_t* limits,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/bit_key.hpp"
 #include "core/facts.hpp"
@@ -25,6 +26,18 @@ struct BitRows {
 
   std::int64_t words() const { return (bytes + 3) / 4; }
 };
+
+// Word `word` of a row, zeros past its end. The order of bits does not matter to counts.
+inline std::uint32_t bit_word(const std::uint8_t* row, std::int64_t bytes, std::int64_t word) {
+  std::uint32_t value = 0;
+  // Of a size that is known, a copy is one instruction.
+  if (4 * word + 4 <= bytes) {
+    std::memcpy(&value, row + 4 * word, 4);
+  } else {
+    std::memcpy(&value, row + 4 * word, static_cast<std::size_t>(bytes - 4 * word));
+  }
+  return value;
+}
 
 // A pair that passed the test: a query, a row of the panels, and the bits that differ or that both have.
 struct BitHit {
