@@ -26,6 +26,8 @@ constexpr std::int64_t kMostPartRows = std::int64_t{1} << 31;  // rows of a part
 constexpr std::int64_t kTasksPerThread = 4;                    // so that threads end together
 constexpr std::int64_t kHitBytes = 16;                         // a neighbor of a part of the base
 constexpr double kPackSeconds = 1.5e-10;                       // a word of the base and block of queries
+constexpr std::int64_t kDevicePairs = std::int64_t{1} << 26;   // of a tile on a device
+constexpr double kDeviceBandwidth = 1e12;                      // bytes a second that kernels on a device read
 constexpr std::int64_t kMinBudget = std::int64_t{64} << 20;
 
 std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
@@ -129,6 +131,40 @@ BitPlan plan_cpu_bits(const BitProblem& problem, const Options& options, const c
   plan.seconds = seconds / std::min(plan.threads, std::max(facts.threads, 1));
   plan.reason = "bits are counted in registers; integers decide which pairs get a distance";
   if (!facts.device_obstacle.empty()) plan.reason += fmt::format("; on the CPU since {}", facts.device_obstacle);
+  return plan;
+}
+
+BitPlan plan_device_bits(const BitProblem& problem, const Options& options, const core::DeviceFacts& facts) {
+  BitPlan plan = begin_bits(problem, options);
+  plan.backend = facts.backend;
+  plan.kernel = facts.name;
+  plan.budget_bytes = options.memory_budget > 0 ? options.memory_budget : facts.free_memory / 2;
+  const std::int64_t row = parts_of(plan.bits, 64) * 8;
+  plan.query_block = std::min(plan.queries, kMostBlock);
+  // A tile of distances, what the selection keeps beside it, or hits; the lists of its k nearest.
+  const auto bytes_of = [&](std::int64_t tile) {
+    const std::int64_t kept = std::min(plan.k, tile);
+    return plan.base_rows * row + plan.query_block * (row + tile * (plan.k > 0 ? 24 : 20) + kept * 32) + (1 << 20);
+  };
+  plan.base_tile = std::clamp<std::int64_t>(kDevicePairs / plan.query_block, 1, plan.base_rows);
+  while ((plan.workspace_bytes = bytes_of(plan.base_tile)) > plan.budget_bytes) {
+    if (plan.base_tile > 1024) {
+      plan.base_tile /= 2;
+    } else if (plan.query_block > 1) {
+      plan.query_block /= 2;
+    } else {
+      throw Error(ErrorCode::out_of_memory,
+                  fmt::format("a memory budget of {} bytes is too small: {} rows of {} bits stay on the device, which "
+                              "takes at least {} bytes",
+                              plan.budget_bytes, plan.base_rows, plan.bits, plan.workspace_bytes));
+    }
+  }
+  plan.candidates = std::min(plan.k, plan.base_tile);
+  plan.base_splits = parts_of(plan.base_rows, plan.base_tile);
+  plan.reason = "distances of a tile are made from counts of bits, and the nearest selected";
+  const double reads = static_cast<double>(parts_of(plan.queries, 8)) * static_cast<double>(plan.base_rows * row);
+  plan.seconds =
+      (reads + 12.0 * static_cast<double>(plan.queries) * static_cast<double>(plan.base_rows)) / kDeviceBandwidth;
   return plan;
 }
 

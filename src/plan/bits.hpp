@@ -24,4 +24,7 @@ BitPlan begin_bits(const BitProblem& problem, const Options& options);
 BitPlan plan_cpu_bits(const BitProblem& problem, const Options& options, const core::CpuFacts& facts,
                       const core::StageCost& cost);
 
+// Of a base that stays on the device: Error(out_of_memory) where the budget has no room for it and a tile.
+BitPlan plan_device_bits(const BitProblem& problem, const Options& options, const core::DeviceFacts& facts);
+
 }  // namespace kith::plan
