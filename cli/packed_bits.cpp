@@ -13,10 +13,10 @@
 namespace kith::cli {
 namespace {
 
-// Rows of bytes as the library takes them, copied where those of a row are not next to each other.
-class Rows {
+// PackedRows of bytes as the library takes them, copied where those of a row are not next to each other.
+class PackedRows {
  public:
-  Rows(const std::string& what, const io::Array& array, std::int64_t bits) {
+  PackedRows(const std::string& what, const io::Array& array, std::int64_t bits) {
     if (array.type() != io::ElementType::uint8)
       throw Error(ErrorCode::invalid_argument, fmt::format("--packed-bits but {} has elements of {}; packed bits are "
                                                            "uint8",
@@ -43,11 +43,11 @@ class Rows {
   BitsView view_;
 };
 
-std::int64_t bits_of(const std::string& text, const io::Array& base) {
+std::int64_t row_bits_of(const std::string& text, const io::Array& base) {
   return text == "auto" ? 8 * base.cols() : std::stoll(text);
 }
 
-Options options_of(SearchSettings settings) {
+Options packed_options(SearchSettings settings) {
   settings.metric = "euclidean";  // the library's default: the metric of bits is another argument
   return settings.options();
 }
@@ -66,9 +66,9 @@ void add_packed_bits(CLI::App& command, std::string& bits) {
 }
 
 BitNeighbors PackedSearch::run(const io::Array& base, const io::Array* queries, bool explain) const {
-  const std::int64_t row_bits = bits_of(bits, base);
-  const Rows rows("the base", base, row_bits);
-  Options options = options_of(settings);
+  const std::int64_t row_bits = row_bits_of(bits, base);
+  const PackedRows rows("the base", base, row_bits);
+  Options options = packed_options(settings);
   const InterruptScope scope;
   ProgressBar bar("searching", "distances");
   options.progress = bar.callback();
@@ -79,7 +79,7 @@ BitNeighbors PackedSearch::run(const io::Array& base, const io::Array* queries, 
     throw_if_interrupted();
     return found;
   }
-  const Rows asked("queries", *queries, row_bits);
+  const PackedRows asked("queries", *queries, row_bits);
   if (explain) print_to_stderr(to_string(index.explain(asked.view().rows, k)));
   BitNeighbors found = index.search(asked.view(), k);
   throw_if_interrupted();

@@ -6,7 +6,7 @@
 namespace kith {
 namespace {
 
-constexpr std::array<core::Name<BitMetric>, 3> kMetrics{{
+constexpr std::array<core::Name<BitMetric>, 3> kBitMetrics{{
     {"hamming", BitMetric::hamming},
     {"jaccard", BitMetric::jaccard},
     {"tanimoto", BitMetric::jaccard},
@@ -15,17 +15,17 @@ constexpr std::array<core::Name<BitMetric>, 3> kMetrics{{
 }  // namespace
 
 const char* to_string(BitMetric metric) noexcept {
-  return core::name_of(kMetrics, metric);
+  return core::name_of(kBitMetrics, metric);
 }
 
 BitMetric parse_bit_metric(std::string_view name) {
-  return core::parse_name(kMetrics, "metric of packed bits", name);
+  return core::parse_name(kBitMetrics, "metric of packed bits", name);
 }
 
 std::vector<std::string> bit_metric_names() {
   std::vector<std::string> names;
-  for (const auto& [name, metric] : kMetrics)
-    if (name == core::name_of(kMetrics, metric)) names.emplace_back(name);
+  for (const auto& [name, metric] : kBitMetrics)
+    if (name == core::name_of(kBitMetrics, metric)) names.emplace_back(name);
   return names;
 }
 

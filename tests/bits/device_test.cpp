@@ -12,12 +12,12 @@
 namespace kith::test {
 namespace {
 
-constexpr BitMetric kMetrics[] = {BitMetric::hamming, BitMetric::jaccard};
+constexpr BitMetric kDeviceMetrics[] = {BitMetric::hamming, BitMetric::jaccard};
 
 class BitsOnDevice : public OnBackend {};
 
 TEST_P(BitsOnDevice, SearchesAreThoseOfThePlainSearch) {
-  for (const BitMetric metric : kMetrics)
+  for (const BitMetric metric : kDeviceMetrics)
     for (const std::int64_t bits : {1, 9, 64, 65, 500, 2100}) {
       const PackedRows base = make_rows({.rows = 300, .bits = bits, .extra_stride = 3, .offset = 1, .seed = 51});
       const PackedRows queries = make_rows({.rows = 11, .bits = bits, .density = 0.4, .seed = 52});
@@ -34,7 +34,7 @@ TEST_P(BitsOnDevice, SearchesAreThoseOfThePlainSearch) {
 TEST_P(BitsOnDevice, TilesAreMerged) {
   const PackedRows base = make_rows({.rows = 5000, .bits = 20, .distinct = 40, .seed = 53});
   const PackedRows queries = make_rows({.rows = 30, .bits = 20, .seed = 54});
-  for (const BitMetric metric : kMetrics) {
+  for (const BitMetric metric : kDeviceMetrics) {
     Options small = options();
     small.memory_budget = 2200000;
     const BitNeighbors found = BitIndex(base.view(), metric, small).search(queries.view(), 700);
@@ -45,7 +45,7 @@ TEST_P(BitsOnDevice, TilesAreMerged) {
 
 TEST_P(BitsOnDevice, SelfAndLimitsLeaveOut) {
   const PackedRows base = make_rows({.rows = 200, .bits = 30, .distinct = 50, .seed = 55});
-  for (const BitMetric metric : kMetrics) {
+  for (const BitMetric metric : kDeviceMetrics) {
     Options limited = options();
     limited.max_distance = 0.3;
     limited.pad_missing = true;
@@ -57,7 +57,7 @@ TEST_P(BitsOnDevice, SelfAndLimitsLeaveOut) {
 TEST_P(BitsOnDevice, RadiusFindsAllWithin) {
   const PackedRows base = make_rows({.rows = 400, .bits = 40, .distinct = 200, .seed = 56});
   const PackedRows queries = make_rows({.rows = 13, .bits = 40, .seed = 57});
-  for (const BitMetric metric : kMetrics) {
+  for (const BitMetric metric : kDeviceMetrics) {
     const BitIndex index(base.view(), metric, options());
     for (const float radius : {0.0F, 0.4F, 0.5F, 1.0F}) {
       const std::vector<float> radii{radius};

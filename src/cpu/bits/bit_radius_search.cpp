@@ -17,14 +17,14 @@ namespace kith::cpu {
 namespace {
 
 // Of a query in a part of the base.
-struct Within {
+struct BitsWithin {
   std::vector<core::Hit<float>> hits;
   std::int64_t count = 0;
 };
 
-class WithinCounter {
+class BitsWithinCounter {
  public:
-  explicit WithinCounter(std::int64_t most) : most_(most) {}
+  explicit BitsWithinCounter(std::int64_t most) : most_(most) {}
   void add(std::int64_t more) {
     if ((count_ += more) > most_)
       throw Error(
@@ -38,7 +38,7 @@ class WithinCounter {
 };
 
 // Sorts the hits of a query, from all parts, into the result, and frees their memory.
-void write_sorted(Within* parts, std::int64_t splits, std::int64_t* ids, float* distances) {
+void write_bits_within(BitsWithin* parts, std::int64_t splits, std::int64_t* ids, float* distances) {
   std::vector<core::Hit<float>> all = std::move(parts[0].hits);
   for (std::int64_t split = 1; split < splits; ++split) {
     const std::vector<core::Hit<float>> more = std::move(parts[split].hits);
@@ -59,10 +59,10 @@ std::int64_t bit_radius_search(const BitsView& base, const backend::BitQueries& 
   const std::int64_t splits = plan.base_splits;
   const std::int64_t blocks = (query_count + plan.query_block - 1) / plan.query_block;
   const std::int64_t part_rows = (base.rows + splits - 1) / splits;
-  std::vector<Within> found(static_cast<std::size_t>(query_count * splits));
+  std::vector<BitsWithin> found(static_cast<std::size_t>(query_count * splits));
   std::vector<BitWorkspace> workspaces(static_cast<std::size_t>(plan.threads));
   ProgressMeter progress(queries.progress, query_count * base.rows);
-  WithinCounter counter(radii.max_hits);
+  BitsWithinCounter counter(radii.max_hits);
   std::atomic<std::int64_t> pairs{0};
 
   parallel_for(plan.threads, blocks * splits, [&](std::int64_t index, int worker) {
@@ -80,7 +80,7 @@ std::int64_t bit_radius_search(const BitsView& base, const backend::BitQueries& 
                ++seen;
                const std::int64_t query = first_query + q;
                if (key > radii.key_of(query) || (plan.self && row == query)) return;
-               Within& within = found[static_cast<std::size_t>(query * splits + split)];
+               BitsWithin& within = found[static_cast<std::size_t>(query * splits + split)];
                ++within.count;
                if (radii.count_only) return;
                counter.add(1);
@@ -100,7 +100,7 @@ std::int64_t bit_radius_search(const BitsView& base, const backend::BitQueries& 
     constexpr double kHitSeconds = 3e-8;
     const int threads = plan::threads_worth(static_cast<double>(out.offsets[query_count]) * kHitSeconds, plan.threads);
     parallel_for(threads, query_count, [&](std::int64_t q, int) {
-      write_sorted(found.data() + q * splits, splits, to.ids + out.offsets[q], to.distances + out.offsets[q]);
+      write_bits_within(found.data() + q * splits, splits, to.ids + out.offsets[q], to.distances + out.offsets[q]);
     });
   }
   progress.finish();

@@ -3,7 +3,7 @@
 namespace kith::cpu {
 namespace {
 
-BitRows rows_of(const BitsView& view, std::int64_t first, std::int64_t count) {
+BitRows bit_rows_of(const BitsView& view, std::int64_t first, std::int64_t count) {
   return {view.row(first), count, view.stride, bit_bytes(view.bits)};
 }
 
@@ -21,7 +21,7 @@ void BitScan::begin(std::int64_t first, std::int64_t count) {
   const auto size = static_cast<std::size_t>(count);
   count_ = count;
   work_.queries.resize(static_cast<std::size_t>(count * words));
-  pack_bit_queries(rows_of(queries_, first, count), work_.queries.data());
+  pack_bit_queries(bit_rows_of(queries_, first, count), work_.queries.data());
   if (metric_ == BitMetric::hamming) return work_.limits.assign(size, core::hamming_limit(2, base_.bits));
   work_.ratios.assign(size, {});
   work_.query_populations.resize(size);
@@ -44,11 +44,11 @@ std::int64_t BitScan::search_tile(std::int64_t row, std::int64_t rows) {
   const BitQueries queries{work_.queries.data(), count_, words};
   work_.hits.resize(static_cast<std::size_t>(rows * count_));
   if (metric_ == BitMetric::hamming) {
-    pack_bit_panels(rows_of(base_, row, rows), panels, nullptr);
+    pack_bit_panels(bit_rows_of(base_, row, rows), panels, nullptr);
     return differing_bits(queries, {panels, nullptr, rows}, work_.limits.data(), work_.hits.data());
   }
   work_.row_populations.resize(static_cast<std::size_t>(padded(rows)));
-  pack_bit_panels(rows_of(base_, row, rows), panels, work_.row_populations.data());
+  pack_bit_panels(bit_rows_of(base_, row, rows), panels, work_.row_populations.data());
   return common_bits(queries, {panels, work_.row_populations.data(), rows}, work_.ratios.data(), work_.hits.data());
 }
 

@@ -21,20 +21,20 @@
 namespace kith::cpu {
 namespace {
 
-using Hits = std::vector<core::Hit<float>>;
+using BitHits = std::vector<core::Hit<float>>;
 
 // Keys are not negative, so that their bits are in their order.
-std::uint64_t pack(float key, std::int64_t offset) {
+std::uint64_t packed(float key, std::int64_t offset) {
   return std::uint64_t{std::bit_cast<std::uint32_t>(key)} << 32 | static_cast<std::uint64_t>(offset);
 }
-float key_of(std::uint64_t packed) {
+float packed_key(std::uint64_t packed) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(packed >> 32));
 }
 
 // For each query a distance that none of its k nearest exceeds, so far.
-class SharedLimits {
+class SharedBitLimits {
  public:
-  SharedLimits(std::int64_t queries, float largest) : limits_(static_cast<std::size_t>(queries)) {
+  SharedBitLimits(std::int64_t queries, float largest) : limits_(static_cast<std::size_t>(queries)) {
     for (auto& limit : limits_) limit = largest;
   }
   float of(std::int64_t query) const {
@@ -52,17 +52,17 @@ class SharedLimits {
 };
 
 // The state of the queries of a task.
-struct NearestWorkspace {
+struct BitNearestWorkspace {
   BitWorkspace scan;
   std::vector<std::uint64_t> kept;  // plan.candidates for each query
   std::vector<std::int64_t> sizes;
   std::vector<float> below;  // keys that may be neighbors
 };
 
-class NearestTask {
+class BitNearestTask {
  public:
-  NearestTask(const BitsView& base, const BitsView& queries, const BitPlan& plan, SharedLimits& limits,
-              NearestWorkspace& workspace)
+  BitNearestTask(const BitsView& base, const BitsView& queries, const BitPlan& plan, SharedBitLimits& limits,
+                 BitNearestWorkspace& workspace)
       : plan_(plan), limits_(limits), work_(workspace), scan_(base, queries, plan.metric, workspace.scan) {}
 
   // Calls found(query, hits) for each of the queries; returns the pairs that got a key.
@@ -74,7 +74,7 @@ class NearestTask {
     scan_.run(first, last, plan_.base_tile, progress, worker, [&](std::int64_t query, std::int64_t row, float key) {
       ++pairs;
       if (plan_.self && row == first_query_ + query) return;
-      if (key < work_.below[static_cast<std::size_t>(query)]) keep(query, pack(key, row - first_));
+      if (key < work_.below[static_cast<std::size_t>(query)]) keep(query, packed(key, row - first_));
     });
     for (std::int64_t q = 0; q < count; ++q) found(first_query + q, finish(q));
     return pairs;
@@ -108,31 +108,31 @@ class NearestTask {
     std::uint64_t* const kept = kept_of(query);
     std::nth_element(kept, kept + plan_.k - 1, kept + size);
     size = plan_.k;
-    const float last = key_of(kept[plan_.k - 1]);
+    const float last = packed_key(kept[plan_.k - 1]);
     limits_.lower(first_query_ + query, last);
     set_limit(query, std::min(last, core::next_above(limits_.of(first_query_ + query))));
   }
 
   // The nearest of the part, sorted, at most k.
-  Hits finish(std::int64_t query) {
+  BitHits finish(std::int64_t query) {
     std::uint64_t* const kept = kept_of(query);
     std::int64_t size = work_.sizes[static_cast<std::size_t>(query)];
     if (size >= plan_.k) {
       std::nth_element(kept, kept + plan_.k - 1, kept + size);
       size = plan_.k;
-      limits_.lower(first_query_ + query, key_of(kept[plan_.k - 1]));
+      limits_.lower(first_query_ + query, packed_key(kept[plan_.k - 1]));
     }
-    Hits hits;
+    BitHits hits;
     hits.reserve(static_cast<std::size_t>(size));
     for (std::int64_t i = 0; i < size; ++i)
-      hits.push_back({key_of(kept[i]), first_ + static_cast<std::int64_t>(kept[i] & 0xFFFFFFFFU)});
+      hits.push_back({packed_key(kept[i]), first_ + static_cast<std::int64_t>(kept[i] & 0xFFFFFFFFU)});
     sort_hits(hits);
     return hits;
   }
 
   const BitPlan& plan_;
-  SharedLimits& limits_;
-  NearestWorkspace& work_;
+  SharedBitLimits& limits_;
+  BitNearestWorkspace& work_;
   BitScan scan_;
   std::int64_t first_query_ = 0;
   std::int64_t first_ = 0;
@@ -140,7 +140,7 @@ class NearestTask {
 };
 
 // At most k hits, and marked places behind them.
-void write_row(const Hits& hits, std::int64_t k, std::int64_t* ids, float* distances) {
+void write_bit_row(const BitHits& hits, std::int64_t k, std::int64_t* ids, float* distances) {
   const auto size = std::min(k, static_cast<std::int64_t>(hits.size()));
   for (std::int64_t i = 0; i < k; ++i) {
     const bool found = i < size;
@@ -149,11 +149,11 @@ void write_row(const Hits& hits, std::int64_t k, std::int64_t* ids, float* dista
   }
 }
 
-void merge_parts(Hits* parts, std::int64_t splits, std::int64_t k, std::int64_t* ids, float* distances) {
-  Hits all = std::move(parts[0]);
+void merge_bit_parts(BitHits* parts, std::int64_t splits, std::int64_t k, std::int64_t* ids, float* distances) {
+  BitHits all = std::move(parts[0]);
   for (std::int64_t split = 1; split < splits; ++split) all.insert(all.end(), parts[split].begin(), parts[split].end());
   sort_hits(all);
-  write_row(all, k, ids, distances);
+  write_bit_row(all, k, ids, distances);
 }
 
 }  // namespace
@@ -164,9 +164,9 @@ std::int64_t bit_search(const BitsView& base, const backend::BitQueries& queries
   const std::int64_t splits = plan.base_splits;
   const std::int64_t blocks = (query_count + plan.query_block - 1) / plan.query_block;
   const std::int64_t part_rows = (base.rows + splits - 1) / splits;
-  std::vector<Hits> partial(splits > 1 ? static_cast<std::size_t>(splits * query_count) : 0);
-  std::vector<NearestWorkspace> workspaces(static_cast<std::size_t>(plan.threads));
-  SharedLimits limits(query_count, core::largest_within<float>(plan.max_distance));
+  std::vector<BitHits> partial(splits > 1 ? static_cast<std::size_t>(splits * query_count) : 0);
+  std::vector<BitNearestWorkspace> workspaces(static_cast<std::size_t>(plan.threads));
+  SharedBitLimits limits(query_count, core::largest_within<float>(plan.max_distance));
   ProgressMeter progress(queries.progress, query_count * base.rows);
   std::atomic<std::int64_t> pairs{0};
 
@@ -176,11 +176,11 @@ std::int64_t bit_search(const BitsView& base, const backend::BitQueries& queries
     const std::int64_t first = split * part_rows;
     const std::int64_t last = std::min(first + part_rows, base.rows);
     if (first >= last) return;
-    NearestTask task(base, queries.rows, plan, limits, workspaces[static_cast<std::size_t>(worker)]);
+    BitNearestTask task(base, queries.rows, plan, limits, workspaces[static_cast<std::size_t>(worker)]);
     pairs += task.run(first_query, std::min(plan.query_block, query_count - first_query), first, last, progress, worker,
-                      [&](std::int64_t query, Hits hits) {
+                      [&](std::int64_t query, BitHits hits) {
                         if (splits == 1)
-                          return write_row(hits, plan.k, out.ids + query * plan.k, out.distances + query * plan.k);
+                          return write_bit_row(hits, plan.k, out.ids + query * plan.k, out.distances + query * plan.k);
                         partial[static_cast<std::size_t>(query * splits + split)] = std::move(hits);
                       });
   });
@@ -188,8 +188,8 @@ std::int64_t bit_search(const BitsView& base, const backend::BitQueries& queries
     constexpr double kHitSeconds = 3e-8;
     const auto most = static_cast<double>(query_count * std::min(splits * plan.k, base.rows));
     parallel_for(plan::threads_worth(most * kHitSeconds, plan.threads), query_count, [&](std::int64_t query, int) {
-      merge_parts(partial.data() + query * splits, splits, plan.k, out.ids + query * plan.k,
-                  out.distances + query * plan.k);
+      merge_bit_parts(partial.data() + query * splits, splits, plan.k, out.ids + query * plan.k,
+                      out.distances + query * plan.k);
     });
   }
   progress.finish();

@@ -18,12 +18,12 @@ namespace kith::test {
 namespace {
 
 using DeviceBits = DeviceTest;
-using Ranked = std::vector<std::pair<float, std::int64_t>>;
+using RankedRows = std::vector<std::pair<float, std::int64_t>>;
 
-constexpr BitMetric kMetrics[] = {BitMetric::hamming, BitMetric::jaccard};
+constexpr BitMetric kBitMetrics[] = {BitMetric::hamming, BitMetric::jaccard};
 
 // Rows of `stride` bytes from the second byte on; they repeat after `distinct` of them.
-struct BitRows {
+struct TestBits {
   std::int64_t rows;
   std::int64_t bits;
   std::int64_t stride;
@@ -32,8 +32,8 @@ struct BitRows {
   BitsView view() const { return {bytes.data() + 1, rows, bits, stride}; }
 };
 
-BitRows make_bits(std::int64_t rows, std::int64_t bits, std::int64_t distinct, std::uint64_t seed) {
-  BitRows made{rows, bits, bit_bytes(bits) + 3, {}};
+TestBits make_bits(std::int64_t rows, std::int64_t bits, std::int64_t distinct, std::uint64_t seed) {
+  TestBits made{rows, bits, bit_bytes(bits) + 3, {}};
   made.bytes.resize(static_cast<std::size_t>(1 + rows * made.stride), 0xAB);
   for (std::int64_t row = 0; row < rows; ++row) {
     Random random(seed * 7919 + static_cast<std::uint64_t>(row % distinct));
@@ -44,7 +44,7 @@ BitRows make_bits(std::int64_t rows, std::int64_t bits, std::int64_t distinct, s
   return made;
 }
 
-float distance_of(BitMetric metric, const std::uint8_t* x, const std::uint8_t* y, std::int64_t bits) {
+float bit_distance(BitMetric metric, const std::uint8_t* x, const std::uint8_t* y, std::int64_t bits) {
   int differing = 0;
   int both = 0;
   int either = 0;
@@ -59,19 +59,19 @@ float distance_of(BitMetric metric, const std::uint8_t* x, const std::uint8_t* y
 }
 
 // All rows by (distance, id).
-Ranked ranked(BitMetric metric, const BitRows& base, const BitRows& queries, std::int64_t query, bool self) {
-  Ranked all;
+RankedRows ranked_rows(BitMetric metric, const TestBits& base, const TestBits& queries, std::int64_t query, bool self) {
+  RankedRows all;
   for (std::int64_t row = 0; row < base.rows; ++row)
     if (!self || row != query)
-      all.emplace_back(distance_of(metric, base.view().row(row), queries.view().row(query), base.bits), row);
+      all.emplace_back(bit_distance(metric, base.view().row(row), queries.view().row(query), base.bits), row);
   std::sort(all.begin(), all.end());
   return all;
 }
 
 // An index with what it refers to.
-class DeviceIndex {
+class SearchedBits {
  public:
-  DeviceIndex(const BitRows& base, BitMetric metric, std::int64_t budget = 0) : base_(base), metric_(metric) {
+  SearchedBits(const TestBits& base, BitMetric metric, std::int64_t budget = 0) : base_(base), metric_(metric) {
     options_.memory_budget = budget;
     options_.progress = [this](const Progress& progress) {
       EXPECT_GE(progress.done, done_);
@@ -83,7 +83,7 @@ class DeviceIndex {
   }
 
   // Of the base itself where queries are those.
-  void expect_nearest(const BitRows& queries, std::int64_t k) {
+  void expect_nearest(const TestBits& queries, std::int64_t k) {
     const bool self = &queries == &base_;
     const BitPlan plan = index_->plan(queries.rows, k, self);
     std::vector<std::int64_t> ids(static_cast<std::size_t>(queries.rows * k));
@@ -92,7 +92,7 @@ class DeviceIndex {
     index_->search(plan, {queries.view(), options_.progress}, {ids.data(), distances.data()});
     EXPECT_EQ(done_, queries.rows * base_.rows);
     for (std::int64_t query = 0; query < queries.rows; ++query) {
-      Ranked want = ranked(metric_, base_, queries, query, self);
+      RankedRows want = ranked_rows(metric_, base_, queries, query, self);
       want.resize(static_cast<std::size_t>(k), {std::numeric_limits<float>::infinity(), -1});
       for (std::int64_t i = 0; i < k; ++i) {
         const auto at = static_cast<std::size_t>(query * k + i);
@@ -102,7 +102,7 @@ class DeviceIndex {
     }
   }
 
-  void expect_within(const BitRows& queries, float radius) {
+  void expect_within(const TestBits& queries, float radius) {
     const bool self = &queries == &base_;
     core::RadiusQuery<float> radii;
     radii.keys = {radius};
@@ -118,9 +118,9 @@ class DeviceIndex {
     done_ = 0;
     index_->search_radius(index_->plan(queries.rows, 0, self), {queries.view(), options_.progress}, radii,
                           {offsets.data(), allocate});
-    Ranked want;
+    RankedRows want;
     for (std::int64_t query = 0; query < queries.rows; ++query) {
-      for (const auto& each : ranked(metric_, base_, queries, query, self))
+      for (const auto& each : ranked_rows(metric_, base_, queries, query, self))
         if (each.first <= radius) want.push_back(each);
       ASSERT_EQ(offsets[static_cast<std::size_t>(query) + 1], std::ssize(want)) << "query " << query;
     }
@@ -133,7 +133,7 @@ class DeviceIndex {
   void stop() { stops_ = true; }
 
  private:
-  const BitRows& base_;
+  const TestBits& base_;
   BitMetric metric_;
   Options options_;
   plan::Machine machine_;
@@ -145,11 +145,11 @@ class DeviceIndex {
 TEST_F(DeviceBits, FindTheNearestUnderEverySchedule) {
   for (std::uint64_t schedule = 0; schedule < kSchedules; ++schedule) {
     set_schedule(schedule);
-    for (const BitMetric metric : kMetrics)
+    for (const BitMetric metric : kBitMetrics)
       for (const std::int64_t bits : {1, 9, 64, 65, 2100}) {
-        const BitRows base = make_bits(150, bits, 120, 1);
-        const BitRows queries = make_bits(11, bits, 11, 2);
-        DeviceIndex index(base, metric);
+        const TestBits base = make_bits(150, bits, 120, 1);
+        const TestBits queries = make_bits(11, bits, 11, 2);
+        SearchedBits index(base, metric);
         for (const std::int64_t k : {1, 10, 150}) index.expect_nearest(queries, k);
         index.expect_nearest(base, 149);
       }
@@ -158,10 +158,10 @@ TEST_F(DeviceBits, FindTheNearestUnderEverySchedule) {
 
 // A budget for a part of the base; nearly all distances are ties.
 TEST_F(DeviceBits, TilesAreMerged) {
-  const BitRows base = make_bits(3000, 20, 40, 3);
-  const BitRows queries = make_bits(12, 20, 12, 4);
-  for (const BitMetric metric : kMetrics) {
-    DeviceIndex index(base, metric, 1600000);
+  const TestBits base = make_bits(3000, 20, 40, 3);
+  const TestBits queries = make_bits(12, 20, 12, 4);
+  for (const BitMetric metric : kBitMetrics) {
+    SearchedBits index(base, metric, 1600000);
     EXPECT_GT(index.index().plan(12, 500, false).base_splits, 1);
     index.expect_nearest(queries, 500);
     index.expect_within(queries, 0.4F);
@@ -169,12 +169,12 @@ TEST_F(DeviceBits, TilesAreMerged) {
 }
 
 TEST_F(DeviceBits, RadiusFindsAllWithinUnderEverySchedule) {
-  const BitRows base = make_bits(200, 40, 100, 5);
-  const BitRows queries = make_bits(9, 40, 9, 6);
+  const TestBits base = make_bits(200, 40, 100, 5);
+  const TestBits queries = make_bits(9, 40, 9, 6);
   for (std::uint64_t schedule = 0; schedule < kSchedules; ++schedule) {
     set_schedule(schedule);
-    for (const BitMetric metric : kMetrics) {
-      DeviceIndex index(base, metric);
+    for (const BitMetric metric : kBitMetrics) {
+      SearchedBits index(base, metric);
       for (const float radius : {0.0F, 0.4F, 0.5F, std::numeric_limits<float>::infinity()}) {
         index.expect_within(queries, radius);
         index.expect_within(base, radius);
@@ -184,15 +184,15 @@ TEST_F(DeviceBits, RadiusFindsAllWithinUnderEverySchedule) {
 }
 
 TEST_F(DeviceBits, RowsWithoutABitAreAlike) {
-  BitRows base = make_bits(40, 24, 40, 7);
+  TestBits base = make_bits(40, 24, 40, 7);
   std::fill(base.bytes.begin(), base.bytes.begin() + 1 + 20 * base.stride, std::uint8_t{0});
-  DeviceIndex index(base, BitMetric::jaccard);
+  SearchedBits index(base, BitMetric::jaccard);
   index.expect_nearest(base, 39);
 }
 
 TEST_F(DeviceBits, ProgressStopsASearch) {
-  const BitRows base = make_bits(60, 24, 60, 8);
-  DeviceIndex index(base, BitMetric::hamming);
+  const TestBits base = make_bits(60, 24, 60, 8);
+  SearchedBits index(base, BitMetric::hamming);
   index.stop();
   std::vector<std::int64_t> ids(60);
   std::vector<float> distances(60);
@@ -206,9 +206,9 @@ TEST_F(DeviceBits, ProgressStopsASearch) {
 }
 
 TEST_F(DeviceBits, ABudgetMustHoldTheBase) {
-  const BitRows base = make_bits(2000, 640, 50, 9);
+  const TestBits base = make_bits(2000, 640, 50, 9);
   try {
-    const DeviceIndex index(base, BitMetric::hamming, 70000);
+    const SearchedBits index(base, BitMetric::hamming, 70000);
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
