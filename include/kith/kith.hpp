@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kith/batches.hpp"
+#include "kith/bits.hpp"
 #include "kith/collection.hpp"
 #include "kith/error.hpp"
 #include "kith/filter.hpp"

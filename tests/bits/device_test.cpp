@@ -47,7 +47,7 @@ TEST_P(BitsOnDevice, SelfAndLimitsLeaveOut) {
   const PackedRows base = make_rows({.rows = 200, .bits = 30, .distinct = 50, .seed = 55});
   for (const BitMetric metric : kDeviceMetrics) {
     Options limited = options();
-    limited.max_distance = 0.3;
+    limited.max_distance = static_cast<double>(0.3F);
     limited.pad_missing = true;
     EXPECT_TRUE(is_exact(BitIndex(base.view(), metric, options()).search_self(199), metric, base, base, true));
     EXPECT_TRUE(is_exact(BitIndex(base.view(), metric, limited).search_self(210), metric, base, base, true, 0.3F));
