@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/sizes.hpp"
+#include "kith/bit_metric.hpp"
 #include "kith/error.hpp"
 #include "kith/matrix.hpp"
 
@@ -40,6 +41,15 @@ void require_name(const std::string& what, const std::string& name, const std::v
 io::Header parse_header(const std::string& name) {
   require_name("header", name, kHeaderNames);
   return name == "present" ? io::Header::present : name == "absent" ? io::Header::absent : io::Header::automatic;
+}
+
+// Those of packed bits are refused later, where there are none.
+void check_metric(const std::string& name) {
+  try {
+    parse_bit_metric(name);
+  } catch (const Error&) {
+    parse_metric(name);
+  }
 }
 
 void add_triangle_options(CLI::App& command, Context& context, SearchSettings& settings) {
@@ -171,9 +181,8 @@ void add_memory(CLI::App& command, std::int64_t& memory) {
 
 void add_search_options(CLI::App& command, Context& context, SearchSettings& settings) {
   const std::vector<Backend> searching = searching_backends();
-  add_choice(
-      command, context, "--metric", settings.metric, metric_names(),
-      [](const std::string& name) { parse_metric(name); }, "Distance")
+  add_choice(command, context, "--metric", settings.metric, metric_names(), check_metric,
+             "Distance; with --packed-bits: hamming, jaccard (tanimoto)")
       ->group(kSearchGroup);
   command.add_option("--p", settings.p, "Exponent of --metric minkowski, at least 1; inf is allowed")
       ->type_name("P")

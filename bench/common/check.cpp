@@ -29,6 +29,7 @@ double distance(MetricKind kind, const T* x, const T* y, std::int64_t dims) {
       case MetricKind::manhattan: sum += std::abs(a - b); break;
       case MetricKind::chebyshev: sum = std::max(sum, std::abs(a - b)); break;
       case MetricKind::inner_product: sum += a * b; break;
+      case MetricKind::hamming: sum += a != b ? 1 : 0; break;
       case MetricKind::cosine:
         sum += a * b;
         xx += a * a;
@@ -37,6 +38,7 @@ double distance(MetricKind kind, const T* x, const T* y, std::int64_t dims) {
       default: throw std::logic_error("no benchmark row has this metric: " + to_string(Metric(kind)));
     }
   }
+  if (kind == MetricKind::hamming) return sum / static_cast<double>(dims);
   return kind == MetricKind::cosine ? 1 - sum / std::sqrt(xx * yy) : sum;
 }
 

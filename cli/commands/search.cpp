@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/message.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/packed_bits.hpp"
 #include "cli/points.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
@@ -27,6 +29,8 @@ struct SearchArguments {
   std::string ids_path;
   std::string distances_path;
   bool certify = false;
+  std::string packed_bits;  // empty: points are numbers
+  const CLI::Option* metric = nullptr;
   ReportSettings report;
 
   // Whether ids and distances go together to --output, be it stdout.
@@ -102,14 +106,14 @@ Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, const std::optional<Matr
   return neighbors;
 }
 
+// `plan` and `report` are what --json has beside the neighbors.
 template <class D>
-void deliver_neighbors(const SearchArguments& settings, const Context& context, const Neighbors<D>& neighbors) {
-  if (settings.report.stats) print_report(neighbors.report);
-  if (settings.certify) print_to_stderr(certified_text(neighbors.report));
+void deliver_neighbors(const SearchArguments& settings, const Context& context, const Neighbors<D>& neighbors,
+                       Json plan, Json report) {
   Answer answer;
   answer.json = json_object("search");
-  answer.json["plan"] = to_json(neighbors.report.plan);
-  answer.json["report"] = to_json(neighbors.report);
+  answer.json["plan"] = std::move(plan);
+  answer.json["report"] = std::move(report);
   answer.add_to_json = [&](Json& json) {
     json["ids"] = rows_to_json(neighbors.ids, neighbors.queries, neighbors.k);
     json["distances"] = rows_to_json(neighbors.distances, neighbors.queries, neighbors.k);
@@ -124,7 +128,31 @@ void deliver_neighbors(const SearchArguments& settings, const Context& context, 
   deliver(answer, context);
 }
 
+// Files of bytes whose bits are the points.
+void run_packed(const SearchArguments& settings, const Context& context) {
+  PackedSearch search{settings.packed_bits, settings.metric->count() > 0 ? settings.search.metric : "hamming",
+                      settings.k, settings.search};
+  check_certify(settings);
+  check_outputs(settings, context);
+  io::Array base = settings.input.load_base();
+  io::Array queries = base;
+  if (!settings.input.queries.empty()) {
+    queries = settings.input.load_queries();
+    if (queries.type() == base.type()) match_queries(base, queries);
+  }
+  BitNeighbors found =
+      search.run(base, settings.input.queries.empty() ? nullptr : &queries, settings.report.explain && !context.json);
+  if (settings.report.stats) print_to_stderr(describe(found.report));
+  Neighbors<float> neighbors;
+  neighbors.queries = found.queries;
+  neighbors.k = found.k;
+  neighbors.ids = std::move(found.ids);
+  neighbors.distances = std::move(found.distances);
+  deliver_neighbors(settings, context, neighbors, to_json(found.report.plan), to_json(found.report));
+}
+
 void run(const SearchArguments& settings, const Context& context) {
+  if (!settings.packed_bits.empty()) return run_packed(settings, context);
   Options options = settings.search.options();
   options.statistics = settings.report.stats;
   options.shifted_sort.certify = settings.certify;
@@ -144,7 +172,10 @@ void run(const SearchArguments& settings, const Context& context) {
     }
     std::optional<MatrixView<T>> asked;
     if (!self) asked = queries.view<T>();
-    deliver_neighbors(settings, context, run_search(base_view, asked, settings.k, options));
+    const auto neighbors = run_search(base_view, asked, settings.k, options);
+    if (settings.report.stats) print_report(neighbors.report);
+    if (settings.certify) print_to_stderr(certified_text(neighbors.report));
+    deliver_neighbors(settings, context, neighbors, to_json(neighbors.report.plan), to_json(neighbors.report));
   });
 }
 
@@ -159,6 +190,8 @@ void add_search(CLI::App& app, Context& context) {
       ->description("The points to find neighbors of; - reads stdin; default: each base point, itself left out");
   add_k(*command, settings->k, "Neighbors of each query, from 1 to the number of base points");
   add_search_options(*command, context, settings->search);
+  settings->metric = command->get_option("--metric");
+  add_packed_bits(*command, settings->packed_bits);
   add_limits(*command, settings->search);
   add_period(*command, settings->search);
   command

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kith/batches.hpp"
+#include "kith/bits.hpp"
 #include "kith/collection.hpp"
 #include "kith/custom_metric.hpp"
 #include "kith/error.hpp"

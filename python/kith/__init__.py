@@ -15,11 +15,12 @@ back in the library, and on the device, of the queries.
 """
 
 from ._batches import search_batches
+from ._bits import BitIndex, search_bits
 from ._collection import Collection, collection_info
 from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
-from ._kith import PivotReport, Plan, Report
+from ._kith import BitPlan, BitReport, PivotReport, Plan, Report
 from ._metrics import CustomIndex, Expression, c_metric
 from ._neighbors import Graph, Neighbors, RadiusNeighbors, TopK
 from ._pivots import PivotIndex
@@ -30,6 +31,9 @@ from ._topk import topk
 from ._versions import __version__, known_devices, show_versions, versions
 
 __all__ = [
+    "BitIndex",
+    "BitPlan",
+    "BitReport",
     "Collection",
     "CustomIndex",
     "Expression",
@@ -55,6 +59,7 @@ __all__ = [
     "reduce",
     "search",
     "search_batches",
+    "search_bits",
     "search_radius",
     "show_versions",
     "topk",

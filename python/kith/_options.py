@@ -19,7 +19,7 @@ from ._checks import (
 from ._kith import Options
 from ._types import Memory
 
-_HAMMING_HINT = "'hamming' compares whole elements; to compare bits, unpack them: np.unpackbits(points, axis=1)"
+_HAMMING_HINT = "'hamming' compares whole elements; packed bits are for kith.search_bits and kith.BitIndex"
 
 
 def _made(

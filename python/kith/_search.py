@@ -97,7 +97,7 @@ def search(
     metric : name, as scipy and scikit-learn have it; or a formula or function of your own
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
         correlation, canberra, inner_product (the largest come first), hamming (the share of elements that differ: of
-        bytes, whole bytes are compared, not bits; ``np.unpackbits(points, axis=1)`` makes an element of each bit).
+        bytes, whole bytes are compared; packed bits are for :func:`kith.search_bits`).
         By their definition, with brute force on the CPU: braycurtis, jaccard, dice, russellrao, jensenshannon,
         nan_euclidean (NaN is missing), haversine, seuclidean with ``V``, mahalanobis with ``VI``, minkowski with a
         weight ``w`` for each dimension, cosine with ``zero_vectors``.

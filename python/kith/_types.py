@@ -39,6 +39,7 @@ ZeroVectors = Literal["error", "zero", "one"]
 # Formulas may be plain text, too, which a type checker cannot tell from a name that does not exist: kith.Expression says
 # that it is one.
 MetricLike = Union[MetricName, NamedMetric, "OwnMetric", Callable[[Any, Any], Any]]
+BitMetricName = Literal["hamming", "jaccard", "tanimoto"]
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
 DistanceName = Literal[
@@ -170,6 +171,14 @@ class OwnRadiusOptions(OwnCommonOptions, _Radius, total=False):
 
 class OwnSearchOptions(OwnRadiusOptions, _Method, _Search, total=False):
     pass
+
+
+class BitOptions(TypedDict, total=False):
+    backend: BackendName
+    threads: Optional[int]
+    memory: Memory
+    check_finite: bool
+    max_distance: Optional[float]
 
 
 class TopKOptions(TypedDict, total=False):

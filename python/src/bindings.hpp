@@ -19,6 +19,7 @@ void bind_collection(nb::module_& module);
 void bind_reduce(nb::module_& module);
 void bind_topk(nb::module_& module);
 void bind_sparse(nb::module_& module);
+void bind_bits(nb::module_& module);
 void bind_files(nb::module_& module);
 void bind_pivots(nb::module_& module);
 

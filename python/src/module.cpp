@@ -19,6 +19,7 @@ NB_MODULE(_kith, module) {
   bind_reduce(module);
   bind_topk(module);
   bind_sparse(module);
+  bind_bits(module);
   bind_files(module);
   bind_pivots(module);
 }

@@ -92,7 +92,7 @@ def test_backends_that_are_offered():
 
 
 def test_bits_are_not_elements():
-    with pytest.raises(ValueError, match="compares whole elements; to compare bits, unpack them: np.unpackbits"):
+    with pytest.raises(ValueError, match="compares whole elements; packed bits are for kith.search_bits"):
         kith.search(POINTS, POINTS, 1, metric="bit_hamming")
     packed = np.array([[0b0000], [0b1111]], np.uint8)
     query = np.array([[0b0001]], np.uint8)

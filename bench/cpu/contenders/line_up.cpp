@@ -39,6 +39,10 @@ std::unique_ptr<Contender> make(Kind kind, const Problem<T>& problem) {
     default: break;
   }
   if constexpr (std::is_same_v<T, float>) return make_float(kind, problem);
+  if constexpr (std::is_same_v<T, std::uint8_t>) {
+    if (kind == Kind::kith_bits) return make_kith_bits(problem);
+    if (kind == Kind::faiss_bits) return make_faiss_bits(problem);
+  }
   if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Float16>)
     if (kind == Kind::kith_float32) return make_kith_float32(problem);
   return nullptr;
@@ -65,9 +69,11 @@ std::string name_of(Kind kind, DType dtype) {
     case Kind::kith_filtered: return "kith, filtered";
     case Kind::kith_unfiltered: return "kith, all points";
     case Kind::faiss_filtered: return "faiss, filtered";
+    case Kind::kith_bits: return "kith bits";
     case Kind::heap_baseline: return "gemm + heap";
     case Kind::faiss: return "faiss";
     case Kind::faiss_blas: return "faiss (BLAS path)";
+    case Kind::faiss_bits: return "faiss IndexBinaryFlat";
     case Kind::nanoflann: return "nanoflann";
     case Kind::nanoflann_one_by_one: return "nanoflann, one by one";
     case Kind::nanoflann_whole: return "nanoflann, with its tree";

@@ -82,6 +82,13 @@ Matrix<T> in_space(const SpacePoints& points) {
   return made;
 }
 
+// Of bytes, which are uniform from 0 to 255.
+template <Element T>
+void make_bits(Matrix<T>& points) {
+  for (std::int64_t r = 0; r < points.rows(); ++r)
+    for (std::int64_t c = 0; c < points.cols(); ++c) points(r, c) = static_cast<T>(points(r, c) < T{128} ? 0 : 1);
+}
+
 // Turns uniform points into those that are hard for a tree.
 template <Element T>
 void make_hard(DataKind data, Matrix<T>& points) {
@@ -105,6 +112,7 @@ Matrix<T> make_points(DataKind data, std::uint64_t seed, std::int64_t rows, std:
   if (data == DataKind::colors) return colored_points<T>(seed, rows, dims);
   Matrix<T> points = uniform_points<T>(seed, rows, dims, threads);
   if (data == DataKind::clustered) pull_into_clusters(points);
+  if (data == DataKind::bits) make_bits(points);
   if constexpr (std::is_floating_point_v<T>) make_hard(data, points);
   return points;
 }

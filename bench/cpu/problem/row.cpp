@@ -18,6 +18,7 @@ const char* to_string(DataKind data) {
     case DataKind::offset: return "offset";
     case DataKind::outlier: return "outlier";
     case DataKind::huge: return "huge";
+    case DataKind::bits: return "bits";
   }
   return "unknown";
 }
@@ -33,11 +34,13 @@ Role role_of(Kind kind) {
     case Kind::kith_brute:
     case Kind::kith_tree:
     case Kind::kith_whole:
-    case Kind::kith_filtered: return Role::exact;
+    case Kind::kith_filtered:
+    case Kind::kith_bits: return Role::exact;
     case Kind::kith_shifted: return Role::approximate;
     case Kind::heap_baseline:
     case Kind::faiss:
     case Kind::faiss_blas:
+    case Kind::faiss_bits:
     case Kind::nanoflann:
     case Kind::nanoflann_one_by_one:
     case Kind::nanoflann_whole:

@@ -21,6 +21,7 @@ enum class DataKind {
   offset,     // uniform, 10,000 away from the origin
   outlier,    // uniform but for one point, at −1e30
   huge,       // uniform, times 1e18, whose squares float just holds
+  bits,       // 0 and 1
 };
 
 const char* to_string(DataKind data);
@@ -39,9 +40,11 @@ enum class Kind {
   kith_shifted,      // the same with method shifted-sort
   kith_filtered,     // Collection::search with a mask that leaves RowSpec::allowed of the points
   kith_unfiltered,   // ceiling: the same without a mask
+  kith_bits,         // BitIndex::search of the points as packed bits
   heap_baseline,     // matrix product and a binary heap per query
   faiss,
   faiss_blas,  // FAISS made to take its BLAS path, which it does not by itself for fewer than 20 queries
+  faiss_bits,  // IndexBinaryFlat of the points as packed bits
   nanoflann,
   nanoflann_one_by_one,  // by one thread
   nanoflann_whole,       // its tree built in every run

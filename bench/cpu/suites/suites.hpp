@@ -19,9 +19,10 @@ Suite triangle_suite();
 Suite space_suite();
 Suite tree_suite();
 Suite filter_suite();
+Suite bits_suite();
 
 inline std::vector<Suite> all_suites() {
-  return {search_suite(), triangle_suite(), space_suite(), tree_suite(), filter_suite()};
+  return {search_suite(), triangle_suite(), space_suite(), tree_suite(), filter_suite(), bits_suite()};
 }
 
 }  // namespace kith::bench

@@ -46,7 +46,7 @@ class SmallProblem : public testing::Test {
 
 TEST(Check, AcceptsEveryMetricAndType) {
   for (const MetricKind kind : {MetricKind::sqeuclidean, MetricKind::manhattan, MetricKind::chebyshev,
-                                MetricKind::cosine, MetricKind::inner_product}) {
+                                MetricKind::cosine, MetricKind::inner_product, MetricKind::hamming}) {
     expect_accepted<float>(small_row(kind));
     expect_accepted<double>(small_row(kind));
     expect_accepted<std::uint8_t>(small_row(kind));
@@ -62,7 +62,7 @@ TEST(Check, AcceptsClustersAndGraphs) {
 }
 
 TEST(Check, RefusesAMetricItDoesNotKnow) {
-  const Problem<float> problem = make_problem<float>(small_row(MetricKind::hamming), 1);
+  const Problem<float> problem = make_problem<float>(small_row(MetricKind::canberra), 1);
   EXPECT_THROW(Oracle<float>(problem.question(), problem.row.metric), std::logic_error);
 }
 
