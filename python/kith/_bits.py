@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Union
 
 import numpy as np
 
@@ -69,13 +69,13 @@ class BitIndex:
         self._points = points
         rows = _packed(points, "points")
         self._bytes = rows.shape[1]
-        self._bits = 8 * self._bytes if bits is None else as_integer(bits, "bits")
+        self._bits: int = 8 * self._bytes if bits is None else as_integer(bits, "bits")
         if not 8 * (self._bytes - 1) < self._bits <= 8 * self._bytes:
             raise ValueError(
                 f"bits = {self._bits} but rows are of {self._bytes} bytes, which hold "
                 f"{max(8 * self._bytes - 7, 0)} to {8 * self._bytes} bits"
             )
-        self._rows = rows.shape[0]
+        self._rows: int = rows.shape[0]
         with showing(progress) as watch:
             self._native = _kith.BitIndex(rows, self._bits, self._metric, make_options(**self._keywords), watch)
 
@@ -112,11 +112,12 @@ class BitIndex:
         count_only = as_flag(count_only, "count_only")
         radii = as_radii(to_host(radius), FLOAT32)
         if rows is not None and rows.shape[0] == 0:
-            parts: Tuple[Any, ...] = np.empty(0, FLOAT32), np.empty(0, INT64), np.zeros(1, INT64)
+            parts = np.empty(0, FLOAT32), np.empty(0, INT64), np.zeros(1, INT64)
             return RadiusNeighbors(*map(library.from_host, parts))
+        report: Any
         with showing(progress) as watch:
-            report, *parts = self._native.search_radius(rows, radii, count_only, watch)
-        found: Any = RadiusNeighbors(*map(library.from_host, parts))
+            report, *lists = self._native.search_radius(rows, radii, count_only, watch)
+        found: RadiusNeighbors[Any, Any] = RadiusNeighbors(*map(library.from_host, lists))
         found.report = report
         return found
 
@@ -132,11 +133,11 @@ class BitIndex:
 
     def _found(self, library: Any, rows: Any, count: int, k: int, progress: ProgressLike) -> Neighbors[Any, Any]:
         distances, indices = host_memory((count, k), FLOAT32), host_memory((count, k), INT64)
-        report = None
+        report: Any = None
         if count > 0:
             with showing(progress) as watch:
                 report = self._native.search(rows, k, distances, indices, watch)
-        found: Any = Neighbors(library.from_host(distances), library.from_host(indices))
+        found: Neighbors[Any, Any] = Neighbors(library.from_host(distances), library.from_host(indices))
         found.report = report
         return found
 

@@ -59,6 +59,10 @@ assert_type(index.search(tensor, 1).distances, Tensor)
 assert_type(index.search_radius(None, 1.0).counts, Integers)
 assert_type(kith.Index(tensor).search_self(1).indices, Tensor)
 
+packed = np.zeros((3, 2), np.uint8)
+assert_type(kith.search_bits(packed, packed, 2, metric="tanimoto").report is None, bool)
+assert_type(kith.BitIndex(packed, bits=9).explain(1, 2).threads, int)
+
 neighbors = NearestNeighbors(n_neighbors=2).fit(points)
 assert_type(neighbors.kneighbors(points)[1], Integers)
 assert_type(neighbors.kneighbors(return_distance=False), Integers)
@@ -83,6 +87,7 @@ kith.search(points, points, 2, backend="gpu")  # wrong
 kith.search(points, points, 2, foo=1)  # wrong
 kith.search("points.npy", points, 2)  # wrong
 kith.Index(points, method="hnsw")  # wrong
+kith.search_bits(packed, packed, 2, metric="dice")  # wrong
 kith.graph(points, 2, symmetrize=True)  # wrong
 kith.topk(points, 1, output="all")  # wrong
 KDTree(points, leafsize="8")  # wrong
