@@ -24,7 +24,9 @@ def _packed(array: Any, role: str) -> np.ndarray:
     """Rows of bytes as they lie, or a copy where those of a row are not next to each other."""
     bytes_ = np.asarray(to_host(array))
     if bytes_.dtype != UINT8:
-        raise TypeError(f"{role} has dtype {bytes_.dtype}; packed bits are uint8, as np.packbits(bits, axis=1) makes them")
+        raise TypeError(
+            f"{role} has dtype {bytes_.dtype}; packed bits are uint8, as np.packbits(bits, axis=1) makes them"
+        )
     if bytes_.ndim != 2:
         raise ValueError(f"{role} has {bytes_.ndim} dimension(s); packed bits are rows of bytes, in two")
     if bytes_.shape[1] > 1 and bytes_.strides[1] != 1 or bytes_.strides[0] < 0:
