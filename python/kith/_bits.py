@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Union
 
 import numpy as np
 
@@ -24,7 +24,9 @@ def _packed(array: Any, role: str) -> np.ndarray:
     """Rows of bytes as they lie, or a copy where those of a row are not next to each other."""
     bytes_ = np.asarray(to_host(array))
     if bytes_.dtype != UINT8:
-        raise TypeError(f"{role} has dtype {bytes_.dtype}; packed bits are uint8, as np.packbits(bits, axis=1) makes them")
+        raise TypeError(
+            f"{role} has dtype {bytes_.dtype}; packed bits are uint8, as np.packbits(bits, axis=1) makes them"
+        )
     if bytes_.ndim != 2:
         raise ValueError(f"{role} has {bytes_.ndim} dimension(s); packed bits are rows of bytes, in two")
     if bytes_.shape[1] > 1 and bytes_.strides[1] != 1 or bytes_.strides[0] < 0:
@@ -69,13 +71,13 @@ class BitIndex:
         self._points = points
         rows = _packed(points, "points")
         self._bytes = rows.shape[1]
-        self._bits = 8 * self._bytes if bits is None else as_integer(bits, "bits")
+        self._bits: int = 8 * self._bytes if bits is None else as_integer(bits, "bits")
         if not 8 * (self._bytes - 1) < self._bits <= 8 * self._bytes:
             raise ValueError(
                 f"bits = {self._bits} but rows are of {self._bytes} bytes, which hold "
                 f"{max(8 * self._bytes - 7, 0)} to {8 * self._bytes} bits"
             )
-        self._rows = rows.shape[0]
+        self._rows: int = rows.shape[0]
         with showing(progress) as watch:
             self._native = _kith.BitIndex(rows, self._bits, self._metric, make_options(**self._keywords), watch)
 
@@ -112,11 +114,12 @@ class BitIndex:
         count_only = as_flag(count_only, "count_only")
         radii = as_radii(to_host(radius), FLOAT32)
         if rows is not None and rows.shape[0] == 0:
-            parts: Tuple[Any, ...] = np.empty(0, FLOAT32), np.empty(0, INT64), np.zeros(1, INT64)
+            parts = np.empty(0, FLOAT32), np.empty(0, INT64), np.zeros(1, INT64)
             return RadiusNeighbors(*map(library.from_host, parts))
+        report: Any
         with showing(progress) as watch:
-            report, *parts = self._native.search_radius(rows, radii, count_only, watch)
-        found: Any = RadiusNeighbors(*map(library.from_host, parts))
+            report, *lists = self._native.search_radius(rows, radii, count_only, watch)
+        found: RadiusNeighbors[Any, Any] = RadiusNeighbors(*map(library.from_host, lists))
         found.report = report
         return found
 
@@ -132,11 +135,11 @@ class BitIndex:
 
     def _found(self, library: Any, rows: Any, count: int, k: int, progress: ProgressLike) -> Neighbors[Any, Any]:
         distances, indices = host_memory((count, k), FLOAT32), host_memory((count, k), INT64)
-        report = None
+        report: Any = None
         if count > 0:
             with showing(progress) as watch:
                 report = self._native.search(rows, k, distances, indices, watch)
-        found: Any = Neighbors(library.from_host(distances), library.from_host(indices))
+        found: Neighbors[Any, Any] = Neighbors(library.from_host(distances), library.from_host(indices))
         found.report = report
         return found
 

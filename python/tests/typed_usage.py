@@ -82,6 +82,10 @@ assert_type(RadiusNeighborsRegressor(radius=2).fit(points, [1.0, 2.0, 3.0]).pred
 assert_type(LocalOutlierFactor(2).fit_predict(points), Integers)
 assert_type(KNNImputer(n_neighbors=1).fit_transform(points), Floats)
 
+packed = np.zeros((3, 2), np.uint8)
+assert_type(kith.search_bits(packed, packed, 2, metric="tanimoto").report is None, bool)
+assert_type(kith.BitIndex(packed, bits=9).explain(1, 2).threads, int)
+
 neighbors = NearestNeighbors(n_neighbors=2).fit(points)
 assert_type(neighbors.kneighbors(points)[1], Integers)
 assert_type(neighbors.kneighbors(return_distance=False), Integers)
@@ -107,6 +111,7 @@ kith.search(points, points, 2, backend="gpu")  # wrong
 kith.search(points, points, 2, foo=1)  # wrong
 kith.search("points.npy", points, 2)  # wrong
 kith.Index(points, method="hnsw")  # wrong
+kith.search_bits(packed, packed, 2, metric="dice")  # wrong
 kith.graph(points, 2, symmetrize=True)  # wrong
 kith.topk(points, 1, output="all")  # wrong
 KDTree(points, leafsize="8")  # wrong
