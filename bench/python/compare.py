@@ -6,8 +6,8 @@
 must      1,000 queries × 100,000 points × 128 dimensions, k = 10, euclidean
 laptop    six shapes of uniform points, euclidean, in float32 and float64: the table of the README
 metrics   200 queries × 100,000 points × 128 dimensions, k = 10, every metric that a contender has
-sparse    1,000 queries × 50,000 sparse rows × 10,000 columns, k = 10, euclidean and cosine, beside scikit-learn: 10 or 100
-          entries a row in columns that are all alike, or 100 in columns as popular as words are
+sparse    1,000 queries × 50,000 sparse rows × 10,000 columns, k = 10, euclidean and cosine, beside scikit-learn:
+          10 or 100 entries a row in columns that are all alike, or 100 in columns as popular as words are
 overhead  1 query × 1,000 points × 16 dimensions: what a call takes beyond the time that the library measures inside
 
 Everyone is called from data to answer, on all cores, in turns; the least of the rounds counts. Of rows of laptop that
