@@ -6,6 +6,8 @@
 must      1,000 queries × 100,000 points × 128 dimensions, k = 10, euclidean
 laptop    six shapes of uniform points, euclidean, in float32 and float64: the table of the README
 metrics   200 queries × 100,000 points × 128 dimensions, k = 10, every metric that a contender has
+sparse    1,000 queries × 50,000 sparse rows × 10,000 columns, k = 10, euclidean and cosine, beside scikit-learn:
+          10 or 100 entries a row in columns that are all alike, or 100 in columns as popular as words are
 overhead  1 query × 1,000 points × 16 dimensions: what a call takes beyond the time that the library measures inside
 
 Everyone is called from data to answer, on all cores, in turns; the least of the rounds counts. Of rows of laptop that
@@ -25,8 +27,9 @@ from functools import partial
 import faiss
 import numpy as np
 import scipy
+import scipy.sparse
 import sklearn
-from contenders import CONTENDERS, LAPTOP, METRICS, P
+from contenders import CONTENDERS, LAPTOP, METRICS, SPARSE, P
 
 import kith
 
@@ -120,6 +123,43 @@ def measure_shape(shape, rounds):
     return list(rows.values())
 
 
+def sparse_data(queries, rows, cols, entries, popularity, seed=1):
+    """Rows of so many entries; columns are drawn in proportion to 1 / their number where `popularity` is "words"."""
+    rng = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, cols + 1) if popularity == "words" else np.ones(cols)
+    ends = np.cumsum(shares / shares.sum())
+
+    def make(count):
+        columns = np.minimum(np.searchsorted(ends, rng.random(count * entries)), cols - 1)
+        values = rng.random(count * entries, dtype=np.float32)
+        made = scipy.sparse.csr_matrix((values, columns, np.arange(0, len(columns) + 1, entries)), shape=(count, cols))
+        made.sum_duplicates()
+        return made
+
+    return make(rows), make(queries)
+
+
+def measure_sparse(entries, popularity, metric, k, rounds):
+    """A row for each contender of SPARSE; distances are compared with those of a few queries and the dense points."""
+    base, queries = sparse_data(1000, 50_000, 10_000, entries, popularity)
+    some, few = queries[:SAMPLE].toarray().astype(np.float64), 5000
+    wanted = np.concatenate(
+        [kith.distances(some, base[i : i + few].toarray().astype(np.float64), metric=metric)
+         for i in range(0, base.shape[0], few)], axis=1,
+    )  # fmt: skip
+    wanted = np.sort(wanted, axis=1)[:, :k]
+    runs = {name: partial(make(metric), base, queries, k) for name, make in SPARSE.items()}
+    rows = {}
+    for name, run in runs.items():
+        rows[name] = {
+            "metric": metric, "contender": name, "queries": queries.shape[0], "rows": base.shape[0],
+            "dims": base.shape[1], "entries": entries, "columns": popularity, "k": k, "seconds": [],
+            "error": check(name, run()[0], wanted),
+        }  # fmt: skip
+    take_turns(runs, rows, rounds)
+    return list(rows.values())
+
+
 def ask_at_once(prepare, points, queries, k):
     return prepare(points)(queries, k)
 
@@ -190,7 +230,7 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--commit", default="", help="what is measured, for the file")
     parser.add_argument("--rounds", type=int, default=7)
-    suites = ["must", "laptop", "metrics", "overhead"]
+    suites = ["must", "laptop", "metrics", "sparse", "overhead"]
     parser.add_argument("--suites", nargs="*", default=suites, choices=suites)
     parser.add_argument("--metrics", nargs="*", default=METRICS, choices=METRICS)
     arguments = parser.parse_args()
@@ -224,6 +264,14 @@ def main():
             rows = measure(metric, base, queries, 10, max(1, arguments.rounds // 3))
             print_table(rows)
             result["metrics"] += rows
+    if "sparse" in arguments.suites:
+        result["sparse"] = []
+        for entries, popularity in ((10, "alike"), (100, "alike"), (100, "words")):
+            for metric in ("euclidean", "cosine"):
+                print(f"{entries} entries a row, columns {popularity}")
+                rows = measure_sparse(entries, popularity, metric, 10, arguments.rounds)
+                print_table(rows)
+                result["sparse"] += rows
     if "overhead" in arguments.suites:
         result["overhead"] = call_overhead()
         print({name: round(value, 2) for name, value in result["overhead"].items()})

@@ -72,6 +72,8 @@ def sklearn_brute(metric):
     return run
 
 
+# Of sparse points.
+SPARSE = {"kith": kith_search, "scikit-learn": sklearn_brute}
 CONTENDERS = {"kith": kith_search, "faiss": faiss_knn, "scikit-learn": sklearn_brute}
 
 

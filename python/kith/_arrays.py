@@ -224,7 +224,9 @@ def _to_numpy(array: Any, role: str) -> np.ndarray:
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{role} is a masked array, whose mask would be lost; fill it first")
     if hasattr(array, "tocsr"):
-        raise TypeError(f"{role} is a sparse matrix, which a sparse base can be searched for; .toarray() makes dense points")
+        raise TypeError(
+            f"{role} is a sparse matrix, which only a sparse base can be searched for; .toarray() makes dense points"
+        )
     if isinstance(array, (str, os.PathLike)):
         raise TypeError(f"{role} is a path or other text, {str(array)!r}; arrays are searched: kith.read() reads one")
     if hasattr(array, "__next__"):

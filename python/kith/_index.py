@@ -58,7 +58,8 @@ class Index(Generic[Real, Whole]):
     queries, or of the base where there are none. Queries are converted to the type of the base as :func:`kith.search`
     does it. ``stream`` and ``progress`` are those of :func:`kith.search`.
 
-    A matrix of scipy.sparse is searched as it is, as :func:`kith.search` says; reductions and plans are of dense points.
+    A matrix of scipy.sparse is searched as it is, which :func:`kith.search` explains;
+    reductions and plans are of dense points.
 
     >>> import numpy as np, kith
     >>> points = np.random.default_rng(0).random((500, 16))

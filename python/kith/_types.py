@@ -85,7 +85,9 @@ class SparsePoints(Protocol):
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.number[Any]]
-HostArray = Union[npt.NDArray[np.generic], Sequence[Sequence[float]], Sequence[npt.NDArray[np.generic]], Frame, SparsePoints]
+HostArray = Union[
+    npt.NDArray[np.generic], Sequence[Sequence[float]], Sequence[npt.NDArray[np.generic]], Frame, SparsePoints
+]
 ArrayLike = Union[HostArray, DLPackArray]
 Values = Union[ArrayLike, Sequence[float]]
 SparseMatrix = Any  # of scipy, PyTorch or CuPy; not all of them have types

@@ -114,8 +114,11 @@ def test_what_is_left_to_scikit_learn(rng, name, keywords):
     np.testing.assert_allclose(mine.predict(X), other.predict(X), rtol=1e-12)
 
 
+OUTLIERS = [dict(), dict(metric="manhattan"), dict(contamination=0.1), dict(n_neighbors=5)]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("keywords", [dict(), dict(metric="manhattan"), dict(contamination=0.1), dict(n_neighbors=5)], ids=str)
+@pytest.mark.parametrize("keywords", OUTLIERS, ids=str)
 def test_outliers(rng, keywords, dtype):
     X = np.vstack([rng.standard_normal((300, 4)), rng.uniform(-9, 9, (10, 4))]).astype(dtype)
     Q = rng.uniform(-5, 5, (50, 4)).astype(dtype)
@@ -146,8 +149,11 @@ def test_distances_of_rows_with_holes_have_scikit_learns_bits(rng, dtype):
     assert np.isnan(want).any()
 
 
+IMPUTERS = [dict(), dict(weights="distance"), dict(n_neighbors=1), dict(n_neighbors=200)]
+
+
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.7])
-@pytest.mark.parametrize("keywords", [dict(), dict(weights="distance"), dict(n_neighbors=1), dict(n_neighbors=200)], ids=str)
+@pytest.mark.parametrize("keywords", IMPUTERS, ids=str)
 def test_imputer(rng, share, keywords):
     X, Q = with_holes(rng, (150, 6), share), with_holes(rng, (40, 6), share)
     Q[0] = np.nan  # nearest to nobody

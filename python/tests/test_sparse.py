@@ -38,7 +38,8 @@ def test_the_bits_of_dense_points(rng, metric, dtype):
     assert_same(index.search_self(7), dense.search_self(7))
     radius = float(np.sort(want.distances[:, 3])[15])
     assert_same(index.search_radius(queries, radius), dense.search_radius(queries.toarray(), radius))
-    assert_same(kith.search_radius(base, queries, radius, metric=metric), dense.search_radius(queries.toarray(), radius))
+    within = dense.search_radius(queries.toarray(), radius)
+    assert_same(kith.search_radius(base, queries, radius, metric=metric), within)
     assert_same(index.search_radius(None, radius), dense.search_radius(None, radius))
     counted = index.search_radius(queries, radius, count_only=True)
     assert (counted.offsets == index.search_radius(queries, radius).offsets).all() and not len(counted.indices)
@@ -162,7 +163,7 @@ def test_errors(rng):
     base = points(rng, 20)
     dense = base.toarray()
     cases = [
-        (ValueError, "metric of sparse points 'chebyshev'.*euclidean.*toarray", lambda: kith.Index(base, metric="chebyshev")),
+        (ValueError, "sparse points 'chebyshev'.*euclidean.*toarray", lambda: kith.Index(base, metric="chebyshev")),
         (ValueError, "'minkowski'", lambda: kith.Index(base, metric="minkowski", p=3)),
         (ValueError, "p is for metric minkowski", lambda: kith.Index(base, p=2)),
         (ValueError, "method is for dense points", lambda: kith.Index(base, method="tree")),
@@ -172,7 +173,7 @@ def test_errors(rng):
         (ValueError, "k = 21 but the number of base points is 20", lambda: kith.search(base, base, 21)),
         (ValueError, "k = 20 but the number of other points is 19", lambda: kith.Index(base).search_self(20)),
         (ValueError, "60 dimensions but the queries have 59", lambda: kith.search(base, base[:, :59], 1)),
-        (ValueError, "row 0, column [0-9]+ is nan", lambda: kith.search(changed(base, data=base.data * np.nan), base, 1)),
+        (ValueError, "row 0, column .+ is nan", lambda: kith.search(changed(base, data=base.data * np.nan), base, 1)),
         (ValueError, "length zero", lambda: kith.search(base * 0, base, 1, metric="cosine")),
         (TypeError, "complex", lambda: kith.search(base.astype(complex), base, 1)),
         (TypeError, "sparse matrix", lambda: kith.search(dense, base, 1)),

@@ -7,8 +7,8 @@ float64, as in scikit-learn.
 
 Kith searches dense points under euclidean, sqeuclidean, manhattan, chebyshev, minkowski with p ≥ 1 and no weights,
 cosine, correlation, hamming and canberra, by any of scikit-learn's names of them, and sparse points under euclidean,
-manhattan and cosine. All else is left to scikit-learn, with the algorithm that was asked for or that its "auto" chooses:
-precomputed input, callables, other metrics, zero vectors under cosine, and sparse queries of dense points. Fitted
+manhattan and cosine. All else is left to scikit-learn, with the algorithm that was asked for or that its "auto"
+chooses: precomputed input, callables, other metrics, zero vectors under cosine, and sparse queries of dense points. Fitted
 attributes are the same either way. KNNImputer has scikit-learn's distances, ``nan_euclidean``, and takes the first of
 donors that are equally near.
 

@@ -25,8 +25,8 @@ def _is_nan(value: Any) -> bool:
 class NanDistances:
     """Distances between rows in the columns that both have, to the same bits as scikit-learn's ``nan_euclidean``.
 
-    What is known of the fitted rows is made once, and shared columns are counted by a product of floats, which are exact
-    and many times as fast as integers.
+    What is known of the fitted rows is made once, and shared columns are counted by a product of floats, which are
+    exact and many times as fast as integers.
     """
 
     def __init__(self, rows: np.ndarray, missing: np.ndarray) -> None:

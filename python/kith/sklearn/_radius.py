@@ -37,7 +37,7 @@ class _KithWithin(KithSearch):
     weights: Any
 
     def _neighborhoods(self, X: Any) -> Optional[RadiusNeighbors]:
-        """None where scikit-learn has to do it: its own search, and weights that are functions of a query's distances."""
+        """None where scikit-learn has to do it: its own search, and weights that are functions of distances."""
         check_is_fitted(self, "_fit_method")
         if callable(self.weights) or not self._searches_for(X):
             return None
