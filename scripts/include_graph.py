@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-PUBLIC = {"include/kith"}
+PUBLIC = {"include", "include/kith"}
 CORE = PUBLIC | {"src/core"}
 CHOICE = CORE | {"src/plan", "src/backend"}
 DEVICE_BASE = CORE | {"src/cuda/runtime", "src/cuda/primitives", "src/cuda/points"}
@@ -26,12 +26,14 @@ BENCH_SUITE = CORE | DEVICE_LIBRARY | {"bench/common", "bench/device/harness", "
 
 # What each folder may include besides itself.
 ALLOWED = {
+    "include": set(),
     "include/kith": set(),
     "src/core": PUBLIC,
     "src/plan": CORE,
     "src/backend": CORE | {"src/plan"},
     "src/io": CORE,
     "src/api": CHOICE,
+    "src/c": CORE | {"src/api"},
     "src/cpu": CHOICE,
     "src/cuda/runtime": CORE,
     "src/cuda/primitives": CORE | {"src/cuda/runtime"},
