@@ -276,6 +276,127 @@ KITH_C_CHECKED kith_status kith_explain(int64_t base_rows, int64_t queries, int6
                                         const kith_options* options, const char* device, char* buffer, size_t size,
                                         size_t* length) KITH_C_NOEXCEPT;
 
+/* ---- Collections: points with ids of their own, which come and go, are searched in part, and are kept in files ----
+ */
+
+/* Everything is host memory. Searches see the points as they were when the call began; changes come one after the
+   other, and one that fails leaves everything as it was. kith/collection.hpp says more about each function. */
+
+typedef struct kith_collection kith_collection;
+
+/* What comes with points, one of each for every point. Ids are any but -1, no two alike; where they are null, points
+   are numbered from 0 or from the largest id on. Tags are for filters; where they are null all are 0, or, in an update,
+   stay. */
+typedef struct kith_labels {
+  const int64_t* ids;
+  const int64_t* tags;
+  int64_t count; /* as many as points */
+} kith_labels;
+
+/* Lists of ids or of tags: one for all queries, or one for each. */
+typedef struct kith_id_lists {
+  const int64_t* values;
+  int64_t count;
+  const int64_t* offsets; /* null: one list. Else query q has values[offsets[q]] ... values[offsets[q + 1] - 1] */
+  int64_t offset_count;   /* queries + 1, or 0 */
+} kith_id_lists;
+
+/* Which points a search may find: those for which all holds that is not null. Where fewer than k points are left, the
+   last places of a row have id -1 and an infinite distance (inner_product: -infinity). */
+typedef struct kith_filter {
+  /* A flag for each point, in the order of ascending ids: bytes, or words whose bit i % 64 of word i / 64 is point i's.
+   */
+  const uint8_t* mask_bytes;
+  int64_t mask_byte_count;
+  const uint64_t* mask_words;
+  int64_t mask_word_count;
+  int64_t mask_each; /* 0: one row of flags for all queries; 1: one for each */
+  const kith_id_lists* allowed;
+  const kith_id_lists* excluded;
+  const kith_id_lists* tags; /* of points that are allowed */
+} kith_filter;
+
+/* What a change took. */
+typedef struct kith_change {
+  int64_t points;   /* that were added, removed or replaced */
+  int64_t copied;   /* rows that were copied */
+  int64_t segments; /* that there are now */
+  double seconds;
+} kith_change;
+
+/* Without points. */
+KITH_C_CHECKED kith_status kith_collection_create(int64_t dims, kith_dtype dtype, const kith_options* options,
+                                                  kith_collection** out) KITH_C_NOEXCEPT;
+/* Copies the points. `labels` may be null. */
+KITH_C_CHECKED kith_status kith_collection_create_from(const kith_matrix* points, const kith_labels* labels,
+                                                       const kith_options* options,
+                                                       kith_collection** out) KITH_C_NOEXCEPT;
+KITH_C_API kith_status kith_collection_destroy(kith_collection* collection) KITH_C_NOEXCEPT;
+
+/* Any of the last three may be null. */
+KITH_C_CHECKED kith_status kith_collection_shape(const kith_collection* collection, int64_t* rows, int64_t* dims,
+                                                 kith_dtype* dtype) KITH_C_NOEXCEPT;
+/* *out becomes 1 where a point has the id, else 0. */
+KITH_C_CHECKED kith_status kith_collection_contains(const kith_collection* collection, int64_t id,
+                                                    int32_t* out) KITH_C_NOEXCEPT;
+/* The ids of the points that a filter, which may be null, leaves, ascending; *count becomes their number. `ids` is null
+   to ask for that alone; else room for too few is an error, and nothing is written but *count. */
+KITH_C_CHECKED kith_status kith_collection_ids(const kith_collection* collection, const kith_filter* filter,
+                                               int64_t* ids, int64_t capacity, int64_t* count) KITH_C_NOEXCEPT;
+/* The points of these ids, packed rows in their order, of the collection's dtype. */
+KITH_C_CHECKED kith_status kith_collection_points(const kith_collection* collection, const int64_t* ids, int64_t count,
+                                                  const kith_array* out) KITH_C_NOEXCEPT;
+
+/* Adds points whose ids are new. `labels` and `change`, here and below, may be null. */
+KITH_C_CHECKED kith_status kith_collection_add(kith_collection* collection, const kith_matrix* points,
+                                               const kith_labels* labels, kith_change* change) KITH_C_NOEXCEPT;
+/* Removes the points of these ids, all of which must be there, each named once. */
+KITH_C_CHECKED kith_status kith_collection_remove(kith_collection* collection, const int64_t* ids, int64_t count,
+                                                  kith_change* change) KITH_C_NOEXCEPT;
+/* Puts other points in the place of those with the labels' ids, which must be there. */
+KITH_C_CHECKED kith_status kith_collection_update(kith_collection* collection, const kith_matrix* points,
+                                                  const kith_labels* labels, kith_change* change) KITH_C_NOEXCEPT;
+/* Puts all points into one segment, without what was removed. */
+KITH_C_CHECKED kith_status kith_collection_compact(kith_collection* collection, kith_change* change) KITH_C_NOEXCEPT;
+
+/* As those of an index, of the points that the filter, which may be null, leaves. `certified` is null. Of functions
+   without queries the filter is one for all, and rows are in the order of kith_collection_ids(). */
+KITH_C_CHECKED kith_status kith_collection_search(const kith_collection* collection, const kith_matrix* queries,
+                                                  int64_t k, const kith_filter* filter,
+                                                  const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_collection_search_self(const kith_collection* collection, int64_t k,
+                                                       const kith_filter* filter,
+                                                       const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_collection_search_radius(const kith_collection* collection, const kith_matrix* queries,
+                                                         const double* radii, int64_t radius_count, int32_t count_only,
+                                                         const kith_filter* filter, kith_lists** out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_collection_search_radius_self(const kith_collection* collection, const double* radii,
+                                                              int64_t radius_count, int32_t count_only,
+                                                              const kith_filter* filter,
+                                                              kith_lists** out) KITH_C_NOEXCEPT;
+/* A square matrix: `ids` of the lists are numbers of rows. */
+KITH_C_CHECKED kith_status kith_collection_graph(const kith_collection* collection, int64_t k, const char* symmetrize,
+                                                 const kith_filter* filter, kith_lists** out) KITH_C_NOEXCEPT;
+/* `values` has a row for each point, in the order of ascending ids, also of those that the filter leaves out. */
+KITH_C_CHECKED kith_status kith_collection_reduce(const kith_collection* collection, const kith_matrix* queries,
+                                                  int64_t k, const kith_matrix* values, const char* operation,
+                                                  const kith_filter* filter, const kith_array* out) KITH_C_NOEXCEPT;
+/* The plan of a search of the largest segment. */
+KITH_C_CHECKED kith_status kith_collection_explain(const kith_collection* collection, int64_t queries, int64_t k,
+                                                   char* buffer, size_t size, size_t* length) KITH_C_NOEXCEPT;
+
+/* Writes a file, whole or not at all: what was there before stays until the new one is complete. */
+KITH_C_CHECKED kith_status kith_collection_save(const kith_collection* collection, const char* path) KITH_C_NOEXCEPT;
+/* Maps a file of kith_collection_save(), which must not change meanwhile. KITH_BAD_DATA where it is damaged, cut off or
+   newer; with `verify` all of it is read and compared with its checksums. Of the options those that the file has are
+   taken from it. */
+KITH_C_CHECKED kith_status kith_collection_load(const char* path, const kith_options* options, int32_t verify,
+                                                kith_collection** out) KITH_C_NOEXCEPT;
+/* What a file holds, as a JSON object: dtype, rows, dims, metric, method, has_ids, has_tags, prepared, file_bytes,
+   version. */
+KITH_C_CHECKED kith_status kith_collection_file_info(const char* path, char* buffer, size_t size,
+                                                     size_t* length) KITH_C_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

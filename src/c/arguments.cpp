@@ -48,6 +48,11 @@ Memory memory_of(kith_memory memory, const char* role) {
   }
 }
 
+void check_host(kith_memory memory) {
+  if (memory_of(memory, "out") != Memory::host)
+    throw Error(ErrorCode::invalid_argument, "out lies on a device; this answer comes to host memory");
+}
+
 void check_dtype(kith_dtype given, DType wanted, const char* role) {
   const DType dtype = dtype_of(given, role);
   if (dtype != wanted)

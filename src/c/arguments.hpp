@@ -44,6 +44,9 @@ auto with_type(DType dtype, With with) {
   throw Error(ErrorCode::internal, "a type that is not known");
 }
 
+// Throws Error(invalid_argument) for memory of a device, where answers are copied to.
+void check_host(kith_memory memory);
+
 // Throws Error(invalid_argument) where the types differ.
 void check_dtype(kith_dtype given, DType wanted, const char* role);
 

@@ -35,17 +35,6 @@ kith_status with_index(const kith_index* index, Work work) noexcept {
   });
 }
 
-template <class D>
-std::vector<D> radii_of(const double* radii, int64_t count) {
-  std::vector<D> rounded;
-  for (const double radius : span_of(radii, count, "radii")) rounded.push_back(static_cast<D>(radius));
-  return rounded;
-}
-
-RadiusOutput output_of(int32_t count_only) {
-  return count_only != 0 ? RadiusOutput::count_only : RadiusOutput::neighbors;
-}
-
 }  // namespace
 }  // namespace kith::c
 
@@ -118,8 +107,8 @@ kith_status kith_index_search_radius(const kith_index* index, const kith_matrix*
     using D = DistanceOf<T>;
     need(out, "out");
     const auto view = view_of<T>(queries, "queries");
-    const std::vector<D> rounded = radii_of<D>(radii, radius_count);
-    *out = make_lists(Lists<D>(of.search_radius(view, rounded, output_of(count_only), stream)));
+    const std::vector<D> rounded = rounded_radii<D>(radii, radius_count);
+    *out = make_lists(Lists<D>(of.search_radius(view, rounded, radius_output(count_only), stream)));
   });
 }
 
@@ -128,8 +117,8 @@ kith_status kith_index_search_radius_self(const kith_index* index, const double*
   return with_index(index, [&]<class T>(const Index<T>& of) {
     using D = DistanceOf<T>;
     need(out, "out");
-    const std::vector<D> rounded = radii_of<D>(radii, radius_count);
-    *out = make_lists(Lists<D>(of.search_radius_self(rounded, output_of(count_only), stream)));
+    const std::vector<D> rounded = rounded_radii<D>(radii, radius_count);
+    *out = make_lists(Lists<D>(of.search_radius_self(rounded, radius_output(count_only), stream)));
   });
 }
 
@@ -137,8 +126,7 @@ kith_status kith_index_graph(const kith_index* index, int64_t k, const char* sym
                              kith_lists** out) noexcept {
   return with_index(index, [&]<class T>(const Index<T>& of) {
     need(out, "out");
-    const auto edges = symmetrize == nullptr ? kith::Symmetrize::none : kith::parse_symmetrize(symmetrize);
-    *out = make_lists(Lists<DistanceOf<T>>(of.graph(k, edges, stream)));
+    *out = make_lists(Lists<DistanceOf<T>>(of.graph(k, symmetrize_of(symmetrize), stream)));
   });
 }
 

@@ -31,8 +31,7 @@ kith_status kith_distances(const kith_matrix* base, const kith_matrix* queries, 
       const auto points = view_of<T>(base, "base");
       const auto view = view_of<T>(queries, "queries");
       DistanceOf<T>* const data = room<DistanceOf<T>>(out, view.rows, points.rows, "out");
-      if (out->memory != KITH_HOST)
-        throw kith::Error(kith::ErrorCode::invalid_argument, "out lies on a device; distances come to host memory");
+      check_host(out->memory);
       kith::distances_into(points, view, data, options_of(options), stream);
     });
   });

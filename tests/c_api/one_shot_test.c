@@ -110,7 +110,7 @@ void one_shot_functions_refuse(void) {
   CHECK_REFUSED(kith_distances(&base.matrix, &queries.matrix, NULL, &out, NULL), "out has room for 59 elements");
   out.capacity = 60;
   out.memory = KITH_DEVICE;
-  CHECK_REFUSED(kith_distances(&base.matrix, &queries.matrix, NULL, &out, NULL), "distances come to host memory");
+  CHECK_REFUSED(kith_distances(&base.matrix, &queries.matrix, NULL, &out, NULL), "this answer comes to host memory");
   out.memory = KITH_HOST;
   out.data = NULL;
   CHECK_REFUSED(kith_distances(&base.matrix, &queries.matrix, NULL, &out, NULL), "out is null");
