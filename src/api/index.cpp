@@ -10,7 +10,8 @@
 namespace kith {
 
 template <Element T>
-Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* stream, Memory others)
+Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* stream, Memory others,
+                       const backend::Parts* parts)
     : base(base_), options(std::move(options_)) {
   api::guarded([&] {
     api::check_view(base, "base");
@@ -22,7 +23,7 @@ Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* strea
     plan::IndexFacts facts = plan::choose_index(problem(1, 1), options, machine);
     if (base.memory == Memory::device) facts.resident = true;
     const auto& table = backend::table_of(options.backend).template of<T>();
-    index = table.make_index({base, options, facts, stream, &cpu::check_base<T>, threads()});
+    index = table.make_index({base, options, facts, stream, &cpu::check_base<T>, threads(), parts});
   });
 }
 
@@ -63,12 +64,7 @@ Index<T>::Index(std::unique_ptr<State> state) : state_(std::move(state)) {}
 template <Element T>
 Index<T>::Index(MatrixView<T> base, Options options, void* stream)
     : state_(std::make_unique<State>(base, std::move(options), stream, Memory::host)) {
-  api::guarded([&] {
-    if (state_->options.method != Method::triangle && state_->options.method != Method::tree)
-      return state_->index->prepare(nullptr);
-    const Plan plan = explain(1, 1);
-    state_->index->prepare(&plan);
-  });
+  api::guarded([&] { OneSearch::prepare(*this); });
 }
 
 template <Element T>

@@ -30,7 +30,8 @@ template <Element T>
 struct Index<T>::State {
   // `others`: device where something of the only call that is to follow lies there. Throws for options that cannot be
   // met, or a backend that is not there; the values of the base are checked when `index` is prepared.
-  State(const MatrixView<T>& base, Options options, void* stream, Memory others);
+  // `parts`: what an earlier index of the same points and options had made, or null.
+  State(const MatrixView<T>& base, Options options, void* stream, Memory others, const backend::Parts* parts = nullptr);
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -132,6 +133,26 @@ struct OneSearch {
   template <Element T>
   static Index<T> of(const MatrixView<T>& base, const Options& options, void* stream, Memory others = Memory::host) {
     return Index<T>(state_of(base, options, stream, others));
+  }
+  // One that begins with what an earlier index of the same points and options had made.
+  template <Element T>
+  static Index<T> prepared(const MatrixView<T>& base, const Options& options, const backend::Parts& parts) {
+    Index<T> index(std::make_unique<typename Index<T>::State>(base, options, nullptr, Memory::host, &parts));
+    prepare(index);
+    return index;
+  }
+  // Checks the base and makes what searches need.
+  template <Element T>
+  static void prepare(const Index<T>& index) {
+    const auto& state = index.state();
+    if (state.options.method != Method::triangle && state.options.method != Method::tree)
+      return state.index->prepare(nullptr);
+    const Plan plan = index.explain(1, 1);
+    state.index->prepare(&plan);
+  }
+  template <Element T>
+  static backend::Parts parts_of(const Index<T>& index) {
+    return index.state().index->parts();
   }
   // What is in it, for calls that are no function of an index.
   template <Element T>

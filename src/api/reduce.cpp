@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "api/checked_reduction.hpp"
 #include "api/index_state.hpp"
 #include "core/instantiate.hpp"
 #include "core/key.hpp"
@@ -24,51 +25,6 @@ constexpr std::array<core::Name<ReduceOp>, 8> kReduceOps{{
     {"density", ReduceOp::density},
     {"covariance", ReduceOp::covariance},
 }};
-
-// Of the cube that is as large as the ball of radius 1. Throws Error(invalid_argument) where that is not known of the
-// metric.
-double cube_side(const Metric& metric, std::int64_t dims) {
-  const auto d = static_cast<double>(dims);
-  switch (core::effective_kind(metric)) {
-    case MetricKind::euclidean:
-    case MetricKind::sqeuclidean: return std::sqrt(std::numbers::pi) * std::exp(-std::lgamma(d / 2 + 1) / d);
-    case MetricKind::manhattan: return 2 * std::exp(-std::lgamma(d + 1) / d);
-    case MetricKind::chebyshev: return 2;
-    default:
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("no volume is known of balls by {}; density has euclidean, sqeuclidean, manhattan, "
-                              "chebyshev",
-                              to_string(metric)));
-  }
-}
-
-// Of k neighbors of a base. `values` is looked at where the operation has some; Error(invalid_argument) where they, or
-// the metric, do not go with it.
-template <class T, class D>
-core::Reduction checked_reduction(const MatrixView<T>& base, std::int64_t k, const MatrixView<D>& values, ReduceOp op,
-                                  const Options& options) {
-  const Metric& metric = options.metric;
-  if (std::isfinite(options.max_distance))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("max_distance = {}: a reduction is of k neighbors, none of which may be left out",
-                            options.max_distance));
-  if (op == ReduceOp::covariance && core::is_periodic(options.period))
-    throw Error(ErrorCode::invalid_argument,
-                "covariance is not supported with periodic axes: neighbors may lie on both sides of a wall");
-  core::Reduction reduction{op, k, base.cols, 0, 0, metric.kind == MetricKind::sqeuclidean};
-  if (core::has_values(op)) {
-    api::check_view(values, "values");
-    if (values.rows != base.rows)
-      throw Error(
-          ErrorCode::invalid_argument,
-          fmt::format("{} rows of values for {} base points; each point must have one", values.rows, base.rows));
-    reduction.columns = values.cols;
-  }
-  if (op == ReduceOp::density) reduction.cube_side = cube_side(metric, base.cols);
-  if (op == ReduceOp::weighted_mean && metric.kind == MetricKind::inner_product)
-    throw Error(ErrorCode::invalid_argument, "inner products may be negative and are no weights of weighted-mean");
-  return reduction;
-}
 
 // Queries whose neighbors are in memory at a time, and the options of their search: on a device their budget is less by
 // that. All of them where they are reduced in the search itself.
@@ -118,7 +74,8 @@ auto Index<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> value
     -> Reduced<D> {
   return api::guarded([&] {
     state().check({queries, stream}, k);
-    const std::int64_t columns = core::reduced_columns(checked_reduction(state().base, k, values, op, options()));
+    const std::int64_t columns =
+        core::reduced_columns(api::checked_reduction(state().base.rows, state().base.cols, k, values, op, options()));
     api::check_output(queries.rows, columns, sizeof(D));
     Reduced<D> reduced;
     reduced.values = Matrix<D>(queries.rows, columns);
@@ -133,7 +90,8 @@ SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, Matrix
   return api::reported([&](SearchReport& report) {
     state().check({queries, stream}, k);
     api::refuse_certify(options(), "reductions");
-    const core::Reduction reduction = checked_reduction(state().base, k, values, op, options());
+    const core::Reduction reduction =
+        api::checked_reduction(state().base.rows, state().base.cols, k, values, op, options());
     const Memory others = api::either(out.memory, core::has_values(op) ? values.memory : Memory::host);
     state().check_memory(others, "values or an answer");
     if (out.values == nullptr)

@@ -8,6 +8,7 @@
 #include "api/sample_quality.hpp"
 #include "backend/registry.hpp"
 #include "core/instantiate.hpp"
+#include "core/max_distance.hpp"
 #include "core/periodic.hpp"
 
 namespace kith {
@@ -30,9 +31,33 @@ SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, con
   return api::judge_sample(distances.data(), truth);
 }
 
+// Options::pad_missing: so many neighbors as there are, in rows of k places.
+template <Element T, class State, class Search>
+SearchReport search_padded(const State& state, const api::Asked<T>& asked, std::int64_t k, std::int64_t there,
+                           const NeighborsView<DistanceOf<T>>& out, Search search) {
+  using D = DistanceOf<T>;
+  const std::int64_t queries = asked.queries.rows;
+  const D missing = core::missing_distance<D>(state.options.metric);
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(queries * there));
+  std::vector<D> distances(ids.size());
+  SearchReport report;
+  if (there > 0) report = search(NeighborsView<D>{ids.data(), distances.data(), Memory::host, out.certified});
+  for (std::int64_t q = 0; q < queries; ++q) {
+    std::fill_n(std::copy_n(ids.data() + q * there, there, out.ids + q * k), k - there, core::kNoNeighbor);
+    std::fill_n(std::copy_n(distances.data() + q * there, there, out.distances + q * k), k - there, missing);
+  }
+  return report;
+}
+
 template <Element T, class State>
 SearchReport search_neighbors_into(const State& state, const api::Asked<T>& asked, std::int64_t k,
                                    const NeighborsView<DistanceOf<T>>& out, const SearchLimits* limits = nullptr) {
+  const std::int64_t there = state.base.rows - (asked.exclude_self ? 1 : 0);
+  if (state.options.pad_missing && k > there && out.memory == Memory::host && out.ids != nullptr &&
+      out.distances != nullptr)
+    return search_padded(state, asked, k, there, out, [&](const NeighborsView<DistanceOf<T>>& found) {
+      return search_neighbors_into(state, asked, there, found, limits);
+    });
   SearchReport made = api::reported([&](SearchReport& report) {
     if (limits != nullptr) api::check_limits(*limits, state.options.metric);
     state.check(asked, k);
@@ -56,7 +81,9 @@ template <Element T, class State>
 Neighbors<DistanceOf<T>> search_neighbors(const State& state, const api::Asked<T>& asked, std::int64_t k) {
   using D = DistanceOf<T>;
   return api::guarded([&] {
-    state.check(asked, k);
+    const std::int64_t there = state.base.rows - (asked.exclude_self ? 1 : 0);
+    const bool pads = state.options.pad_missing && k > there;
+    if (!pads || there > 0) state.check(asked, pads ? there : k);
     api::check_output(asked.queries.rows, k, sizeof(std::int64_t) + sizeof(D));
     Neighbors<D> found;
     found.queries = asked.queries.rows;

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "backend/parts.hpp"
 #include "core/batches.hpp"
 #include "core/facts.hpp"
 #include "core/radius_query.hpp"
@@ -81,6 +82,8 @@ class BackendIndex {
   // made now.
   virtual void prepare(const Plan* plan) = 0;
   virtual std::unique_ptr<BackendSearch<T>> begin(const Queries<T>& queries) const = 0;
+  // What has been made, in memory of the index, for IndexRequest::parts of another one.
+  virtual Parts parts() const { return {}; }
 };
 
 template <Element T>
@@ -92,6 +95,9 @@ struct IndexRequest {
   // Refuses host points: for those that never are on a device as a whole, which could not check them.
   void (*check_on_host)(const MatrixView<T>& base, const Options& options) = nullptr;
   int threads = 1;  // that the CPU may use
+  // What an earlier index of the same points and options had made, in memory that outlives this one; null without. The
+  // points were checked then.
+  const Parts* parts = nullptr;
 };
 
 // Sizes of what is measured: distances of so many queries and points in two numbers of dimensions, and a read of so

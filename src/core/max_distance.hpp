@@ -13,6 +13,13 @@ namespace kith::core {
 // In the place of neighbors that are left out; their distances are infinite.
 inline constexpr std::int64_t kNoNeighbor = -1;
 
+// What stands beside it: no distance that a neighbor has is farther away.
+template <class D>
+D missing_distance(const Metric& metric) {
+  constexpr D kInfinity = std::numeric_limits<D>::infinity();
+  return metric.kind == MetricKind::inner_product ? -kInfinity : kInfinity;
+}
+
 // The largest distance of type D that is not above `max_distance`, which is 0 or more: infinite where that is.
 template <class D>
 D largest_within(double max_distance) {

@@ -6,11 +6,15 @@
 #include "core/instantiate.hpp"
 #include "core/key.hpp"
 #include "cpu/brute/product_samples.hpp"
+#include "cpu/index_parts.hpp"
 #include "cpu/search.hpp"
 #include "cpu/triangle/surviving_fraction.hpp"
 
 namespace kith::cpu {
 namespace {
+
+constexpr const char* kNormsPart = "norms";
+constexpr const char* kMeansPart = "means";
 
 // Queries whose sample need not be taken again.
 constexpr std::int64_t kEnoughSampled = core::kCpuSampleQueries;
@@ -31,12 +35,28 @@ const PreparedRows<T>& LazyRows<T>::get(bool norms, ProgressMeter& progress, dou
 }
 
 template <Element T>
+void LazyRows<T>::take(const backend::Parts& parts) {
+  preparation_.check_finite = false;
+  if (!parts.has(kNormsPart)) return;
+  rows_ = PreparedRows<T>{view_, metric_, {}, {}, score_scale(view_, metric_)};
+  rows_->square_norms = core::MappedArray<double>(parts.values<double>(kNormsPart, view_.rows));
+  if (metric_.kind == MetricKind::correlation)
+    rows_->means = core::MappedArray<double>(parts.values<double>(kMeansPart, view_.rows));
+}
+
+template <Element T>
 CpuIndex<T>::CpuIndex(const backend::IndexRequest<T>& request)
     : base_(request.base),
       options_(request.options),
       threads_(request.threads),
       may_have_norms_(request.facts.has_norms),
-      rows_(base_, options_.metric, {"base", options_.check_finite, false, threads_}) {}
+      rows_(base_, options_.metric, {"base", options_.check_finite, false, threads_}) {
+  if (request.parts == nullptr) return;
+  given_ = *request.parts;
+  rows_.take(given_);
+  has_clusters_ = given_.has(kClustersPart);
+  has_tree_ = given_.has(kTreePart);
+}
 
 template <Element T>
 LazyRows<T> CpuIndex<T>::query_rows(const MatrixView<T>& queries) const {
@@ -69,8 +89,8 @@ void CpuIndex<T>::prepare(const Plan* plan) {
   ProgressMeter progress(options_.progress, base_.rows);
   rows_.get(brute && (form == core::Form::dot || (form == core::Form::squared && may_have_norms_)), progress);
   is_prepared_ = true;
-  if (plan != nullptr && plan->method == Method::triangle) clusters(*plan, progress, nullptr);
-  if (plan != nullptr && plan->method == Method::tree) tree(*plan, progress);
+  if (plan != nullptr && plan->method == Method::triangle && !has_clusters_) clusters(*plan, progress, nullptr);
+  if (plan != nullptr && plan->method == Method::tree && !has_tree_) tree(*plan, progress);
 }
 
 template <Element T>
@@ -82,6 +102,9 @@ template <Element T>
 const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, ProgressMeter& progress, bool* made) const {
   const std::lock_guard<std::mutex> lock(clusters_mutex_);
   if (made != nullptr) *made = clusters_ == nullptr;
+  if (clusters_ == nullptr && given_.has(kClustersPart))
+    clusters_ = std::make_unique<TriangleBase<T>>(
+        TriangleBase<T>{clusters_of<DistanceOf<T>>(given_, base_.rows, base_.cols), {}});
   if (clusters_ == nullptr)
     clusters_ = std::make_unique<TriangleBase<T>>(
         make_triangle_base(rows(false, progress), plan.triangle.base_landmarks, plan.threads, progress));
@@ -91,13 +114,45 @@ const TriangleBase<T>& CpuIndex<T>::clusters(const Plan& plan, ProgressMeter& pr
 
 template <Element T>
 const Tree<DistanceOf<T>>& CpuIndex<T>::tree(const Plan& plan, ProgressMeter& progress) const {
-  if (has_tree_) return *tree_;
+  if (const auto* const made = made_tree_.load()) return *made;
   const std::lock_guard<std::mutex> lock(tree_mutex_);
+  if (tree_ == nullptr && given_.has(kTreePart))
+    tree_ = std::make_unique<Tree<DistanceOf<T>>>(tree_of<DistanceOf<T>>(given_, base_.rows, base_.cols));
   if (tree_ == nullptr)
     tree_ = std::make_unique<Tree<DistanceOf<T>>>(
         make_tree(rows(false, progress), options_.period, plan.threads, progress));
+  made_tree_ = tree_.get();
   has_tree_ = true;
   return *tree_;
+}
+
+// Trees and clusters that nobody has used yet are handed on as they came.
+template <Element T>
+backend::Parts CpuIndex<T>::parts() const {
+  backend::Parts made;
+  if (rows_.has_norms()) {
+    made.add(kNormsPart, rows_.rows()->square_norms.span());
+    if (!rows_.rows()->means.empty()) made.add(kMeansPart, rows_.rows()->means.span());
+  }
+  const auto hand_on = [&](const std::string& prefix) {
+    for (const backend::Part& part : given_.all())
+      if (part.name == prefix || part.name.starts_with(prefix + ".")) made.add(part.name, part.bytes);
+  };
+  {
+    const std::lock_guard<std::mutex> lock(tree_mutex_);
+    if (tree_ != nullptr) {
+      add_tree(*tree_, made);
+    } else {
+      hand_on(kTreePart);
+    }
+  }
+  const std::lock_guard<std::mutex> lock(clusters_mutex_);
+  if (clusters_ != nullptr) {
+    add_clusters(clusters_->clusters, made);
+  } else {
+    hand_on(kClustersPart);
+  }
+  return made;
 }
 
 template <Element T>

@@ -25,6 +25,10 @@ class LazyRows {
   bool has_norms() const { return rows_ && !rows_->square_norms.empty(); }
   // Not thread-safe but where the rows are there already. `scale`: see Preparation.
   const PreparedRows<T>& get(bool norms, ProgressMeter& progress, double scale = 0);
+  // Norms that were made before, of rows that were checked then.
+  void take(const backend::Parts& parts);
+  // The rows, where they are there already.
+  const std::optional<PreparedRows<T>>& rows() const { return rows_; }
 
  private:
   MatrixView<T> view_;
@@ -41,6 +45,7 @@ class CpuIndex final : public backend::BackendIndex<T> {
   plan::IndexFacts facts(const Problem& problem) const override;
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
+  backend::Parts parts() const override;
 
   // Once they are prepared they have norms or not for good; before, the first search decides.
   const PreparedRows<T>& rows(bool norms, ProgressMeter& progress) const {
@@ -67,12 +72,13 @@ class CpuIndex final : public backend::BackendIndex<T> {
   MatrixView<T> base_;
   const Options& options_;
   int threads_;
+  backend::Parts given_;  // what the index began with
   bool may_have_norms_;
   bool is_prepared_ = false;
   mutable LazyRows<T> rows_;
   mutable std::mutex clusters_mutex_;
   mutable std::unique_ptr<TriangleBase<T>> clusters_;  // of method triangle
-  mutable std::atomic<bool> has_clusters_{false};
+  mutable std::atomic<bool> has_clusters_{false};      // or there are some in given_
   mutable core::SurvivingFractions survivors_;  // by samples of sampled_queries_ queries and sampled_k_ neighbors
   mutable std::int64_t sampled_queries_ = 0;
   mutable std::int64_t sampled_k_ = 0;
@@ -81,9 +87,10 @@ class CpuIndex final : public backend::BackendIndex<T> {
   mutable std::atomic<double> bf16_candidates_{0};  // 0 where nobody has looked
   mutable CachedOrders<T> orders_;                  // of method shifted-sort
   mutable std::mutex tree_mutex_;
-  mutable std::unique_ptr<Tree<DistanceOf<T>>> tree_;  // of method tree
-  mutable std::atomic<bool> has_tree_{false};
-  mutable NearestPool<T> tree_pool_;  // whose searches are of tree_
+  mutable std::unique_ptr<Tree<DistanceOf<T>>> tree_;                   // of method tree
+  mutable std::atomic<const Tree<DistanceOf<T>>*> made_tree_{nullptr};  // tree_, for those who take no lock
+  mutable std::atomic<bool> has_tree_{false};                           // or there is one in given_
+  mutable NearestPool<T> tree_pool_;                                    // whose searches are of tree_
 };
 
 template <Element T>

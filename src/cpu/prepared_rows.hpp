@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/key.hpp"
+#include "core/mapped_array.hpp"
 #include "cpu/progress.hpp"
 #include "cpu/simd/kernels.hpp"
 #include "kith/matrix.hpp"
@@ -26,9 +27,9 @@ struct PreparedRows {
 
   MatrixView<T> view;
   Metric metric;
-  std::vector<double> square_norms;  // of rows minus their means; empty if not requested
-  std::vector<double> means;         // correlation only
-  double scale = 1;                  // a power of two that working_rows() multiplies by; keys are not scaled
+  core::MappedArray<double> square_norms;  // of rows minus their means; empty if not requested
+  core::MappedArray<double> means;         // correlation only
+  double scale = 1;                        // a power of two that working_rows() multiplies by; keys are not scaled
 
   core::RowFacts facts(std::int64_t row) const {
     const auto i = static_cast<std::size_t>(row);
@@ -36,7 +37,7 @@ struct PreparedRows {
   }
   // Rows first … first + count − 1.
   PreparedRows rows_from(std::int64_t first, std::int64_t count) const {
-    const auto part = [&](const std::vector<double>& all) {
+    const auto part = [&](const core::MappedArray<double>& all) {
       return all.empty() ? all : std::vector<double>(all.begin() + first, all.begin() + first + count);
     };
     return {view.rows_from(first, count), metric, part(square_norms), part(means), scale};

@@ -125,6 +125,22 @@ std::vector<std::uint32_t> count_copies(const PreparedRows<T>& base, const Tree<
 
 }  // namespace
 
+template <class F>
+void finish_tree(Tree<F>& tree) {
+  tree.numbers = {tree.has_given_points ? 1.0 : 0.0, static_cast<double>(tree.levels.size()),
+                  static_cast<double>(tree.axes.size())};
+  for (const typename Tree<F>::Level& level : tree.levels) {
+    const std::uint32_t* const copies = level.copies_before.empty() ? nullptr : level.copies_before.data();
+    tree.views.push_back({level.boxes.data(), level.count, copies});
+    tree.numbers.insert(tree.numbers.end(), {static_cast<double>(level.count), copies != nullptr ? 1.0 : 0.0});
+  }
+  for (std::size_t i = 0; i < tree.axes.size(); ++i) {
+    const core::PeriodicAxis& axis = tree.axes[i];
+    tree.numbers.insert(tree.numbers.end(), {axis.period, axis.largest, axis.origin, axis.wraps ? 1.0 : 0.0,
+                                             axis.is_narrow ? 1.0 : 0.0, static_cast<double>(tree.periods[i])});
+  }
+}
+
 template <Element T>
 Tree<DistanceOf<T>> make_tree(const PreparedRows<T>& base, const std::vector<double>& period, int threads,
                               ProgressMeter& progress) {
@@ -149,12 +165,12 @@ Tree<DistanceOf<T>> make_tree(const PreparedRows<T>& base, const std::vector<dou
   });
   tree.levels[0].copies_before = count_copies(base, tree, is_point);
   while (tree.levels.back().count > kFanOut) tree.levels.push_back(level_above<F>(tree.levels.back(), tree.dims));
-  for (const typename Tree<F>::Level& level : tree.levels)
-    tree.views.push_back(
-        {level.boxes.data(), level.count, level.copies_before.empty() ? nullptr : level.copies_before.data()});
+  finish_tree(tree);
   return tree;
 }
 
+template void finish_tree(Tree<float>&);
+template void finish_tree(Tree<double>&);
 #define KITH_INSTANTIATE(T) \
   template Tree<DistanceOf<T>> make_tree(const PreparedRows<T>&, const std::vector<double>&, int, ProgressMeter&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/mapped_array.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/simd/tree_walk.hpp"
 #include "cpu/tree/periodic_axes.hpp"
@@ -16,8 +17,8 @@ template <class F>
 struct Tree {
   struct Level {
     std::int64_t count = 0;
-    std::vector<F> boxes;
-    std::vector<std::uint32_t> copies_before;  // empty where no leaf is full of copies of one point
+    core::MappedArray<F> boxes;
+    core::MappedArray<std::uint32_t> copies_before;  // empty where no leaf is full of copies of one point
   };
 
   std::int64_t rows = 0;
@@ -25,10 +26,11 @@ struct Tree {
   bool has_given_points = false;         // points are those that were given, not scaled; no axis is periodic
   std::vector<core::PeriodicAxis> axes;  // one for each dimension, or none where no axis is periodic
   std::vector<F> periods;                // of these, as walks take them
-  std::vector<F> points;                 // in block layout
-  std::vector<std::uint32_t> ids;        // of the points in the leaves
+  core::MappedArray<F> points;           // in block layout
+  core::MappedArray<std::uint32_t> ids;  // of the points in the leaves
   std::vector<Level> levels;
   std::vector<BoxLevel<F>> views;  // of levels
+  std::vector<double> numbers;     // its shape, as index_parts.cpp writes it
 
   bool is_periodic() const { return !axes.empty(); }
   TreeView<F> view() const {
@@ -40,6 +42,10 @@ struct Tree {
             is_periodic() ? periods.data() : nullptr};
   }
 };
+
+// Makes what follows from the rest: views and numbers.
+template <class F>
+void finish_tree(Tree<F>& tree);
 
 // `period` as in Options.
 template <Element T>

@@ -73,13 +73,14 @@ std::vector<std::int64_t> drop_empty(Clusters<F>& clusters, std::vector<std::int
   for (const std::uint32_t cluster : nearest) ++sizes[cluster];
   std::vector<std::uint32_t> renamed(landmarks.size());
   std::size_t kept = 0;
-  clusters.offsets.assign(1, 0);
+  std::vector<std::int64_t> offsets(1, 0);
   for (std::size_t i = 0; i < landmarks.size(); ++i) {
     renamed[i] = static_cast<std::uint32_t>(kept);
     if (sizes[i] == 0) continue;
-    clusters.offsets.push_back(clusters.offsets.back() + sizes[i]);
+    offsets.push_back(offsets.back() + sizes[i]);
     landmarks[kept++] = landmarks[i];
   }
+  clusters.offsets = std::move(offsets);
   landmarks.resize(kept);
   for (std::uint32_t& cluster : nearest) cluster = renamed[cluster];
   return landmarks;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/mapped_array.hpp"
 #include "cpu/prepared_rows.hpp"
 #include "cpu/simd/lane_blocks.hpp"
 
@@ -16,11 +17,11 @@ namespace kith::cpu {
 template <class F>
 struct Clusters {
   std::int64_t dims = 0;
-  std::vector<F> centers;             // in block layout
-  std::vector<std::int64_t> offsets;  // the first member of each cluster, and the number of members
-  std::vector<std::int64_t> ids;      // of members
-  std::vector<F> member_distances;    // to the center, as TriangleBounds<F> has them, and kSlack zeros
-  std::vector<F> rows;                // of members, in block layout; empty unless Clustering::keep_rows
+  core::MappedArray<F> centers;             // in block layout
+  core::MappedArray<std::int64_t> offsets;  // the first member of each cluster, and the number of members
+  core::MappedArray<std::int64_t> ids;      // of members
+  core::MappedArray<F> member_distances;    // to the center, as TriangleBounds<F> has them, and kSlack zeros
+  core::MappedArray<F> rows;                // of members, in block layout; empty unless Clustering::keep_rows
 
   std::int64_t count() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   std::int64_t first(std::int64_t cluster) const { return offsets[static_cast<std::size_t>(cluster)]; }

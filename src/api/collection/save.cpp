@@ -1,0 +1,118 @@
+// save.cpp: collections to files and back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/collection/file.hpp"
+#include "api/collection/state.hpp"
+#include "api/index_state.hpp"
+#include "core/instantiate.hpp"
+
+namespace kith {
+namespace api {
+namespace {
+
+// The rows of a view as bytes: in one piece where they are packed, else packed into `copy`.
+template <Element T>
+std::vector<std::span<const std::byte>> bytes_of(const MatrixView<T>& points, Matrix<T>& copy) {
+  const auto values = static_cast<std::size_t>(points.rows * points.cols);
+  if (points.col_stride == 1 && (points.row_stride == points.cols || points.rows == 1))
+    return {std::as_bytes(std::span(points.data, values))};
+  std::vector<std::span<const std::byte>> rows;
+  if (points.col_stride == 1) {
+    for (std::int64_t row = 0; row < points.rows; ++row)
+      rows.push_back(std::as_bytes(std::span(points.row(row), static_cast<std::size_t>(points.cols))));
+    return rows;
+  }
+  copy = Matrix<T>(points.rows, points.cols);
+  for (std::int64_t row = 0; row < points.rows; ++row)
+    for (std::int64_t c = 0; c < points.cols; ++c) copy(row, c) = points(row, c);
+  return {std::as_bytes(std::span<const T>(copy.data(), values))};
+}
+
+// Ids that lead nowhere: those of a file that were changed, but not by save().
+void check_ids(const Labels& labels) {
+  for (std::size_t i = 0; i < labels.ids.size(); ++i)
+    if (labels.ids[i] == -1 || (i > 0 && labels.ids[i] <= labels.ids[i - 1]))
+      throw Error(ErrorCode::bad_data, fmt::format("id {} of the file is {}; ids ascend", i, labels.ids[i]));
+}
+
+}  // namespace
+}  // namespace api
+
+template <Element T>
+void Collection<T>::save(const std::string& path) const {
+  api::guarded([&] {
+    const auto now = state().now();
+    api::FileHead head{dtype_of<T>(), now->count(), state().dims, 0, state().next_id, state().options};
+    std::vector<api::FileSection> sections;
+    std::shared_ptr<const api::Segment<T>> segment;
+    if (now->parts().size() == 1 && now->parts()[0].rows.live == nullptr) {
+      segment = now->parts()[0].segment;
+    } else if (now->count() > 0) {
+      segment = api::join<T>(std::span(now->parts()), nullptr, state().segment_options);
+    }
+    if (segment == nullptr) {
+      sections.push_back({std::string(api::kPointsSection), {}});
+      return api::write_file(path, head, sections);
+    }
+    Matrix<T> copy;
+    const api::Labels& labels = segment->labels;
+    head.first_id = labels.ids.empty() ? labels.first : 0;
+    sections.push_back({std::string(api::kPointsSection), api::bytes_of(segment->points, copy)});
+    if (!labels.ids.empty()) sections.push_back({std::string(api::kIdsSection), {std::as_bytes(labels.ids.span())}});
+    if (!labels.tags.empty()) sections.push_back({std::string(api::kTagsSection), {std::as_bytes(labels.tags.span())}});
+    const backend::Parts prepared = OneSearch::parts_of(*segment->index);
+    for (const backend::Part& part : prepared.all()) sections.push_back({part.name, {part.bytes}});
+    api::write_file(path, head, sections);
+  });
+}
+
+template <Element T>
+Collection<T> Collection<T>::load(const std::string& path, const Options& wanted, bool verify) {
+  return api::guarded([&] {
+    const auto file = std::make_shared<const api::MappedFile>(path);
+    const api::FileHead& head = file->head();
+    if (head.dtype != dtype_of<T>())
+      throw Error(ErrorCode::bad_data, fmt::format("{} has points of {}; {} are wanted", path, to_string(head.dtype),
+                                                   to_string(dtype_of<T>())));
+    if (verify) file->verify();
+    Options options = wanted;
+    options.metric = head.options.metric;
+    options.method = head.options.method;
+    options.period = head.options.period;
+    options.shifted_sort = head.options.shifted_sort;
+    options.shifted_sort.merge = wanted.shifted_sort.merge;
+    options.shifted_sort.positions = wanted.shifted_sort.positions;
+    auto state = std::make_unique<State>(head.dims, std::move(options));
+    state->next_id = head.next_id;
+    if (head.rows > 0) {
+      auto segment = std::make_shared<api::Segment<T>>();
+      const auto& sections = file->sections();
+      segment->points = {sections.values<T>(api::kPointsSection, head.rows * head.dims).data(), head.rows, head.dims};
+      segment->mapping = file;
+      segment->labels.rows = head.rows;
+      segment->labels.first = head.first_id;
+      if (sections.has(api::kIdsSection))
+        segment->labels.ids =
+            core::MappedArray<std::int64_t>(sections.values<std::int64_t>(api::kIdsSection, head.rows));
+      if (sections.has(api::kTagsSection))
+        segment->labels.tags =
+            core::MappedArray<std::int64_t>(sections.values<std::int64_t>(api::kTagsSection, head.rows));
+      if (verify) api::check_ids(segment->labels);
+      segment->index = std::make_unique<const Index<T>>(
+          OneSearch::prepared(segment->points, state->segment_options, file->prepared()));
+      state->publish({api::part_of<T>(std::move(segment))});
+    }
+    return Collection(std::move(state));
+  });
+}
+
+#define KITH_INSTANTIATE(T)                                    \
+  template void Collection<T>::save(const std::string&) const; \
+  template Collection<T> Collection<T>::load(const std::string&, const Options&, bool);
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith

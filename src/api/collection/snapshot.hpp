@@ -1,0 +1,88 @@
+// snapshot.hpp: a collection at one moment. A change makes another snapshot, which shares the segments that it leaves
+// as they were; so searches go on with theirs, and a change that fails leaves nothing behind.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/collection/labels.hpp"
+#include "api/collection/row_set.hpp"
+#include "kith/index.hpp"
+
+namespace kith::api {
+
+// The points that are left of a segment.
+struct LiveRows {
+  const Labels* labels = nullptr;
+  std::shared_ptr<const RowSet> live{};  // null: all
+  std::int64_t count = 0;
+
+  bool has(std::int64_t row) const { return live == nullptr || live->has(row); }
+};
+
+// Where points of ascending ids are: how many precede each.
+class Ranks {
+ public:
+  explicit Ranks(const std::vector<LiveRows>& parts);
+
+  std::int64_t count() const { return count_; }
+  const std::vector<std::int64_t>& ids() const { return ids_; }  // ascending; empty where they are first, first + 1, …
+  std::int64_t id(std::int64_t rank) const {
+    return ids_.empty() ? first_ + rank : ids_[static_cast<std::size_t>(rank)];
+  }
+  std::int64_t rank(std::int64_t id) const;  // of an id that is there
+
+ private:
+  std::int64_t count_ = 0;
+  std::int64_t first_ = 0;
+  std::vector<std::int64_t> ids_;
+};
+
+template <Element T>
+struct Segment {
+  MatrixView<T> points;
+  Matrix<T> owned;                        // where the points are the segment's own
+  std::shared_ptr<const void> mapping{};  // where they lie in a file
+  Labels labels;
+  std::unique_ptr<const Index<T>> index{};
+};
+
+template <Element T>
+struct SnapshotPart {
+  std::shared_ptr<const Segment<T>> segment;
+  LiveRows rows;
+};
+
+template <Element T>
+class Snapshot {
+ public:
+  Snapshot() = default;
+  explicit Snapshot(std::vector<SnapshotPart<T>> parts) : parts_(std::move(parts)) {
+    for (const SnapshotPart<T>& part : parts_) {
+      rows_.push_back(part.rows);
+      count_ += part.rows.count;
+    }
+  }
+
+  const std::vector<SnapshotPart<T>>& parts() const { return parts_; }
+  const std::vector<LiveRows>& rows() const { return rows_; }
+  std::int64_t count() const { return count_; }
+  // Made once, for those who need them.
+  const Ranks& ranks() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!ranks_) ranks_.emplace(rows_);
+    return *ranks_;
+  }
+
+ private:
+  std::vector<SnapshotPart<T>> parts_;
+  std::vector<LiveRows> rows_;
+  std::int64_t count_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::optional<Ranks> ranks_;
+};
+
+}  // namespace kith::api

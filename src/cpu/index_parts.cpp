@@ -1,0 +1,129 @@
+#include "cpu/index_parts.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kith::cpu {
+namespace {
+
+using core::MappedArray;
+
+// The first part of a tree: these numbers, then those of each level and of each periodic axis.
+constexpr std::size_t kTreeNumbers = 3;   // whether it has given points, levels, axes
+constexpr std::size_t kLevelNumbers = 2;  // boxes, whether it has copies
+constexpr std::size_t kAxisNumbers = 6;   // the fields of core::PeriodicAxis, and its period as walks take it
+
+[[noreturn]] void refuse(const char* what) {
+  throw Error(ErrorCode::bad_data, fmt::format("the file's {} is damaged", what));
+}
+
+template <class V>
+MappedArray<V> mapped(const backend::Parts& parts, const std::string& name, std::int64_t count) {
+  return MappedArray<V>(parts.values<V>(name, count, true));
+}
+
+std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
+  return (whole + part - 1) / part;
+}
+
+template <class Id>
+void check_ids(const MappedArray<Id>& ids, std::int64_t rows, const char* what) {
+  for (const Id id : ids)
+    if (static_cast<std::int64_t>(id) < 0 || static_cast<std::int64_t>(id) >= rows) refuse(what);
+}
+
+}  // namespace
+
+template <class F>
+void add_tree(const Tree<F>& tree, backend::Parts& parts) {
+  const std::string name = kTreePart;
+  parts.add(name, std::span<const double>(tree.numbers.data(), tree.numbers.size()));
+  parts.add(name + ".points", tree.points.span());
+  parts.add(name + ".ids", tree.ids.span());
+  for (std::size_t i = 0; i < tree.levels.size(); ++i) {
+    parts.add(fmt::format("{}.boxes.{}", name, i), tree.levels[i].boxes.span());
+    if (!tree.levels[i].copies_before.empty())
+      parts.add(fmt::format("{}.copies.{}", name, i), tree.levels[i].copies_before.span());
+  }
+}
+
+template <class F>
+Tree<F> tree_of(const backend::Parts& parts, std::int64_t rows, std::int64_t dims) {
+  const std::string name = kTreePart;
+  const std::span<const double> numbers = parts.values<double>(name, -1, true);
+  if (numbers.size() < kTreeNumbers) refuse("tree");
+  Tree<F> tree;
+  tree.rows = rows;
+  tree.dims = dims;
+  tree.has_given_points = numbers[0] != 0;
+  const auto level_count = static_cast<std::size_t>(numbers[1]);
+  const auto axes = static_cast<std::size_t>(numbers[2]);
+  if (numbers.size() != kTreeNumbers + level_count * kLevelNumbers + axes * kAxisNumbers || level_count < 1 ||
+      (axes != 0 && axes != static_cast<std::size_t>(dims)))
+    refuse("tree");
+  const std::int64_t leaves = parts_of(rows, kLeafPoints);
+  tree.points = mapped<F>(parts, name + ".points", leaves * kLeafPoints * dims);
+  tree.ids = mapped<std::uint32_t>(parts, name + ".ids", rows);
+  check_ids(tree.ids, rows, "tree");
+  std::int64_t boxes = leaves;
+  for (std::size_t i = 0; i < level_count; ++i) {
+    typename Tree<F>::Level level;
+    level.count = boxes;
+    level.boxes = mapped<F>(parts, fmt::format("{}.boxes.{}", name, i), parts_of(boxes, kFanOut) * kFanOut * 2 * dims);
+    if (numbers[kTreeNumbers + i * kLevelNumbers] != static_cast<double>(boxes)) refuse("tree");
+    if (numbers[kTreeNumbers + i * kLevelNumbers + 1] != 0)
+      level.copies_before = mapped<std::uint32_t>(parts, fmt::format("{}.copies.{}", name, i), boxes);
+    tree.levels.push_back(std::move(level));
+    boxes = parts_of(boxes, kFanOut);
+  }
+  if (tree.levels.back().count > kFanOut) refuse("tree");
+  for (std::size_t i = 0; i < axes; ++i) {
+    const double* const at = numbers.data() + kTreeNumbers + level_count * kLevelNumbers + i * kAxisNumbers;
+    tree.axes.push_back({at[0], at[1], at[2], at[3] != 0, at[4] != 0});
+    tree.periods.push_back(static_cast<F>(at[5]));
+  }
+  finish_tree(tree);
+  return tree;
+}
+
+template <class F>
+void add_clusters(const Clusters<F>& clusters, backend::Parts& parts) {
+  const std::string name = kClustersPart;
+  parts.add(name, clusters.offsets.span());
+  parts.add(name + ".centers", clusters.centers.span());
+  parts.add(name + ".ids", clusters.ids.span());
+  parts.add(name + ".lengths", clusters.member_distances.span());
+  parts.add(name + ".rows", clusters.rows.span());
+}
+
+template <class F>
+Clusters<F> clusters_of(const backend::Parts& parts, std::int64_t rows, std::int64_t dims) {
+  const std::string name = kClustersPart;
+  Clusters<F> clusters;
+  clusters.dims = dims;
+  clusters.offsets = mapped<std::int64_t>(parts, name, -1);
+  const MappedArray<std::int64_t>& offsets = clusters.offsets;
+  if (offsets.size() < 2 || offsets[0] != 0 || offsets[offsets.size() - 1] != rows ||
+      !std::is_sorted(offsets.begin(), offsets.end()))
+    refuse("clustering");
+  constexpr std::int64_t kLanes = kBlockPoints<F>;
+  clusters.centers = mapped<F>(parts, name + ".centers", block_count<F>(clusters.count()) * kLanes * dims);
+  clusters.ids = mapped<std::int64_t>(parts, name + ".ids", rows);
+  check_ids(clusters.ids, rows, "clustering");
+  clusters.member_distances = mapped<F>(parts, name + ".lengths", rows + kSlack);
+  clusters.rows = mapped<F>(parts, name + ".rows", block_count<F>(rows) * kLanes * dims);
+  return clusters;
+}
+
+#define KITH_INSTANTIATE(F)                                                    \
+  template void add_tree(const Tree<F>&, backend::Parts&);                     \
+  template Tree<F> tree_of(const backend::Parts&, std::int64_t, std::int64_t); \
+  template void add_clusters(const Clusters<F>&, backend::Parts&);             \
+  template Clusters<F> clusters_of(const backend::Parts&, std::int64_t, std::int64_t);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cpu
