@@ -30,7 +30,14 @@
   TEST(searches_are_cancelled)         \
   TEST(threads_share_an_index)         \
   TEST(threads_share_options)          \
-  TEST(calls_outlive_their_handle)
+  TEST(calls_outlive_their_handle)     \
+  TEST(collections_search_all_types)   \
+  TEST(collections_change)             \
+  TEST(collections_filter)             \
+  TEST(collections_answer_with_lists)  \
+  TEST(collections_are_kept_in_files)  \
+  TEST(collections_refuse)             \
+  TEST(threads_share_a_collection)
 
 #define DECLARE_TEST(name) void name(void);
 EACH_TEST(DECLARE_TEST)
