@@ -3,8 +3,8 @@
 dyn.load(Sys.getenv("KITH_R", "kith_r.so"))
 
 nearest <- function(base, queries, k) {
-  found <- .C("kith_r_search", as.double(base), nrow(base), ncol(base), as.double(queries), nrow(queries), as.integer(k),
-              ids = double(k * nrow(queries)), distances = double(k * nrow(queries)), error = "")
+  found <- .C("kith_r_search", as.double(base), nrow(base), ncol(base), as.double(queries), nrow(queries),
+              as.integer(k), ids = double(k * nrow(queries)), distances = double(k * nrow(queries)), error = "")
   if (nzchar(found$error)) stop(found$error)
   list(ids = matrix(found$ids, ncol = k, byrow = TRUE), distances = matrix(found$distances, ncol = k, byrow = TRUE))
 }

@@ -12,8 +12,9 @@ function nearest(base::Array{Float32,2}, queries::Array{Float32,2}, k)
     ids, distances = zeros(Int64, k, size(queries, 2)), zeros(Float32, k, size(queries, 2))
     GC.@preserve base queries ids distances begin
         out = KithNeighbors(pointer(ids), pointer(distances), length(ids), C_NULL, 0, 1, 0)
-        status = @ccall "libkith.so".kith_search(Ref(matrix(base))::Ptr{KithMatrix}, Ref(matrix(queries))::Ptr{KithMatrix},
-            k::Int64, C_NULL::Ptr{Cvoid}, Ref(out)::Ptr{KithNeighbors}, C_NULL::Ptr{Cvoid})::Int32
+        status = @ccall "libkith.so".kith_search(
+            Ref(matrix(base))::Ptr{KithMatrix}, Ref(matrix(queries))::Ptr{KithMatrix}, k::Int64,
+            C_NULL::Ptr{Cvoid}, Ref(out)::Ptr{KithNeighbors}, C_NULL::Ptr{Cvoid})::Int32
     end
     status == 0 || error(unsafe_string(@ccall "libkith.so".kith_last_error()::Cstring))
     ids .+ 1, distances  # columns are counted from 1
