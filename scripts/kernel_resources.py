@@ -2,10 +2,12 @@
 """Compiles every kernel for the named architectures and prints what each needs: nothing is run, so no device is needed.
 
 usage: scripts/kernel_resources.py [--jobs N] [--all] ARCHITECTURE...      e.g. 80 86 89 90 100 120
+       scripts/kernel_resources.py --built FOLDER --log FILE ARCHITECTURE...
 
 A row is a folder of src/cuda: its kernels, the most registers and static shared memory of one, and how many spill
 registers to memory. --all prints a row for each kernel. Kernels of wgmma (src/cuda/tensor) are compiled for 90a alone, and
 listed under 90. All architectures are compiled in one go, as packages are; the processor time of compilers is printed.
+--built takes a build that is there, whose output is in FILE: of wheels, say, made with CUDAFLAGS=--resource-usage.
 """
 
 import argparse
@@ -120,8 +122,15 @@ def main():
     parser.add_argument("architectures", nargs="+", metavar="ARCHITECTURE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--all", action="store_true", help="a row for each kernel")
+    parser.add_argument("--built", type=pathlib.Path, metavar="FOLDER", help="of a build that is there")
+    parser.add_argument("--log", type=pathlib.Path, metavar="FILE", help="what its compilers printed")
     wanted = parser.parse_args()
-    text, folder = compile_for(wanted.architectures, wanted.jobs)
+    if (wanted.built is None) != (wanted.log is None):
+        parser.error("--built and --log go together")
+    if wanted.built is None:
+        text, folder = compile_for(wanted.architectures, wanted.jobs)
+    else:
+        text, folder = wanted.log.read_text(), wanted.built
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     objects = list(folder.glob("src/CMakeFiles/kith_cuda*.dir/**/*.cu.o"))
     sizes = machine_code_bytes(objects)

@@ -1,8 +1,10 @@
-// Everything: k-nearest-neighbor search, also of batches, radius search, graphs, reductions, collections, selection.
+// Everything: k-nearest-neighbor search, also of batches, radius search, graphs, reductions, collections, selection;
+// objects under distances of one's own.
 #pragma once
 
 #include "kith/batches.hpp"
 #include "kith/collection.hpp"
+#include "kith/custom_metric.hpp"
 #include "kith/error.hpp"
 #include "kith/filter.hpp"
 #include "kith/float16.hpp"
@@ -11,12 +13,17 @@
 #include "kith/machine.hpp"
 #include "kith/matrix.hpp"
 #include "kith/metric.hpp"
+#include "kith/named_metric.hpp"
 #include "kith/options.hpp"
+#include "kith/pair_metric.hpp"
+#include "kith/pivots.hpp"
 #include "kith/plan.hpp"
 #include "kith/quality.hpp"
 #include "kith/radius.hpp"
 #include "kith/reduce.hpp"
 #include "kith/search.hpp"
+#include "kith/sequence_distances.hpp"
+#include "kith/sparse.hpp"
 #include "kith/topk.hpp"
 #include "kith/tune.hpp"
 #include "kith/version.hpp"

@@ -15,11 +15,14 @@ back in the library, and on the device, of the queries.
 """
 
 from ._batches import search_batches
+from ._collection import Collection, collection_info
 from ._files import read, read_all, write
 from ._graph import graph
 from ._index import Index
-from ._kith import Plan, Report
+from ._kith import PivotReport, Plan, Report
+from ._metrics import CustomIndex, Expression, c_metric
 from ._neighbors import Graph, Neighbors, RadiusNeighbors, TopK
+from ._pivots import PivotIndex
 from ._radius import search_radius
 from ._reduce import normals, reduce
 from ._search import distances, explain, search
@@ -27,14 +30,21 @@ from ._topk import topk
 from ._versions import __version__, known_devices, show_versions, versions
 
 __all__ = [
+    "Collection",
+    "CustomIndex",
+    "Expression",
     "Graph",
     "Index",
     "Neighbors",
+    "PivotIndex",
+    "PivotReport",
     "Plan",
     "RadiusNeighbors",
     "Report",
     "TopK",
     "__version__",
+    "c_metric",
+    "collection_info",
     "distances",
     "explain",
     "graph",

@@ -46,6 +46,11 @@ def as_points(array: Any, role: str) -> np.ndarray:
     return array if _has_whole_strides(array) else array.copy(order="C")
 
 
+def is_sparse(array: Any) -> bool:
+    """Whether it is a sparse matrix or array, of scipy or the like."""
+    return type(array) is not np.ndarray and hasattr(array, "tocsr")
+
+
 def convert_queries(points: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Queries of the host in the type of the base."""
     points = widened(points)
@@ -219,7 +224,7 @@ def _to_numpy(array: Any, role: str) -> np.ndarray:
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{role} is a masked array, whose mask would be lost; fill it first")
     if hasattr(array, "tocsr"):
-        raise TypeError(f"{role} is a sparse matrix; only dense points are searched, so try .toarray()")
+        raise TypeError(f"{role} is a sparse matrix, which a sparse base can be searched for; .toarray() makes dense points")
     if isinstance(array, (str, os.PathLike)):
         raise TypeError(f"{role} is a path or other text, {str(array)!r}; arrays are searched: kith.read() reads one")
     if hasattr(array, "__next__"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _kith
 from ._answers import Lists, find_neighbors
-from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of, name_of, usual_dtype
+from ._arrays import INT64, as_radii, count_of, distance_dtype, dtype_of, is_sparse, name_of, usual_dtype
 from ._checks import as_flag, as_integer, as_limit, as_name, as_real
 from ._kith import Plan
 from ._libraries import FRESH, library_of, ready_queries, stream_number, to_host
@@ -58,6 +58,8 @@ class Index(Generic[Real, Whole]):
     queries, or of the base where there are none. Queries are converted to the type of the base as :func:`kith.search`
     does it. ``stream`` and ``progress`` are those of :func:`kith.search`.
 
+    A matrix of scipy.sparse is searched as it is, as :func:`kith.search` says; reductions and plans are of dense points.
+
     >>> import numpy as np, kith
     >>> points = np.random.default_rng(0).random((500, 16))
     >>> index = kith.Index(points, metric="cosine")
@@ -66,6 +68,15 @@ class Index(Generic[Real, Whole]):
     >>> index
     Index(500 points of 16 dimensions, float64, cosine)
     """
+
+    if not TYPE_CHECKING:  # for type checkers the constructor says it all
+
+        def __new__(cls, base=None, **options):
+            if cls is Index and is_sparse(base):
+                from ._sparse import SparseIndex
+
+                cls = SparseIndex
+            return object.__new__(cls)
 
     @overload
     def __init__(self: Index[Floats, Integers], base: HostArray, **options: Unpack[SearchOptions]) -> None: ...
@@ -89,6 +100,7 @@ class Index(Generic[Real, Whole]):
         epsilon: float = 0.0,
         period: Period = None,
         tuning: Optional[Mapping[str, object]] = None,
+        pad_missing: bool = False,
         stream: object = None,
         progress: ProgressLike = False,
     ) -> None:
@@ -97,7 +109,10 @@ class Index(Generic[Real, Whole]):
             memory=memory, check_finite=check_finite, statistics=statistics, max_distance=max_distance, epsilon=epsilon,
             period=period, tuning=tuning,
         )  # fmt: skip
+        self._pads = as_flag(pad_missing, "pad_missing")
         self._options = make_options(**self._keywords)
+        if self._pads:
+            self._options = self._options.padded()
         self._base = base
         self._library = library_of(base)
         points = self._library.ready(base, "base")
@@ -138,8 +153,8 @@ class Index(Generic[Real, Whole]):
         number = stream_number(stream, library, self._library)
         points = ready_queries(library, queries, self._dtype)
         rows = points.shape[0]
-        if rows == 0 or not 0 < k <= self._shape[0]:
-            self._native.explain(max(rows, 1), k)  # refuses
+        if rows == 0 or not 0 < k <= (k if self._pads else self._shape[0]):
+            self._native.explain(max(rows, 1), min(k, self._shape[0]) if self._pads else k)  # refuses
         found = find_neighbors(
             library,
             rows,
@@ -158,7 +173,7 @@ class Index(Generic[Real, Whole]):
         """The k nearest others of each base point. A point is left out by its index; its duplicates are not."""
         k = as_integer(k, "k")
         library, rows = self._library, self._shape[0]
-        if not 0 < k < rows:
+        if not 0 < k < (k + 1 if self._pads else rows):
             raise ValueError(f"k = {k} but the number of other points is {rows - 1}")
         number = stream_number(stream, library)
         found = find_neighbors(
@@ -338,7 +353,7 @@ class Index(Generic[Real, Whole]):
         return f"Index({rows} points of {dims} dimensions, {name_of(self._dtype)}, {self.metric})"
 
     def __getstate__(self) -> Any:
-        return {"base": self._base, **self._keywords}
+        return {"base": self._base, **self._keywords, "pad_missing": self._pads}
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(state.pop("base"), **state)  # type: ignore[misc]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._index import Index
+from ._metrics import Numbers, choose_metric, search_radius_own
 from ._neighbors import RadiusNeighbors
+from ._options import make_options
 from ._types import (
     Array,
     ArrayLike,
@@ -15,11 +17,12 @@ from ._types import (
     HostArray,
     Integers,
     Memory,
-    MetricName,
+    MetricLike,
     Period,
     ProgressLike,
-    RadiusOptions,
+    OwnRadiusOptions,
     Values,
+    ZeroVectors,
     overload,
 )
 
@@ -34,7 +37,7 @@ def search_radius(
     radius: Union[float, Values],
     *,
     count_only: bool = False,
-    **options: Unpack[RadiusOptions],
+    **options: Unpack[OwnRadiusOptions],
 ) -> RadiusNeighbors[Floats, Integers]: ...
 @overload
 def search_radius(
@@ -43,15 +46,19 @@ def search_radius(
     radius: Union[float, Values],
     *,
     count_only: bool = False,
-    **options: Unpack[RadiusOptions],
+    **options: Unpack[OwnRadiusOptions],
 ) -> RadiusNeighbors[Array, Array]: ...
 def search_radius(
     base: ArrayLike,
     queries: ArrayLike,
     radius: Union[float, Values],
     *,
-    metric: MetricName = "euclidean",
+    metric: MetricLike = "euclidean",
     p: Optional[float] = None,
+    w: Numbers = None,
+    V: Numbers = None,
+    VI: Numbers = None,
+    zero_vectors: Optional[ZeroVectors] = None,
     count_only: bool = False,
     distance: DistanceName = "auto",
     backend: BackendName = "auto",
@@ -76,8 +83,14 @@ def search_radius(
     >>> kith.search_radius(base, [[0.0]], 4.0, count_only=True).counts.tolist()
     [3]
     """
+    chosen = choose_metric(metric, p, w, V, VI, zero_vectors)
+    if chosen.own is not None:
+        options = make_options(
+            backend=backend, distance=distance, threads=threads, memory=memory, check_finite=check_finite, period=period
+        )
+        return search_radius_own(chosen.own, base, queries, radius, count_only, options, stream, progress)
     index: Index = Index(
-        base, metric=metric, p=p, distance=distance, backend=backend, threads=threads,
+        base, metric=chosen.name, p=chosen.p, distance=distance, backend=backend, threads=threads,
         memory=memory, check_finite=check_finite, period=period, stream=stream,
     )  # fmt: skip
     asked: Any = queries

@@ -9,10 +9,12 @@ import numpy.typing as npt
 
 from . import _kith
 from ._answers import find_neighbors
-from ._arrays import count_of, distance_dtype, dtype_of, name_of, named_dtype, searched_dtype, shape_of
-from ._checks import as_integer
+from ._arrays import count_of, distance_dtype, dtype_of, is_sparse, name_of, named_dtype, searched_dtype, shape_of
+from ._checks import as_flag, as_integer
+from ._index import Index
 from ._kith import Plan
 from ._libraries import host_memory, library_of, ready_alike, ready_queries, stream_number
+from ._metrics import Numbers, choose_metric, distances_own, search_own
 from ._neighbors import Neighbors
 from ._options import make_options
 from ._progress import showing
@@ -20,18 +22,20 @@ from ._types import (
     Array,
     ArrayLike,
     BackendName,
-    CommonOptions,
+    OwnCommonOptions,
     DistanceName,
     Floats,
     HostArray,
     Integers,
     Memory,
     MethodName,
+    MetricLike,
     MetricName,
     Period,
     ProgressLike,
-    SearchOptions,
+    OwnSearchOptions,
     SelectName,
+    ZeroVectors,
     overload,
 )
 
@@ -43,17 +47,21 @@ Shape = Union[ArrayLike, Tuple[int, int]]
 
 @overload
 def search(
-    base: ArrayLike, queries: HostArray, k: int, **options: Unpack[SearchOptions]
+    base: ArrayLike, queries: HostArray, k: int, **options: Unpack[OwnSearchOptions]
 ) -> Neighbors[Floats, Integers]: ...
 @overload
-def search(base: ArrayLike, queries: Array, k: int, **options: Unpack[SearchOptions]) -> Neighbors[Array, Array]: ...
+def search(base: ArrayLike, queries: Array, k: int, **options: Unpack[OwnSearchOptions]) -> Neighbors[Array, Array]: ...
 def search(
     base: ArrayLike,
     queries: ArrayLike,
     k: int,
     *,
-    metric: MetricName = "euclidean",
+    metric: MetricLike = "euclidean",
     p: Optional[float] = None,
+    w: Numbers = None,
+    V: Numbers = None,
+    VI: Numbers = None,
+    zero_vectors: Optional[ZeroVectors] = None,
     method: MethodName = "auto",
     backend: BackendName = "auto",
     distance: DistanceName = "auto",
@@ -66,6 +74,7 @@ def search(
     epsilon: float = 0.0,
     period: Period = None,
     tuning: Optional[Mapping[str, object]] = None,
+    pad_missing: bool = False,
     stream: object = None,
     progress: ProgressLike = False,
 ) -> Neighbors[Any, Any]:
@@ -81,11 +90,20 @@ def search(
         ValueError beyond 3.4e38); a base of bytes takes whole numbers that fit, one of float16 or bfloat16 numbers that
         these hold (else a ValueError). bool counts as uint8, 16-bit integers as float32, longer integers as float64;
         bases of those types are copied. bfloat16 is that of ml_dtypes, PyTorch or JAX.
+        A base may be a matrix or array of scipy.sparse, of any format: CSR of float32 or float64 is not copied. Its
+        queries are sparse or dense. It is searched on the CPU under euclidean, sqeuclidean, cosine, inner_product,
+        manhattan and jaccard (of the columns that are not 0), with the neighbors and distances of the dense points.
     k : 1 ≤ k ≤ number of base points
-    metric : name, as scipy and scikit-learn have it
+    metric : name, as scipy and scikit-learn have it; or a formula or function of your own
         sqeuclidean, euclidean (l2), manhattan (l1, cityblock), chebyshev, minkowski with ``p`` ≥ 1, cosine,
         correlation, canberra, inner_product (the largest come first), hamming (the share of elements that differ: of
         bytes, whole bytes are compared, not bits; ``np.unpackbits(points, axis=1)`` makes an element of each bit).
+        By their definition, with brute force on the CPU: braycurtis, jaccard, dice, russellrao, jensenshannon,
+        nan_euclidean (NaN is missing), haversine, seuclidean with ``V``, mahalanobis with ``VI``, minkowski with a
+        weight ``w`` for each dimension, cosine with ``zero_vectors``.
+        So are formulas, "sum(abs(x - y) / (1 + abs(x)))" (:class:`kith.Expression`), C functions and Numba's
+        (:func:`kith.c_metric`), and Python functions of two rows, which take about a microsecond a pair.
+    zero_vectors : of cosine: "one" or "zero", the distance of zero vectors from all others, or "error"
     method, distance, select : names that force a way of searching; see :func:`explain`
         Methods are brute, tree, triangle and shifted-sort, on a device also two-stage and fused. Neighbors by
         shifted-sort are approximate; it has 1 to 16 dimensions and euclidean, sqeuclidean, manhattan or chebyshev
@@ -109,6 +127,9 @@ def search(
         Of method triangle: landmarks (of the base), query_landmarks, and on a device form, filter, placement, layout,
         remapped, threads_per_query. Of shifted-sort: shifts, shift, guaranteed, window, curve, and on a device merge
         and positions; certify, which is for searches: True makes them say which rows are proven to be exact.
+    pad_missing : k may be larger than the number of points
+        The last places of a row then have index -1 and an infinite distance (inner_product: -infinity). Not for answers
+        that lie on a device.
     stream : of device arrays: what the work is enqueued on; None for the library's current one. An integer, or an
         object of PyTorch, CuPy or with ``__cuda_stream__``
     progress : True for a bar, or a function of (done, total); what that raises stops the search
@@ -130,6 +151,9 @@ def search(
     array([[0, 1]])
     >>> kith.search(base, base[:1], k=2, max_distance=3).indices
     array([[ 0, -1]])
+    >>> import scipy.sparse
+    >>> kith.search(scipy.sparse.csr_matrix(base), base[:1], k=2).indices
+    array([[0, 1]])
     >>> kith.search(base, [[9, 9]], k=1, period=[10, 10])
     Neighbors(distances=array([[1.4142135]], dtype=float32), indices=array([[0]]))
     >>> kith.search(base, base[:1], k=4)
@@ -137,10 +161,24 @@ def search(
         ...
     ValueError: k = 4 but the number of base points is 3
     """
+    if is_sparse(base):
+        if any(each is not None for each in (w, V, VI, zero_vectors)):
+            raise ValueError("w, V, VI and zero_vectors are for dense points")
+        index: Index = Index(
+            base, metric=metric, p=p, method=method, backend=backend, distance=distance, select=select,
+            threads=threads, memory=memory, check_finite=check_finite, statistics=statistics,
+            max_distance=max_distance, epsilon=epsilon, period=period, tuning=tuning, pad_missing=pad_missing,
+        )  # fmt: skip
+        return index.search(queries, k, progress=progress)
+    chosen = choose_metric(metric, p, w, V, VI, zero_vectors)
     options = make_options(
-        metric, p, backend, method, distance, select, threads, memory, check_finite, statistics, max_distance, epsilon,
-        period, tuning,
+        chosen.name, chosen.p, backend, method, distance, select, threads, memory, check_finite,
+        statistics, max_distance, epsilon, period, tuning,
     )  # fmt: skip
+    if as_flag(pad_missing, "pad_missing"):
+        options = options.padded()
+    if chosen.own is not None:
+        return search_own(chosen.own, base, queries, k, options, stream, progress)
     k = as_integer(k, "k")
     library, base_library = library_of(queries), library_of(base)
     number = stream_number(stream, library, base_library)
@@ -148,8 +186,9 @@ def search(
     dtype = dtype_of(points)
     asked = ready_queries(library, queries, dtype)
     rows = asked.shape[0]
-    if rows == 0 or not 0 < k <= points.shape[0]:
-        _kith.explain(points.shape[0], max(rows, 1), points.shape[1], k, name_of(dtype), options)  # refuses
+    if rows == 0 or not 0 < k <= (k if pad_missing else points.shape[0]):
+        least = min(k, points.shape[0]) if pad_missing else k
+        _kith.explain(points.shape[0], max(rows, 1), points.shape[1], least, name_of(dtype), options)  # refuses
     return find_neighbors(
         library,
         rows,
@@ -166,15 +205,19 @@ def search(
 
 
 @overload
-def distances(a: HostArray, b: ArrayLike, **options: Unpack[CommonOptions]) -> Floats: ...
+def distances(a: HostArray, b: ArrayLike, **options: Unpack[OwnCommonOptions]) -> Floats: ...
 @overload
-def distances(a: Array, b: ArrayLike, **options: Unpack[CommonOptions]) -> Array: ...
+def distances(a: Array, b: ArrayLike, **options: Unpack[OwnCommonOptions]) -> Array: ...
 def distances(
     a: ArrayLike,
     b: ArrayLike,
     *,
-    metric: MetricName = "euclidean",
+    metric: MetricLike = "euclidean",
     p: Optional[float] = None,
+    w: Numbers = None,
+    V: Numbers = None,
+    VI: Numbers = None,
+    zero_vectors: Optional[ZeroVectors] = None,
     backend: BackendName = "auto",
     threads: Optional[int] = None,
     check_finite: bool = True,
@@ -191,7 +234,12 @@ def distances(
     >>> kith.distances([[0.0], [2.0]], [[1.0], [5.0], [9.0]], metric="manhattan").tolist()
     [[1.0, 5.0, 9.0], [1.0, 3.0, 7.0]]
     """
-    options = make_options(metric, p, backend, threads=threads, check_finite=check_finite)
+    chosen = choose_metric(metric, p, w, V, VI, zero_vectors)
+    options = make_options(
+        chosen.name, chosen.p, backend, threads=threads, check_finite=check_finite
+    )
+    if chosen.own is not None:
+        return distances_own(chosen.own, a, b, options, stream, progress)
     library, other = library_of(a), library_of(b)
     number = stream_number(stream, library, other)
     rows, columns = ready_alike(a, b)

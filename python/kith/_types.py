@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import overload
 
     from typing_extensions import TypeVar
+
+    from ._metrics import OwnMetric
 else:
     from typing import TypeVar as _TypeVar
 
@@ -27,7 +29,16 @@ else:
 MetricName = Literal[
     "sqeuclidean", "l2_squared", "euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "linf", "minkowski",
     "cosine", "correlation", "pearson", "inner_product", "ip", "dot", "hamming", "canberra",
+    "jaccard",
 ]  # fmt: skip
+NamedMetric = Literal[
+    "braycurtis", "dice", "haversine", "jaccard", "jensenshannon", "mahalanobis", "nan_euclidean", "russellrao",
+    "seuclidean",
+]  # fmt: skip
+ZeroVectors = Literal["error", "zero", "one"]
+# Formulas may be plain text, too, which a type checker cannot tell from a name that does not exist: kith.Expression says
+# that it is one.
+MetricLike = Union[MetricName, NamedMetric, "OwnMetric", Callable[[Any, Any], Any]]
 BackendName = Literal["auto", "cpu", "cuda"]
 MethodName = Literal["auto", "brute", "two-stage", "fused", "triangle", "shifted-sort", "tree"]
 DistanceName = Literal[
@@ -61,10 +72,19 @@ class Frame(Protocol):
     def to_numpy(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
+class SparsePoints(Protocol):
+    """A matrix or array of scipy.sparse."""
+
+    @property
+    def shape(self) -> Any: ...
+
+    def tocsr(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.number[Any]]
-HostArray = Union[npt.NDArray[np.generic], Sequence[Sequence[float]], Sequence[npt.NDArray[np.generic]], Frame]
+HostArray = Union[npt.NDArray[np.generic], Sequence[Sequence[float]], Sequence[npt.NDArray[np.generic]], Frame, SparsePoints]
 ArrayLike = Union[HostArray, DLPackArray]
 Values = Union[ArrayLike, Sequence[float]]
 SparseMatrix = Any  # of scipy, PyTorch or CuPy; not all of them have types
@@ -79,8 +99,7 @@ Period = Union[None, Sequence[float], npt.NDArray[np.floating[Any]]]
 ProgressLike = Union[bool, Callable[[int, int], object]]
 
 
-class CommonOptions(TypedDict, total=False):
-    metric: MetricName
+class _Common(TypedDict, total=False):
     p: Optional[float]
     backend: BackendName
     threads: Optional[int]
@@ -89,16 +108,28 @@ class CommonOptions(TypedDict, total=False):
     progress: ProgressLike
 
 
-class RadiusOptions(CommonOptions, total=False):
+class _Radius(TypedDict, total=False):
     distance: DistanceName
     memory: Memory
     period: Period
 
 
-class ReduceOptions(RadiusOptions, total=False):
+class _Method(TypedDict, total=False):
     method: MethodName
     select: SelectName
     tuning: Optional[Mapping[str, object]]
+
+
+class CommonOptions(_Common, total=False):
+    metric: MetricName
+
+
+class RadiusOptions(CommonOptions, _Radius, total=False):
+    pass
+
+
+class ReduceOptions(RadiusOptions, _Method, total=False):
+    pass
 
 
 class BatchOptions(ReduceOptions, total=False):
@@ -112,10 +143,33 @@ class BatchOptions(ReduceOptions, total=False):
     epsilon: float
 
 
-class SearchOptions(ReduceOptions, total=False):
+class _Search(TypedDict, total=False):
     statistics: bool
     max_distance: Optional[float]
     epsilon: float
+    pad_missing: bool
+
+
+class SearchOptions(ReduceOptions, _Search, total=False):
+    pass
+
+
+class OwnCommonOptions(_Common, total=False):
+    """With metrics that are computed by their definition."""
+
+    metric: MetricLike
+    w: Any
+    V: Any
+    VI: Any
+    zero_vectors: Optional[ZeroVectors]
+
+
+class OwnRadiusOptions(OwnCommonOptions, _Radius, total=False):
+    pass
+
+
+class OwnSearchOptions(OwnRadiusOptions, _Method, _Search, total=False):
+    pass
 
 
 class TopKOptions(TypedDict, total=False):

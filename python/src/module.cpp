@@ -13,8 +13,12 @@ NB_MODULE(_kith, module) {
   bind_report(module);
   bind_search(module);
   bind_batches(module);
+  bind_custom_metric(module);
   bind_index(module);
+  bind_collection(module);
   bind_reduce(module);
   bind_topk(module);
+  bind_sparse(module);
   bind_files(module);
+  bind_pivots(module);
 }

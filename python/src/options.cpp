@@ -115,6 +115,14 @@ void bind_options(nb::module_& module) {
           nb::arg("metric"), nb::arg("p").none(), nb::arg("backend"), nb::arg("method"), nb::arg("distance"),
           nb::arg("select"), nb::arg("threads"), nb::arg("memory"), nb::arg("check_finite"), nb::arg("statistics"),
           nb::arg("max_distance"), nb::arg("epsilon"), nb::arg("period"), nb::arg("tuning").none())
+      .def(
+          "padded",
+          [](const Options& options) {
+            Options padded = options;
+            padded.pad_missing = true;
+            return padded;
+          },
+          "The same, but that more neighbors may be asked for than there are.")
       .def_prop_ro("metric", [](const Options& options) { return to_string(options.metric); })
       .def_prop_ro("certifies", [](const Options& options) {
         return options.method == Method::shifted_sort && options.shifted_sort.certify;

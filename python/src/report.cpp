@@ -80,6 +80,17 @@ nb::object triangle_of(const SearchReport& report) {
   return facts;
 }
 
+nb::object filter_of(const SearchReport& report) {
+  if (!report.filter) return nb::none();
+  nb::dict facts;
+  facts["segments"] = report.filter->segments;
+  facts["tested"] = report.filter->tested;
+  facts["repeated"] = report.filter->repeated;
+  facts["gathered"] = report.filter->gathered;
+  facts["copied"] = report.filter->copied;
+  return facts;
+}
+
 nb::object quality_of(const SearchReport& report) {
   if (!report.quality) return nb::none();
   const SearchQuality& quality = *report.quality;
@@ -141,6 +152,8 @@ void bind_report(nb::module_& module) {
       .def_prop_ro("triangle", &triangle_of,
                    nb::for_getter(nb::sig("def triangle(self, /) -> dict[str, typing.Any] | None")),
                    "What method triangle counted, where statistics were asked for.")
+      .def_prop_ro("filter", &filter_of, nb::for_getter(nb::sig("def filter(self, /) -> dict[str, int] | None")),
+                   "How a collection found the points that a filter leaves.")
       .def_prop_ro("quality", &quality_of, nb::for_getter(nb::sig("def quality(self, /) -> dict[str, float] | None")),
                    "How near an approximate search came, where statistics were asked for: of a sample of queries, the "
                    "recall, and the k-th distance over the true one.")

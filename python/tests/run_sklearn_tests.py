@@ -1,6 +1,6 @@
-"""scikit-learn's own tests of its neighbors (sklearn/neighbors/tests/test_neighbors.py), of kith's estimators.
+"""scikit-learn's own tests of its neighbors, of local outliers and of imputing by neighbors, of kith's estimators.
 
-The four estimators of kith.sklearn stand in sklearn.neighbors while they run. DIFFERENT names every test that may fail,
+The estimators of kith.sklearn stand in sklearn.neighbors and sklearn.impute while they run. DIFFERENT names every test that may fail,
 with the reason; one of them that passes, or that is not there, is an error.
 """
 
@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import pytest
+import sklearn.impute
 import sklearn.neighbors
 
 import kith.sklearn
@@ -16,12 +17,19 @@ from kith.sklearn._search import KithSearch
 
 MOST_DIFFERENT = 12
 LOWEST_INDEX = "of equal points the lowest index comes first; scikit-learn leaves out whichever came first of one more"
+ROUNDED = "distances of float32 points are float32: more of them are equal, and of these the lowest index comes first"
+ALGORITHMS = ("ball_tree", "brute", "kd_tree", "auto")
 DIFFERENT = {
-    f"test_k_and_radius_neighbors_duplicates[{algorithm}]": LOWEST_INDEX
-    for algorithm in ("ball_tree", "brute", "kd_tree", "auto")
+    **{f"test_k_and_radius_neighbors_duplicates[{algorithm}]": LOWEST_INDEX for algorithm in ALGORITHMS},
+    **{f"test_lof_dtype_equivalence[{of}-True-{algorithm}]": ROUNDED for of in ("0.5", "auto") for algorithm in ALGORITHMS},
 }
 
-TESTS = pathlib.Path(sklearn.neighbors.__file__).parent / "tests" / "test_neighbors.py"
+TESTS = [
+    pathlib.Path(module.__file__).parent / "tests" / name
+    for module, name in (
+        (sklearn.neighbors, "test_neighbors.py"), (sklearn.neighbors, "test_lof.py"), (sklearn.impute, "test_knn.py"),
+    )
+]  # fmt: skip
 
 
 class Marks:
@@ -46,10 +54,11 @@ class Marks:
 
 def main():
     for name in kith.sklearn.__all__:
-        setattr(sklearn.neighbors, name, getattr(kith.sklearn, name))
+        module = sklearn.impute if name == "KNNImputer" else sklearn.neighbors
+        setattr(module, name, getattr(kith.sklearn, name))
     os.environ["SKLEARN_RUN_FLOAT32_TESTS"] = "1"
     marks = Marks()
-    status = pytest.main([str(TESTS), "-q", "-p", "no:cacheprovider", *sys.argv[1:]], plugins=[marks])
+    status = pytest.main([*map(str, TESTS), "-q", "-p", "no:cacheprovider", *sys.argv[1:]], plugins=[marks])
     if marks.absent:
         sys.exit(f"listed as different, but not among the tests: {sorted(marks.absent)}")
     if len(DIFFERENT) > MOST_DIFFERENT:

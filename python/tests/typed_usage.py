@@ -12,7 +12,7 @@ import numpy.typing as npt
 from typing_extensions import assert_type
 
 import kith
-from kith.sklearn import NearestNeighbors
+from kith.sklearn import KNNImputer, LocalOutlierFactor, NearestNeighbors, RadiusNeighborsRegressor
 from kith.spatial import KDTree
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -27,6 +27,17 @@ class Tensor:
         raise NotImplementedError
 
     def __dlpack__(self, stream: Any = None) -> Any:
+        raise NotImplementedError
+
+
+class Sparse:
+    """A matrix of scipy.sparse, which has no types."""
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        raise NotImplementedError
+
+    def tocsr(self) -> Any:
         raise NotImplementedError
 
 
@@ -58,6 +69,12 @@ assert_type(index.search_self(1).distances, Floats)
 assert_type(index.search(tensor, 1).distances, Tensor)
 assert_type(index.search_radius(None, 1.0).counts, Integers)
 assert_type(kith.Index(tensor).search_self(1).indices, Tensor)
+
+assert_type(kith.search(Sparse(), Sparse(), 2, metric="jaccard").indices, Integers)
+assert_type(kith.Index(Sparse()).search_self(1).distances, Floats)
+assert_type(RadiusNeighborsRegressor(radius=2).fit(points, [1.0, 2.0, 3.0]).predict(points), npt.NDArray[Any])
+assert_type(LocalOutlierFactor(2).fit_predict(points), Integers)
+assert_type(KNNImputer(n_neighbors=1).fit_transform(points), Floats)
 
 neighbors = NearestNeighbors(n_neighbors=2).fit(points)
 assert_type(neighbors.kneighbors(points)[1], Integers)

@@ -4,31 +4,13 @@
 #include <limits>
 
 #include "api/index_state.hpp"
+#include "api/radii.hpp"
 #include "backend/machine.hpp"
 #include "core/instantiate.hpp"
 #include "core/order.hpp"
 
 namespace kith {
 namespace {
-
-// Throws Error(invalid_argument) for radii that are negative, NaN, or neither one nor one for each query.
-template <class D>
-core::RadiusQuery<D> checked_radii(std::span<const D> radii, std::int64_t queries, const Metric& metric) {
-  const auto count = static_cast<std::int64_t>(radii.size());
-  if (count != 1 && count != queries)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} radii for {} queries; one for all or one for each is needed", count, queries));
-  const bool products = metric.kind == MetricKind::inner_product;
-  core::RadiusQuery<D> query;
-  query.keys.reserve(radii.size());
-  for (const D radius : radii) {
-    if (std::isnan(radius) || (radius < 0 && !products))
-      throw Error(ErrorCode::invalid_argument, fmt::format("radius = {} of query {}; it must be {}", radius,
-                                                           query.keys.size(), products ? "a number" : "0 or more"));
-    query.keys.push_back(products ? -radius : radius);
-  }
-  return query;
-}
 
 // As many as memory holds. Asking for that takes hundreds of microseconds, many times a small search: not where the
 // memory is a device's, which says itself when it is full, nor where all points together would take little.
@@ -56,7 +38,8 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
                               state.options.max_distance));
     if (out.offsets == nullptr)
       throw Error(ErrorCode::invalid_argument, "offsets must point to queries + 1 elements (null pointer)");
-    core::RadiusQuery<D> query = checked_radii(radii, asked.queries.rows, state.options.metric);
+    const bool products = state.options.metric.kind == MetricKind::inner_product;
+    core::RadiusQuery<D> query = api::checked_radii(radii, asked.queries.rows, products);
     query.count_only = !out.allocate;
     query.exclude_self = asked.exclude_self;
     const Problem problem = state.problem(asked.queries.rows, 0);

@@ -39,6 +39,9 @@ template <Element T>
 std::unique_ptr<Contender> make_kith_whole(const Problem<T>& problem, Method method);
 std::unique_ptr<Contender> make_heap_baseline(const Problem<float>& problem);
 std::unique_ptr<Contender> make_faiss(const Problem<float>& problem, bool always_blas);
+std::unique_ptr<Contender> make_kith_filtered(const Problem<float>& problem);
+std::unique_ptr<Contender> make_kith_unfiltered(const Problem<float>& problem);
+std::unique_ptr<Contender> make_faiss_filtered(const Problem<float>& problem);
 std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole, int threads);
 template <Element T>
 std::unique_ptr<Contender> make_gemm(const Problem<T>& problem);

@@ -12,6 +12,9 @@ std::unique_ptr<Contender> make_float(Kind kind, const Problem<float>& problem) 
     case Kind::heap_baseline: return make_heap_baseline(problem);
     case Kind::faiss: return make_faiss(problem, false);
     case Kind::faiss_blas: return make_faiss(problem, true);
+    case Kind::faiss_filtered: return make_faiss_filtered(problem);
+    case Kind::kith_filtered: return make_kith_filtered(problem);
+    case Kind::kith_unfiltered: return make_kith_unfiltered(problem);
     case Kind::nanoflann: return make_nanoflann(problem, false, problem.threads);
     case Kind::nanoflann_one_by_one: return make_nanoflann(problem, false, 1);
     case Kind::nanoflann_whole: return make_nanoflann(problem, true, problem.threads);
@@ -59,6 +62,9 @@ std::string name_of(Kind kind, DType dtype) {
     case Kind::kith_tree: return "kith tree";
     case Kind::kith_whole: return "kith, with its index";
     case Kind::kith_shifted: return "kith shifted-sort";
+    case Kind::kith_filtered: return "kith, filtered";
+    case Kind::kith_unfiltered: return "kith, all points";
+    case Kind::faiss_filtered: return "faiss, filtered";
     case Kind::heap_baseline: return "gemm + heap";
     case Kind::faiss: return "faiss";
     case Kind::faiss_blas: return "faiss (BLAS path)";

@@ -109,6 +109,18 @@ Matrix<T> make_points(DataKind data, std::uint64_t seed, std::int64_t rows, std:
   return points;
 }
 
+// Rows that are drawn at random, the same every time.
+template <Element T>
+void choose_allowed(Problem<T>& problem) {
+  std::mt19937_64 random(4);
+  for (std::int64_t row = 0; row < problem.base.rows(); ++row)
+    if (static_cast<double>(random() >> 11U) * 0x1p-53 < problem.row.allowed) problem.allowed.push_back(row);
+  problem.allowed_base = Matrix<T>(static_cast<std::int64_t>(problem.allowed.size()), problem.base.cols());
+  for (std::size_t i = 0; i < problem.allowed.size(); ++i)
+    std::copy_n(problem.base.row(problem.allowed[i]), problem.base.cols(),
+                problem.allowed_base.row(static_cast<std::int64_t>(i)));
+}
+
 }  // namespace
 
 template <Element T>
@@ -127,6 +139,7 @@ Problem<T> make_problem(const RowSpec& row, int threads) {
     return problem;
   }
   problem.base = make_points<T>(row.data, kBaseSeed, row.base_rows, row.dims, threads);
+  if (row.allowed < 1) choose_allowed(problem);
   if (!row.self) problem.own_queries = make_points<T>(row.data, kQuerySeed, row.queries, row.dims, threads);
   return problem;
 }

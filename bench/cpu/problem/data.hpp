@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "common/check.hpp"
 #include "cpu/problem/row.hpp"
@@ -30,8 +31,14 @@ struct Problem {
   Matrix<T> base;
   Matrix<T> own_queries;  // empty when the queries are the base
 
+  std::vector<std::int64_t> allowed;  // rows of the base that may be found; all where RowSpec::allowed is 1
+  Matrix<T> allowed_base;             // these
+
   const Matrix<T>& queries() const { return row.self ? base : own_queries; }
-  Question<T> question() const { return {base.view(), queries().view(), row.k, row.self, threads}; }
+  // Of the points that may be found; answers name them by their places in `allowed`.
+  Question<T> question() const {
+    return {allowed.empty() ? base.view() : allowed_base.view(), queries().view(), row.k, row.self, threads};
+  }
 };
 
 template <Element T>

@@ -32,14 +32,17 @@ Role role_of(Kind kind) {
     case Kind::kith_triangle:
     case Kind::kith_brute:
     case Kind::kith_tree:
-    case Kind::kith_whole: return Role::exact;
+    case Kind::kith_whole:
+    case Kind::kith_filtered: return Role::exact;
     case Kind::kith_shifted: return Role::approximate;
     case Kind::heap_baseline:
     case Kind::faiss:
     case Kind::faiss_blas:
     case Kind::nanoflann:
     case Kind::nanoflann_one_by_one:
-    case Kind::nanoflann_whole: return Role::peer;
+    case Kind::nanoflann_whole:
+    case Kind::faiss_filtered: return Role::peer;
+    case Kind::kith_unfiltered:
     case Kind::gemm:
     case Kind::read: return Role::ceiling;
   }
@@ -60,6 +63,7 @@ RowSpec shrink(RowSpec row) {
   row.base_rows = std::min(row.base_rows, row.self ? kSelfRows : kBaseRows);
   row.queries = row.self ? row.base_rows : std::min(row.queries, kQueries);
   row.k = std::min(row.k, kNeighbors);
+  row.allowed = std::max(row.allowed, 0.1);
   row.bars.clear();
   return row;
 }

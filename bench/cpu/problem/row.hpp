@@ -37,12 +37,15 @@ enum class Kind {
   kith_tree,         // the same with method tree
   kith_whole,        // the same with the method that the planner chooses
   kith_shifted,      // the same with method shifted-sort
+  kith_filtered,     // Collection::search with a mask that leaves RowSpec::allowed of the points
+  kith_unfiltered,   // ceiling: the same without a mask
   heap_baseline,     // matrix product and a binary heap per query
   faiss,
   faiss_blas,  // FAISS made to take its BLAS path, which it does not by itself for fewer than 20 queries
   nanoflann,
   nanoflann_one_by_one,  // by one thread
   nanoflann_whole,       // its tree built in every run
+  faiss_filtered,        // IndexFlatL2 with an IDSelectorBitmap
   gemm,                  // ceiling: one matrix product of the row's shape
   read,                  // ceiling: one read of the base
 };
@@ -70,8 +73,9 @@ struct RowSpec {
   DataKind data = DataKind::uniform;
   // Of DataKind::file: base_rows of its rows, spread evenly; the queries are the same. Of space: the surface's folder.
   std::string file;
-  std::string set;    // of DataKind::space
-  bool self = false;  // the queries are the base points, each leaving itself out
+  std::string set;     // of DataKind::space
+  bool self = false;   // the queries are the base points, each leaving itself out
+  double allowed = 1;  // share of the base points that contenders may find
 };
 
 // "1000 × 100000 × 128, k = 10, sqeuclidean, float32, uniform"

@@ -18,9 +18,10 @@ Suite search_suite();
 Suite triangle_suite();
 Suite space_suite();
 Suite tree_suite();
+Suite filter_suite();
 
 inline std::vector<Suite> all_suites() {
-  return {search_suite(), triangle_suite(), space_suite(), tree_suite()};
+  return {search_suite(), triangle_suite(), space_suite(), tree_suite(), filter_suite()};
 }
 
 }  // namespace kith::bench

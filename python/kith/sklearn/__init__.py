@@ -6,9 +6,11 @@ of CPU threads, all of them unless it is given. Distances are float32 where fitt
 float64, as in scikit-learn.
 
 Kith searches dense points under euclidean, sqeuclidean, manhattan, chebyshev, minkowski with p ≥ 1 and no weights,
-cosine, correlation, hamming and canberra, by any of scikit-learn's names of them. All else is left to scikit-learn,
-with the algorithm that was asked for or that its "auto" chooses: sparse and precomputed input, callables, other
-metrics, and zero vectors under cosine. Fitted attributes are the same either way.
+cosine, correlation, hamming and canberra, by any of scikit-learn's names of them, and sparse points under euclidean,
+manhattan and cosine. All else is left to scikit-learn, with the algorithm that was asked for or that its "auto" chooses:
+precomputed input, callables, other metrics, zero vectors under cosine, and sparse queries of dense points. Fitted
+attributes are the same either way. KNNImputer has scikit-learn's distances, ``nan_euclidean``, and takes the first of
+donors that are equally near.
 
 >>> from sklearn.datasets import load_iris
 >>> from kith.sklearn import KNeighborsClassifier
@@ -17,6 +19,24 @@ metrics, and zero vectors under cosine. Fitted attributes are the same either wa
 0.9666666666666667
 """
 
-from ._estimators import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, NearestNeighbors
+from ._estimators import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    KNeighborsTransformer,
+    KNNImputer,
+    LocalOutlierFactor,
+    NearestNeighbors,
+    RadiusNeighborsClassifier,
+    RadiusNeighborsRegressor,
+)
 
-__all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer", "NearestNeighbors"]
+__all__ = [
+    "KNNImputer",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "KNeighborsTransformer",
+    "LocalOutlierFactor",
+    "NearestNeighbors",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
+]

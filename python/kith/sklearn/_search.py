@@ -32,6 +32,8 @@ _KITH_NAMES = {"p": "minkowski", "infinity": "chebyshev"}
 # Names that only scikit-learn's trees know, and what its brute force calls the like.
 _TREE_NAMES = {"p": "euclidean", "infinity": "chebyshev"}
 _TREES = {"kd_tree": KDTree, "ball_tree": BallTree}
+# Those of sparse points.
+_SPARSE_METRICS = {"euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "cosine"}
 _MOST_TREE_FEATURES = 15  # scikit-learn's auto takes brute force beyond
 
 _Estimator: Any = object  # what scikit-learn's classes have is not known to type checkers
@@ -80,33 +82,6 @@ class KithSearch(_Estimator):
             return "brute"
         return next((name for name in _TREES if self.effective_metric_ in VALID_METRICS[name]), "brute")
 
-    def kneighbors(self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True) -> Any:
-        """The k nearest of each row of X; of each fitted point, itself left out, where X is None."""
-        check_is_fitted(self)
-        if not self._kith_searches or issparse(X):
-            return super().kneighbors(X, n_neighbors, return_distance)
-        if n_neighbors is None:
-            n_neighbors = self.n_neighbors
-        elif not isinstance(n_neighbors, Integral):
-            raise TypeError(f"n_neighbors does not take {type(n_neighbors)} value, enter integer value")
-        elif n_neighbors <= 0:
-            raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
-        queries = None if X is None else self._queries(X)
-        most = self.n_samples_fit_ - (queries is None)
-        if n_neighbors > most:
-            raise ValueError(
-                f"Expected n_neighbors {'<' if queries is None else '<='} n_samples_fit, but n_neighbors = "
-                f"{n_neighbors}, n_samples_fit = {self.n_samples_fit_}, n_samples = "
-                f"{self.n_samples_fit_ if queries is None else queries.shape[0]}"
-            )
-        if queries is None:
-            found = self._index(self._fit_X.dtype).search_self(n_neighbors)
-        elif self._has_zero_vectors(queries):
-            return super().kneighbors(X, n_neighbors, return_distance)
-        else:
-            found = self._index(queries.dtype).search(queries, n_neighbors)
-        return (found.distances, found.indices) if return_distance else found.indices
-
     def radius_neighbors(
         self, X: Any = None, radius: Any = None, return_distance: bool = True, sort_results: bool = False
     ) -> Any:
@@ -114,16 +89,24 @@ class KithSearch(_Estimator):
         check_is_fitted(self)
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
-        if not self._kith_searches or issparse(X):
+        found = self._within(X, radius) if self._searches_for(X) else None
+        if found is None:
             return super().radius_neighbors(X, radius, return_distance, sort_results)
-        queries = None if X is None else self._queries(X)
-        if queries is not None and self._has_zero_vectors(queries):
-            return super().radius_neighbors(X, radius, return_distance, sort_results)
-        index = self._index(self._fit_X.dtype if queries is None else queries.dtype)
-        found = index.search_radius(queries, self.radius if radius is None else radius)
         rows = (found if sort_results else _by_index(found)).rows()
         indices = _object_array(rows.indices)
         return (_object_array(rows.distances), indices) if return_distance else indices
+
+    def _searches_for(self, X: Any) -> bool:
+        """Whether kith searches for these queries, zero vectors aside; sparse ones among sparse points only."""
+        return self._kith_searches and (not issparse(X) or issparse(self._fit_X))
+
+    def _within(self, X: Any, radius: Any = None) -> Optional[RadiusNeighbors]:
+        """All fitted points within the radius; None for zero vectors under cosine, which are left to scikit-learn."""
+        queries = None if X is None else self._queries(X)
+        if queries is not None and self._has_zero_vectors(queries):
+            return None
+        index = self._index(self._fit_X.dtype if queries is None else queries.dtype)
+        return index.search_radius(queries, self.radius if radius is None else radius)
 
     @property
     def _tree(self) -> Any:
@@ -152,13 +135,22 @@ class KithSearch(_Estimator):
         return not parameters and p is not None and p >= 1
 
     def _can_search(self) -> bool:
-        return self._has_metric() and isinstance(self._fit_X, np.ndarray) and not self._has_zero_vectors(self._fit_X)
+        if not self._has_metric() or self._has_zero_vectors(self._fit_X):
+            return False
+        if not issparse(self._fit_X):
+            return isinstance(self._fit_X, np.ndarray)
+        return self.effective_metric_ in _SPARSE_METRICS and self._fit_X.dtype.kind in "biuf"
 
-    def _has_zero_vectors(self, points: np.ndarray) -> bool:
-        return self.effective_metric_ == "cosine" and not points.any(axis=1).all()
+    def _has_zero_vectors(self, points: Any) -> bool:
+        if self.effective_metric_ != "cosine":
+            return False
+        if not issparse(points):
+            return not points.any(axis=1).all()
+        rows = np.repeat(np.arange(points.shape[0]), np.diff(points.indptr))
+        return not np.bincount(rows[points.data != 0], minlength=points.shape[0]).all()
 
-    def _queries(self, X: Any) -> np.ndarray:
-        return _validate(self, X, reset=False, order="C")
+    def _queries(self, X: Any) -> Any:
+        return _validate(self, X, reset=False, order="C", accept_sparse="csr" if issparse(self._fit_X) else False)
 
     def _index(self, dtype: np.dtype) -> Index:
         """The fitted points in float32 if all are, else in float64."""
@@ -176,7 +168,38 @@ class KithSearch(_Estimator):
         return self._kith_indices[common]
 
 
-class KithVotes(KithSearch):
+class KithNearest(KithSearch):
+    """For estimators that look for the k nearest."""
+
+    def kneighbors(self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True) -> Any:
+        """The k nearest of each row of X; of each fitted point, itself left out, where X is None."""
+        check_is_fitted(self)
+        if not self._searches_for(X):
+            return super().kneighbors(X, n_neighbors, return_distance)
+        if n_neighbors is None:
+            n_neighbors = self.n_neighbors
+        elif not isinstance(n_neighbors, Integral):
+            raise TypeError(f"n_neighbors does not take {type(n_neighbors)} value, enter integer value")
+        elif n_neighbors <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
+        queries = None if X is None else self._queries(X)
+        most = self.n_samples_fit_ - (queries is None)
+        if n_neighbors > most:
+            raise ValueError(
+                f"Expected n_neighbors {'<' if queries is None else '<='} n_samples_fit, but n_neighbors = "
+                f"{n_neighbors}, n_samples_fit = {self.n_samples_fit_}, n_samples = "
+                f"{self.n_samples_fit_ if queries is None else queries.shape[0]}"
+            )
+        if queries is None:
+            found = self._index(self._fit_X.dtype).search_self(n_neighbors)
+        elif self._has_zero_vectors(queries):
+            return super().kneighbors(X, n_neighbors, return_distance)
+        else:
+            found = self._index(queries.dtype).search(queries, n_neighbors)
+        return (found.distances, found.indices) if return_distance else found.indices
+
+
+class KithVotes(KithNearest):
     """Classifiers: scikit-learn's have a way of their own where they search by brute force, without ``kneighbors``."""
 
     def predict(self, X: Any) -> Any:
@@ -189,7 +212,7 @@ class KithVotes(KithSearch):
 
     def _for_votes(self, X: Any) -> KithVotes:
         """The same estimator; where kith searches instead of brute force, with another name for that."""
-        if not getattr(self, "_kith_searches", False) or self._fit_method != "brute" or issparse(X):
+        if not getattr(self, "_kith_searches", False) or self._fit_method != "brute" or not self._searches_for(X):
             return self
         if self.effective_metric_ == "cosine":  # which that way has not, and whose zero vectors are left to brute force
             return self

@@ -14,7 +14,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "api/validate.hpp"
 #include "backend/whole_file.hpp"
 
 namespace kith::api {

@@ -1,0 +1,314 @@
+// pair_index.cpp: the public searches by a PairMetric: arguments are checked, the work is sized and done.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "api/guard.hpp"
+#include "api/validate.hpp"
+#include "backend/machine.hpp"
+#include "core/aligned.hpp"
+#include "core/elements.hpp"
+#include "core/instantiate.hpp"
+#include "core/order.hpp"
+#include "cpu/facts.hpp"
+#include "cpu/parallel.hpp"
+#include "cpu/simd/kernels.hpp"
+#include "custom/pair_search.hpp"
+#include "custom/tile_distances.hpp"
+#include "kith/index.hpp"
+#include "kith/pair_metric.hpp"
+
+namespace kith {
+namespace {
+
+[[noreturn]] void refuse(const PairMetric& metric, const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("metric '{}' {}", metric.name(), what));
+}
+
+// What only other metrics have is refused, not passed over.
+void check_options(const PairMetric& metric, const Options& options) {
+  if (options.backend != Backend::automatic && options.backend != Backend::cpu)
+    refuse(metric, fmt::format("is computed on the CPU; backend {} has the metrics of kith::MetricKind",
+                               to_string(options.backend)));
+  if (options.method != Method::automatic && options.method != Method::brute)
+    refuse(metric, fmt::format("is searched by brute force; method {} was asked for", to_string(options.method)));
+  if (options.distance != DistanceStage::automatic && options.distance != DistanceStage::exact)
+    refuse(metric,
+           fmt::format("has exact distances only; distance stage {} was asked for", to_string(options.distance)));
+  if (options.select != SelectMethod::automatic && options.select != SelectMethod::threshold_filter)
+    refuse(metric, fmt::format("has selection threshold-filter; {} was asked for", to_string(options.select)));
+  if (options.metric != Metric())
+    refuse(metric, fmt::format("was given, and options.metric = {} too", to_string(options.metric)));
+  if (options.epsilon != 0) refuse(metric, fmt::format("has no use for epsilon = {}", options.epsilon));
+  if (!options.period.empty()) refuse(metric, "has no periodic axes; method tree has");
+  if (options.statistics) refuse(metric, "has no statistics");
+  Options checked = options;
+  checked.backend = Backend::cpu;
+  checked.method = Method::brute;
+  checked.distance = DistanceStage::automatic;
+  checked.select = SelectMethod::automatic;
+  api::check_options(checked);
+}
+
+template <Element T>
+void check_host(const PairMetric& metric, const MatrixView<T>& points, const char* role) {
+  api::check_view(points, role);
+  api::check_dims(points.cols);
+  if (points.memory != Memory::host)
+    refuse(metric, fmt::format("is computed on the CPU; the {} lie on a device", role));
+}
+
+// NaN passes where the metric takes it.
+template <Element T>
+void check_values(const PairMetric& metric, const MatrixView<T>& points, const char* role) {
+  if constexpr (core::kIsFloating<T>) {
+    using F = DistanceOf<T>;
+    const bool takes_nan = metric.takes_nan();
+    const bool packed = points.col_stride == 1;
+    for (std::int64_t r = 0; r < points.rows; ++r) {
+      if (packed && cpu::find_beyond(points.row(r), points.cols, std::numeric_limits<T>::max()) < 0) continue;
+      for (std::int64_t c = 0; c < points.cols; ++c) {
+        const auto value = static_cast<F>(points(r, c));
+        if (std::isfinite(value) || (takes_nan && std::isnan(value))) continue;
+        throw Error(ErrorCode::bad_data,
+                    fmt::format("{} row {}, column {} is {}; values must be finite{} (check_finite)", role, r, c, value,
+                                takes_nan ? " or NaN" : ""));
+      }
+    }
+  }
+}
+
+template <class D>
+void check_radii(std::span<const D> radii, std::int64_t queries) {
+  const auto count = static_cast<std::int64_t>(radii.size());
+  if (count != 1 && count != queries)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} radii for {} queries; one for all or one for each is needed", count, queries));
+  for (std::size_t i = 0; i < radii.size(); ++i)
+    if (std::isnan(radii[i]))
+      throw Error(ErrorCode::invalid_argument, fmt::format("radius = nan of query {}; it must be a number", i));
+}
+
+}  // namespace
+
+template <Element T>
+struct PairIndex<T>::State {
+  std::shared_ptr<const PairMetric> metric;
+  MatrixView<T> base;
+  Options options;
+  core::AlignedVector<double> panels;  // empty where the base is only viewed
+  std::optional<Index<T>> built_in;    // that searches in the place of all this
+
+  custom::PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
+    return {*metric, base, queries, panels.empty() ? nullptr : panels.data(), exclude_self};
+  }
+
+  void check_queries(const MatrixView<T>& queries) const {
+    check_host(*metric, queries, "queries");
+    api::check_same_dims(base.cols, queries.cols);
+    if (options.check_finite) check_values(*metric, queries, "queries");
+  }
+
+  void check_k(std::int64_t k, bool exclude_self) const {
+    const std::int64_t most = base.rows - (exclude_self ? 1 : 0);
+    api::check_k(k, options.pad_missing ? std::numeric_limits<std::int64_t>::max() : most,
+                 exclude_self ? "the number of other points is" : "the number of base points is");
+  }
+
+  SearchReport report(const custom::PairPlan& sizes, std::int64_t queries, std::int64_t k, bool self) const {
+    SearchReport report;
+    Plan& plan = report.plan;
+    plan.problem = {base.rows, queries, base.cols, k, dtype_of<T>(), self};
+    plan.max_distance = options.max_distance;
+    plan.backend = Backend::cpu;
+    plan.method = Method::brute;
+    plan.distance = DistanceStage::exact;
+    plan.select = SelectMethod::threshold_filter;
+    plan.threads = sizes.threads;
+    plan.threads_reason = options.threads > 0 ? "asked for by name" : "the work is worth so many";
+    plan.query_block = sizes.query_block;
+    plan.base_tile = sizes.base_tile;
+    plan.base_splits = sizes.splits;
+    plan.workspace_bytes = sizes.workspace_bytes;
+    plan.budget_bytes = options.memory_budget;
+    plan.reason = fmt::format("metric '{}': every distance by its definition, in double", metric->name());
+    report.finalists = queries * base.rows;
+    return report;
+  }
+
+  // Calls work(problem, sizes) and reports it.
+  template <class Work>
+  SearchReport run(const MatrixView<T>& queries, std::int64_t k, bool exclude_self, Work work) const {
+    const auto start = std::chrono::steady_clock::now();
+    const custom::PairProblem<T> asked = problem(queries, exclude_self);
+    const custom::PairPlan sizes = custom::plan_pairs(asked, k, options);
+    work(asked, sizes);
+    SearchReport made = report(sizes, queries.rows, k, exclude_self);
+    made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return made;
+  }
+
+  Neighbors<D> nearest(const MatrixView<T>& queries, std::int64_t k, bool exclude_self) const {
+    check_k(k, exclude_self);
+    api::check_sizes(queries.rows, base.rows, k);
+    api::check_output(queries.rows, k, sizeof(std::int64_t) + sizeof(D));
+    Neighbors<D> found;
+    found.queries = queries.rows;
+    found.k = k;
+    found.ids.resize(static_cast<std::size_t>(queries.rows * k));
+    found.distances.resize(found.ids.size());
+    found.report = run(queries, std::min(k, base.rows), exclude_self, [&](const auto& asked, const auto& sizes) {
+      custom::nearest_pairs(asked, sizes, k, options, NeighborsView<D>{found.ids.data(), found.distances.data()});
+    });
+    return found;
+  }
+
+  RadiusNeighbors<D> within(const MatrixView<T>& queries, std::span<const D> radii, RadiusOutput output,
+                            bool exclude_self) const {
+    check_radii(radii, queries.rows);
+    api::check_sizes(queries.rows, base.rows, 1);
+    if (std::isfinite(options.max_distance))
+      refuse(*metric, fmt::format("has max_distance = {} for the k nearest; a radius search has its radius",
+                                  options.max_distance));
+    RadiusNeighbors<D> found;
+    found.queries = queries.rows;
+    found.offsets.resize(static_cast<std::size_t>(queries.rows) + 1);
+    RadiusLists<D> lists{found.offsets.data(), {}, Memory::host};
+    if (output == RadiusOutput::neighbors)
+      lists.allocate = [&](std::int64_t count) {
+        found.ids.resize(static_cast<std::size_t>(count));
+        found.distances.resize(found.ids.size());
+        return NeighborsView<D>{found.ids.data(), found.distances.data()};
+      };
+    constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
+    const std::int64_t most = output == RadiusOutput::neighbors ? backend::free_memory().bytes / kHitBytes : 0;
+    found.report = run(queries, 0, exclude_self, [&](const auto& asked, const auto& sizes) {
+      custom::pairs_within(asked, sizes, radii, most, options, lists);
+    });
+    return found;
+  }
+
+  // Panels of all rows, where there is room for them.
+  void keep_panels() {
+    if (metric->input() != PairMetric::Input::panels) return;
+    const double bytes = 8.0 * static_cast<double>(custom::padded_rows(base.rows)) * static_cast<double>(base.cols);
+    const std::int64_t budget = options.memory_budget > 0 ? options.memory_budget : backend::free_memory().bytes / 4;
+    if (bytes > static_cast<double>(budget)) return;
+    panels.resize(static_cast<std::size_t>(custom::padded_rows(base.rows) * base.cols));
+    constexpr std::int64_t kChunk = 64 * kPanelRows;
+    constexpr double kValueSeconds = 1e-9;
+    const int threads =
+        std::min(cpu::threads_for(options.threads, bytes / 8 * kValueSeconds), std::max(metric->most_threads(), 1));
+    cpu::parallel_for(threads, (base.rows + kChunk - 1) / kChunk, [&](std::int64_t chunk, int) {
+      const std::int64_t first = chunk * kChunk;
+      core::AlignedVector<double> scratch(static_cast<std::size_t>(kPanelRows * base.cols));
+      custom::pack_panels(*metric, base, first, std::min(kChunk, base.rows - first), scratch.data(),
+                          panels.data() + first * base.cols);
+    });
+  }
+};
+
+template <Element T>
+PairIndex<T>::PairIndex(std::shared_ptr<const PairMetric> metric, MatrixView<T> base, Options options, Keep keep) {
+  state_ = api::guarded([&] {
+    if (metric == nullptr) throw Error(ErrorCode::invalid_argument, "the metric is a null pointer");
+    auto state = std::make_unique<State>();
+    state->metric = std::move(metric);
+    state->base = base;
+    state->options = std::move(options);
+    if (const std::optional<Metric> known = state->metric->built_in()) {
+      if (state->options.metric != Metric())
+        refuse(*state->metric, fmt::format("was given, and options.metric = {} too", to_string(state->options.metric)));
+      Options same = state->options;
+      same.metric = *known;
+      state->built_in.emplace(base, std::move(same));
+      return state;
+    }
+    check_options(*state->metric, state->options);
+    check_host(*state->metric, base, "base");
+    state->metric->check(base.cols);
+    if (state->options.check_finite) check_values(*state->metric, base, "base");
+    if (keep == Keep::panels) state->keep_panels();
+    return state;
+  });
+}
+
+template <Element T>
+PairIndex<T>::PairIndex(PairIndex&&) noexcept = default;
+template <Element T>
+PairIndex<T>& PairIndex<T>::operator=(PairIndex&&) noexcept = default;
+template <Element T>
+PairIndex<T>::~PairIndex() = default;
+
+template <Element T>
+std::int64_t PairIndex<T>::rows() const {
+  return state_->base.rows;
+}
+
+template <Element T>
+std::int64_t PairIndex<T>::dims() const {
+  return state_->base.cols;
+}
+
+template <Element T>
+const PairMetric& PairIndex<T>::metric() const {
+  return *state_->metric;
+}
+
+template <Element T>
+auto PairIndex<T>::search(MatrixView<T> queries, std::int64_t k) const -> Neighbors<D> {
+  return api::guarded([&] {
+    if (state_->built_in) return state_->built_in->search(queries, k);
+    state_->check_queries(queries);
+    return state_->nearest(queries, k, false);
+  });
+}
+
+template <Element T>
+auto PairIndex<T>::search_self(std::int64_t k) const -> Neighbors<D> {
+  return api::guarded([&] {
+    if (state_->built_in) return state_->built_in->search_self(k);
+    return state_->nearest(state_->base, k, true);
+  });
+}
+
+template <Element T>
+auto PairIndex<T>::search_radius(MatrixView<T> queries, std::span<const D> radii, RadiusOutput output) const
+    -> RadiusNeighbors<D> {
+  return api::guarded([&] {
+    if (state_->built_in) return state_->built_in->search_radius(queries, radii, output);
+    state_->check_queries(queries);
+    return state_->within(queries, radii, output, false);
+  });
+}
+
+template <Element T>
+auto PairIndex<T>::search_radius_self(std::span<const D> radii, RadiusOutput output) const -> RadiusNeighbors<D> {
+  return api::guarded([&] {
+    if (state_->built_in) return state_->built_in->search_radius_self(radii, output);
+    return state_->within(state_->base, radii, output, true);
+  });
+}
+
+template <Element T>
+auto PairIndex<T>::distances(MatrixView<T> queries) const -> Matrix<D> {
+  return api::guarded([&] {
+    if (state_->built_in) return kith::distances(state_->base, queries, state_->built_in->options());
+    state_->check_queries(queries);
+    api::check_sizes(queries.rows, state_->base.rows, 1);
+    api::check_output(queries.rows, state_->base.rows, sizeof(D));
+    Matrix<D> out(queries.rows, state_->base.rows);
+    const custom::PairProblem<T> asked = state_->problem(queries, false);
+    custom::all_pairs(asked, custom::plan_pairs(asked, 0, state_->options), state_->options, out.data());
+    return out;
+  });
+}
+
+#define KITH_INSTANTIATE(T) template class KITH_API PairIndex<T>;
+KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith
