@@ -35,6 +35,7 @@ void build(CLI::App& app, Context& context) {
   add_radius(app, context);
   add_graph(app, context);
   add_reduce(app, context);
+  add_index(app, context);
   add_topk(app, context);
   add_explain(app, context);
   add_tune(app, context);
@@ -47,10 +48,19 @@ void build(CLI::App& app, Context& context) {
   app.footer(kFooter);
 }
 
-// The command that was being read, or the program itself.
+// The command that was being read, if only its first word, or the program itself.
 const CLI::App& current_command(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
-  return parsed.empty() ? app : *parsed.front();
+  return parsed.empty() ? app : current_command(*parsed.front());
+}
+
+// "kith index build"
+std::string full_name(const CLI::App& command) {
+  return command.get_parent() == nullptr ? "kith" : full_name(*command.get_parent()) + " " + command.get_name();
+}
+
+bool has_commands(const CLI::App& command) {
+  return !command.get_subcommands([](const CLI::App*) { return true; }).empty();
 }
 
 std::vector<std::string> known_words(const CLI::App& command) {
@@ -75,18 +85,18 @@ std::string describe_stray(const CLI::App& app, const CLI::App& command) {
       break;
     }
   }
-  const char* what = word.starts_with("-") ? "unknown option '"
-                     : &command == &app    ? "unknown command '"
-                                           : "unexpected argument '";
+  const char* what = word.starts_with("-")   ? "unknown option '"
+                     : has_commands(command) ? "unknown command '"
+                                             : "unexpected argument '";
   return what + word + "'" + did_you_mean(word, known_words(command));
 }
 
 int report_usage(const CLI::App& app, const CLI::ParseError& problem) {
   const CLI::App& command = current_command(app);
   std::string text = describe_stray(app, command);
-  if (text.empty()) text = app.get_subcommands().empty() ? "no command given" : problem.what();
+  if (text.empty()) text = has_commands(command) ? "no command given" : problem.what();
   error(text);
-  print_to_stderr(&command == &app ? "Try 'kith --help'.\n" : "Try 'kith " + command.get_name() + " --help'.\n");
+  print_to_stderr("Try '" + full_name(command) + " --help'.\n");
   return kUsage;
 }
 

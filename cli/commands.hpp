@@ -9,6 +9,7 @@ void add_search(CLI::App& app, Context& context);
 void add_radius(CLI::App& app, Context& context);
 void add_graph(CLI::App& app, Context& context);
 void add_reduce(CLI::App& app, Context& context);
+void add_index(CLI::App& app, Context& context);
 void add_topk(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);

@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-PUBLIC = {"include/kith"}
+PUBLIC = {"include", "include/kith"}
 CORE = PUBLIC | {"src/core"}
 CHOICE = CORE | {"src/plan", "src/backend"}
 DEVICE_BASE = CORE | {"src/cuda/runtime", "src/cuda/primitives", "src/cuda/points"}
@@ -26,6 +26,7 @@ BENCH_SUITE = CORE | DEVICE_LIBRARY | {"bench/common", "bench/device/harness", "
 
 # What each folder may include besides itself.
 ALLOWED = {
+    "include": set(),
     "include/kith": set(),
     "src/core": PUBLIC,
     "src/plan": CORE,
@@ -33,6 +34,7 @@ ALLOWED = {
     "src/io": CORE,
     "src/api": CHOICE,
     "src/pivots": CHOICE | {"src/api", "src/cpu"},
+    "src/c": CORE | {"src/api"},
     "src/cpu": CHOICE,
     "src/custom": CHOICE | {"src/api", "src/cpu"},
     "src/cuda/runtime": CORE,

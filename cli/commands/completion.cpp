@@ -57,10 +57,26 @@ std::vector<OptionEntry> options_of(const CLI::App& command, const Context& cont
   return entries;
 }
 
+// A command that has commands is completed by their names and by the options of all of them.
+void add_commands_within(const CLI::App& command, const Context& context, std::vector<OptionEntry>& entries) {
+  OptionEntry names{{}, "What to do", {}, true, false};
+  for (const CLI::App* within : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.choices.push_back(within->get_name());
+    for (OptionEntry& option : options_of(*within, context)) {
+      const bool known = std::any_of(entries.begin(), entries.end(),
+                                     [&](const OptionEntry& entry) { return entry.names == option.names; });
+      if (!known) entries.push_back(std::move(option));
+    }
+  }
+  if (!names.choices.empty()) entries.push_back(std::move(names));
+}
+
 std::vector<CommandEntry> commands_of(const CLI::App& app, const Context& context) {
   std::vector<CommandEntry> entries;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    entries.push_back({command->get_name(), command->get_description(), options_of(*command, context)});
+    std::vector<OptionEntry> options = options_of(*command, context);
+    add_commands_within(*command, context, options);
+    entries.push_back({command->get_name(), command->get_description(), std::move(options)});
   }
   return entries;
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness import BAD_DATA, KithTest, METRICS, NO_DEVICE, USAGE
 
-COMMANDS = ["search", "radius", "graph", "reduce", "topk", "explain", "tune", "info", "gen", "eval", "convert", "demo", "completion"]
+COMMANDS = ["search", "radius", "graph", "reduce", "index", "topk", "explain", "tune", "info", "gen", "eval", "convert", "demo", "completion"]
 
 
 class Info(KithTest):

@@ -1,7 +1,7 @@
 #!/bin/sh
-# pkg_config.sh PREFIX LIBDIR COMPILER VERSION SOURCE WORK: builds and runs the consumers with what pkg-config says.
+# pkg_config.sh PREFIX LIBDIR COMPILER VERSION SOURCE WORK C_COMPILER C_SOURCE: builds and runs the consumers with what pkg-config says.
 set -eu
-prefix=$1 libdir=$2 compiler=$3 version=$4 source=$5 work=$6
+prefix=$1 libdir=$2 compiler=$3 version=$4 source=$5 work=$6 c_compiler=$7 c_source=$8
 
 export PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig"
 mkdir -p "$work"
@@ -17,3 +17,7 @@ build search kith
 build files "kith-io kith"
 ./search
 ./files
+
+$c_compiler -std=c11 -Wall -Wextra -Werror -pedantic "$c_source/search.c" $(pkg-config --cflags --libs kith) \
+  -Wl,-rpath,"$prefix/$libdir" -o search_c
+./search_c

@@ -1,4 +1,4 @@
-"""Runs the README: its marked blocks, in one shell and one empty folder, as a reader would paste them.
+"""Runs the README, or a document: its marked blocks, in one shell and one empty folder, as a reader would paste them.
 
 A block is marked by an HTML comment on the line before it:
   <!-- run -->          shell commands; they must succeed
@@ -6,8 +6,8 @@ A block is marked by an HTML comment on the line before it:
   <!-- file: NAME -->   a file that the commands find in their folder
 
 usage: run_readme.py README PREFIX EXAMPLES
-PREFIX holds an installed tree; it is seen as $HOME/.local, where the README installs to. A C++ file that also lies in
-EXAMPLES must be the same there.
+PREFIX holds an installed tree; it is seen as $HOME/.local, where the README installs to. A file that also lies in
+EXAMPLES must be the same there, but for CMakeLists.txt.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ END = "--- end of block ---"
 
 
 def fail(message):
-    sys.exit(f"README: {message}")
+    sys.exit(f"{sys.argv[1]}: {message}")
 
 
 def run(scripts, folder, home):
@@ -57,7 +57,7 @@ def main():
         for name, body in files.items():
             (folder / name).write_text(body, encoding="utf-8")
             example = examples / name
-            if example.suffix == ".cpp" and example.exists() and example.read_text(encoding="utf-8") != body:
+            if name != "CMakeLists.txt" and example.exists() and example.read_text(encoding="utf-8") != body:
                 fail(f"{name} differs from {example}")
         printed = run(scripts, folder, home)
     for number, text in promised.items():
