@@ -46,8 +46,8 @@ struct TriangleStatistics {
   }
 };
 
-// How a collection found the points that a filter leaves, or that were not removed. Counts are of queries, each once for
-// every segment that it searched.
+// How a collection found the points that a filter leaves, or that were not removed. Counts are of queries, each once
+// for every segment that it searched.
 struct FilterReport {
   std::int64_t segments = 0;  // that were searched
   std::int64_t tested = 0;    // looked for more neighbors than k among all points, and tested what they found
