@@ -66,6 +66,23 @@ TEST(CollectionFilter, AnySelectivity) {
   EXPECT_GT(gathered, 0);
 }
 
+// A budget that has no room for long lists does for copies.
+TEST(CollectionFilter, SmallBudgets) {
+  const Matrix<float> points = gaussian_points(kPoints, 12);
+  const Matrix<float> queries = gaussian_points(9, 13);
+  Random random(14);
+  std::vector<std::uint8_t> mask(kPoints);
+  for (std::uint8_t& flag : mask) flag = random.uniform() < 0.4 ? 1 : 0;
+  Options options;
+  options.backend = Backend::cpu;
+  for (const std::int64_t budget : {std::int64_t{1} << 16, std::int64_t{1} << 18, std::int64_t{1} << 22}) {
+    options.memory_budget = budget;
+    const Collection<float> collection(points.view(), {}, options);
+    expect_answer(collection.search(queries.view(), 10, mask_of(mask)), points, queries,
+                  [&](std::int64_t, std::int64_t row) { return mask[static_cast<std::size_t>(row)] != 0; });
+  }
+}
+
 // The points that are allowed are the farthest of all, so that no test finds enough of them.
 TEST(CollectionFilter, TestsThatFindTooFewAreRepeated) {
   const Matrix<float> points = gaussian_points(kPoints, 4);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -105,9 +106,15 @@ class Finder {
     for (const SearchStep& step : part.steps) report_.steps.push_back(step);
   }
 
-  // Seconds of a search of the whole segment for so many queries and neighbors.
+  // Seconds of a search of the whole segment for so many queries and neighbors; infinite where the budget is too small.
   double whole_seconds(const SnapshotPart<T>& part, std::int64_t queries, std::int64_t k) const {
-    const double planned = part.segment->index->explain(queries, k).seconds;
+    double planned = 0;
+    try {
+      planned = part.segment->index->explain(queries, k).seconds;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      return std::numeric_limits<double>::infinity();
+    }
     return planned * (1 + static_cast<double>(k) / (kDoublingNeighbors * std::sqrt(static_cast<double>(k) + 1024.0)));
   }
   // The same of a copy of some rows, with making it.
