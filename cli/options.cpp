@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "cli/sizes.hpp"
 #include "kith/bit_metric.hpp"
 #include "kith/error.hpp"
 #include "kith/matrix.hpp"
+#include "kith/named_metric.hpp"
 
 namespace kith::cli {
 namespace {
@@ -103,6 +105,13 @@ void add_shifted_sort_options(CLI::App& command, Context& context, ShiftedSortTu
       ->group(kShiftedSortGroup);
 }
 
+// minkowski(3) is a metric's name.
+bool is_formula(const std::string& metric) {
+  constexpr std::string_view kPower = "minkowski(";
+  const bool has_power = CLI::detail::to_lower(metric).starts_with(kPower);
+  return metric.find('(') != std::string::npos && !has_power;
+}
+
 std::vector<std::string> formats_with_auto() {
   std::vector<std::string> names = io::format_names();
   names.insert(names.begin(), "auto");
@@ -111,10 +120,15 @@ std::vector<std::string> formats_with_auto() {
 
 }  // namespace
 
+bool SearchSettings::has_formula() const {
+  return is_formula(metric);
+}
+
 Options SearchSettings::options() const {
   Options options;
-  options.metric = parse_metric(metric);
+  if (!has_formula()) options.metric = parse_metric(metric);
   if (p) {
+    if (has_formula()) throw Error(ErrorCode::invalid_argument, fmt::format("--p = {} but --metric is a formula", *p));
     if (options.metric.kind != MetricKind::minkowski) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("--p = {} but --metric is {}; only minkowski has a p", *p, to_string(options.metric)));
@@ -179,10 +193,20 @@ void add_memory(CLI::App& command, std::int64_t& memory) {
       ->group(kSearchGroup);
 }
 
-void add_search_options(CLI::App& command, Context& context, SearchSettings& settings) {
+void add_search_options(CLI::App& command, Context& context, SearchSettings& settings, bool formulas) {
   const std::vector<Backend> searching = searching_backends();
-  add_choice(command, context, "--metric", settings.metric, metric_names(), check_metric,
-             "Distance; with --packed-bits: hamming, jaccard (tanimoto)")
+  add_choice(
+      command, context, "--metric", settings.metric, metric_names(),
+      [formulas](const std::string& name) {
+        if (formulas && is_formula(name)) {
+          expression_metric(name);
+        } else {
+          check_metric(name);
+        }
+      },
+      formulas ? "Distance; with --packed-bits: hamming, jaccard (tanimoto); or a formula: \"sum(abs(x - y) / (1 + "
+                 "abs(x)))\""
+               : "Distance")
       ->group(kSearchGroup);
   command.add_option("--p", settings.p, "Exponent of --metric minkowski, at least 1; inf is allowed")
       ->type_name("P")

@@ -33,10 +33,13 @@ struct SearchSettings {
   bool no_remap = false;
   ShiftedSortTuning shifted_sort;
 
+  // Whether the metric is a formula, which options have none for.
+  bool has_formula() const;
   Options options() const;
 };
 
-void add_search_options(CLI::App& command, Context& context, SearchSettings& settings);
+// `formulas`: whether --metric may be one.
+void add_search_options(CLI::App& command, Context& context, SearchSettings& settings, bool formulas = false);
 // --max-distance says which neighbors are wanted; --epsilon, which only add_limits has too, how exactly.
 void add_max_distance(CLI::App& command, SearchSettings& settings);
 void add_limits(CLI::App& command, SearchSettings& settings);

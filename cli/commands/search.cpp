@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -96,12 +97,16 @@ std::vector<io::Output> outputs_of(const SearchArguments& settings, const Neighb
 // Without queries, of each base point, itself left out.
 template <Element T>
 Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, const std::optional<MatrixView<T>>& queries, std::int64_t k,
-                                    Options options) {
+                                    Options options, const std::shared_ptr<const PairMetric>& formula) {
   const InterruptScope scope;
   ProgressBar bar("searching", "distances");
   options.progress = bar.callback();
-  Neighbors<DistanceOf<T>> neighbors =
-      queries ? search(base, *queries, k, options) : Index<T>(base, options).search_self(k);
+  Neighbors<DistanceOf<T>> neighbors;
+  if (formula != nullptr) {
+    neighbors = queries ? search_by(formula, base, *queries, k, options) : search_self_by(formula, base, k, options);
+  } else {
+    neighbors = queries ? search(base, *queries, k, options) : Index<T>(base, options).search_self(k);
+  }
   throw_if_interrupted();
   return neighbors;
 }
@@ -158,6 +163,9 @@ void run(const SearchArguments& settings, const Context& context) {
   options.shifted_sort.certify = settings.certify;
   check_certify(settings);
   check_outputs(settings, context);
+  const auto formula = settings.search.has_formula() ? expression_metric(settings.search.metric) : nullptr;
+  if (formula != nullptr && settings.report.explain)
+    throw Error(ErrorCode::invalid_argument, "--explain but --metric is a formula; --stats has the plan afterwards");
   io::Array base = settings.input.load_base();
   io::Array queries = base;
   const bool self = settings.input.queries.empty();
@@ -172,7 +180,7 @@ void run(const SearchArguments& settings, const Context& context) {
     }
     std::optional<MatrixView<T>> asked;
     if (!self) asked = queries.view<T>();
-    const auto neighbors = run_search(base_view, asked, settings.k, options);
+    const auto neighbors = run_search(base_view, asked, settings.k, options, formula);
     if (settings.report.stats) print_report(neighbors.report);
     if (settings.certify) print_to_stderr(certified_text(neighbors.report));
     deliver_neighbors(settings, context, neighbors, to_json(neighbors.report.plan), to_json(neighbors.report));
@@ -189,7 +197,7 @@ void add_search(CLI::App& app, Context& context) {
       ->required(false)
       ->description("The points to find neighbors of; - reads stdin; default: each base point, itself left out");
   add_k(*command, settings->k, "Neighbors of each query, from 1 to the number of base points");
-  add_search_options(*command, context, settings->search);
+  add_search_options(*command, context, settings->search, true);
   settings->metric = command->get_option("--metric");
   add_packed_bits(*command, settings->packed_bits);
   add_limits(*command, settings->search);

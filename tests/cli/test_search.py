@@ -35,6 +35,24 @@ class Search(KithTest):
         self.assertEqual(sorted(out.files), ["distances", "ids"])
         self.assertEqual((out["ids"].dtype, out["distances"].dtype), (np.int64, np.float32))
 
+    def test_formulas(self):
+        differences = np.abs(self.queries[:, None].astype(float) - self.base)
+        wanted = (differences / (1 + np.abs(self.queries[:, None].astype(float)))).sum(axis=2).astype(np.float32)
+        order = np.argsort(wanted, axis=1, kind="stable")[:, :7]
+        self.search("--metric", "sum(abs(x - y) / (1 + abs(x)))", "-o", "out.npz")
+        out = self.load("out.npz")
+        np.testing.assert_array_equal(out["ids"], order)
+        np.testing.assert_allclose(out["distances"], np.take_along_axis(wanted, order, axis=1), rtol=1e-6)
+        self.search("--metric", "sum(abs(x - y))", "-o", "out.npz")
+        self.assert_out(metric="manhattan")
+        for arguments, said in [
+            (["--metric", "sum(abs(x - ))"], "position 13: expected a number"),
+            (["--metric", "sum(x * y)", "--p", "3"], "--metric is a formula"),
+            (["--metric", "sum(x * y)", "--explain"], "--metric is a formula"),
+            (["--metric", "sum(x * y)", "--method", "tree"], "brute force"),
+        ]:
+            self.assertIn(said, self.search(*arguments, code=USAGE).stderr)
+
     def test_every_metric_against_numpy(self):
         base, queries = rng(3).normal(size=(300, 5)), rng(4).normal(size=(20, 5))
         self.save("base.npy", base)
