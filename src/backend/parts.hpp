@@ -2,8 +2,6 @@
 // points and options can begin with.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,9 +9,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
-
-#include "kith/error.hpp"
 
 namespace kith::backend {
 
@@ -44,18 +41,17 @@ class Parts {
   template <class V>
   std::span<const V> values(std::string_view name, std::int64_t count, bool verified = false) const {
     const Part* const part = find(name);
-    if (part == nullptr) throw Error(ErrorCode::bad_data, fmt::format("the file has no part {}", name));
+    if (part == nullptr) refuse_missing(name);
     const auto bytes = static_cast<std::int64_t>(part->bytes.size());
     constexpr auto kSize = static_cast<std::int64_t>(sizeof(V));
-    if (bytes % kSize != 0 || (count >= 0 && bytes / kSize != count))
-      throw Error(ErrorCode::bad_data,
-                  fmt::format("part {} of the file has {} bytes; {} values of {} bytes are expected", name, bytes,
-                              count, kSize));
+    if (bytes % kSize != 0 || (count >= 0 && bytes / kSize != count)) refuse_size(*part, count, kSize);
     if (verified && part->verify) part->verify();
     return {reinterpret_cast<const V*>(part->bytes.data()), part->bytes.size() / sizeof(V)};
   }
 
  private:
+  [[noreturn]] static void refuse_missing(std::string_view name);
+  [[noreturn]] static void refuse_size(const Part& part, std::int64_t count, std::int64_t value_bytes);
   const Part* find(std::string_view name) const {
     for (const Part& part : parts_)
       if (part.name == name) return &part;

@@ -1,9 +1,13 @@
 #include "cpu/index_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "kith/error.hpp"
 
 namespace kith::cpu {
 namespace {
