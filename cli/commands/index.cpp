@@ -39,7 +39,7 @@ struct BuildArguments {
   std::string output;
 };
 
-struct InfoArguments {
+struct IndexInfoArguments {
   std::string index;
   bool verify = false;
 };
@@ -157,7 +157,7 @@ void run_build(const BuildArguments& settings, const Context& context) {
   });
 }
 
-void run_info(const InfoArguments& settings, const Context& context) {
+void run_info(const IndexInfoArguments& settings, const Context& context) {
   const CollectionInfo info = collection_info(settings.index);
   if (settings.verify) with_collection(settings.index, {}, true, [](const auto&) {});
   if (context.json) {
@@ -295,7 +295,7 @@ void add_build(CLI::App& app, Context& context) {
 }
 
 void add_index_info(CLI::App& app, Context& context) {
-  auto [command, settings] = add_command<InfoArguments>(app, context, "info", "What a file holds", run_info);
+  auto [command, settings] = add_command<IndexInfoArguments>(app, context, "info", "What a file holds", run_info);
   add_file(*command, "--index", settings->index, "The file of 'kith index build'")->required()->group(kInputGroup);
   command->add_flag("--verify", settings->verify, "Read all of it and compare every checksum")->group(kInputGroup);
   add_general_options(*command, context, "Print one JSON object on stdout");
