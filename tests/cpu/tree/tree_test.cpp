@@ -92,8 +92,8 @@ TEST(TreeOfBoxes, IsTheSameForAnyNumberOfThreads) {
   const auto one = tree_of(rows, 1);
   for (const int threads : {2, 5}) {
     const auto many = tree_of(rows, threads);
-    EXPECT_EQ(many.ids, one.ids);
-    EXPECT_EQ(many.points, one.points);
+    EXPECT_TRUE(std::ranges::equal(many.ids, one.ids));
+    EXPECT_TRUE(std::ranges::equal(many.points, one.points));
   }
 }
 
