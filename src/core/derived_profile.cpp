@@ -55,6 +55,7 @@ DeviceFigures figures_of(const DeviceHardware& hardware, const std::string& name
   if (name.find("GeForce") != std::string::npos) figures.fp16 /= 2;
   figures.warp_fp16 = std::min(figures.warp_fp16, figures.fp16);
   figures.bandwidth = bandwidth;
+  figures.has_wgmma = hardware.has_wgmma();
   return figures;
 }
 
@@ -101,7 +102,10 @@ DeviceProfile derive_profile(const DeviceFigures& figures) {
 
 void set_built_in_profile(DeviceFacts& facts, double clock, double bandwidth) {
   if (const Datasheet* sheet = find_datasheet(facts.name)) {
-    if (sheet->name != kMeasured) use(facts, figures_of(*sheet), kFromDatasheet);
+    DeviceFigures figures = figures_of(*sheet);
+    const bool lacks_kernels = figures.has_wgmma && !facts.policy.hardware.has_wgmma();
+    figures.has_wgmma = facts.policy.hardware.has_wgmma();
+    if (sheet->name != kMeasured || lacks_kernels) use(facts, figures, kFromDatasheet);
   } else if (clock > 0 && bandwidth > 0) {
     use(facts, figures_of(facts.policy.hardware, facts.name, clock, bandwidth), kFromDriver);
   }

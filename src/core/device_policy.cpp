@@ -72,7 +72,7 @@ std::span<const PolicyField> policy_fields() {
 }
 
 Chip chip_of(const DeviceHardware& hardware) {
-  return hardware.compute_major == 9 && hardware.compute_minor == 0 ? Chip::sm_90 : Chip::portable;
+  return hardware.has_wgmma() && hardware.compute_minor == 0 ? Chip::sm_90 : Chip::portable;
 }
 
 DevicePolicy policy_for(const DeviceHardware& hardware) {
@@ -96,6 +96,7 @@ std::vector<DeviceLimit> limits_of(const DevicePolicy& policy) {
       {"registers_per_multiprocessor", hardware.registers_per_multiprocessor, ""},
       {"threads_per_multiprocessor", hardware.threads_per_multiprocessor, ""},
       {"l2_bytes", hardware.l2_bytes, "of the cache"},
+      {"wgmma", hardware.has_wgmma() ? 1 : 0, "1: kernels of compute capability 9.0 take products from shared memory"},
   };
   for (const PolicyField& row : kFields) limits.push_back({row.name, policy.*row.field, row.meaning});
   return limits;

@@ -22,9 +22,10 @@ struct DeviceHardware {
   std::int64_t registers_per_multiprocessor = 65536;
   std::int64_t threads_per_multiprocessor = 2048;
   std::int64_t l2_bytes = 60 << 20;
+  bool has_sm_90_kernels = true;  // whether the build does
 
   // Whether tensor cores take products from shared memory, and tests of these need not be stored (cuda/tensor/).
-  bool has_wgmma() const { return compute_major == 9; }
+  bool has_wgmma() const { return compute_major == 9 && has_sm_90_kernels; }
 };
 
 // "Each" stands for: each multiprocessor.

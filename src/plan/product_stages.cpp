@@ -55,6 +55,9 @@ std::string why_not(DistanceStage stage, const Problem& problem, const Metric& m
   if (stage == DistanceStage::int8)
     if (std::string reason = why_not_int8(problem, metric, most_device_int8_dims()); !reason.empty()) return reason;
   const bool needs_wgmma = stage == DistanceStage::split_fp16 || stage == DistanceStage::int8;
+  if (needs_wgmma && hardware.compute_major == 9 && !hardware.has_sm_90_kernels)
+    return fmt::format("distance stage {} needs kernels for compute capability 9.0, which this build was made without",
+                       to_string(stage));
   if (needs_wgmma && !hardware.has_wgmma())
     return fmt::format("distance stage {} needs a device of compute capability 9.x; this one has {}.{}",
                        to_string(stage), hardware.compute_major, hardware.compute_minor);

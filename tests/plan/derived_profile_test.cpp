@@ -117,6 +117,12 @@ TEST(BuiltInProfile, IsTheMeasuredOneOfAnH200AndElseSaysThatItIsDerived) {
   EXPECT_EQ(facts.profile, DeviceProfile());
   EXPECT_EQ(facts.profile_source, kDefaultProfile);
 
+  facts.policy.hardware.has_sm_90_kernels = false;
+  set_built_in_profile(facts, 1e9, 1e12);
+  EXPECT_NE(facts.profile, DeviceProfile());
+  EXPECT_GT(facts.profile.fused_fp16, 1.5 * DeviceProfile().fused_fp16) << "what was measured had these kernels";
+
+  facts = {};
   facts.name = "NVIDIA A100-SXM4-80GB";
   set_built_in_profile(facts, 1e9, 1e12);
   EXPECT_EQ(facts.profile, derive_profile(figures_of(sheet_of("a100"))));

@@ -53,6 +53,12 @@ TEST(DevicePolicy, FitsChipsThatNobodyMeasured) {
   for (const core::PolicyField& row : core::policy_fields()) EXPECT_GT(policy.*row.field, 0) << row.name;
 }
 
+TEST(DevicePolicy, IsThePortableOneWhereTheBuildLacksKernelsOfTheChip) {
+  const core::DeviceHardware lacking{.has_sm_90_kernels = false};
+  EXPECT_FALSE(lacking.has_wgmma());
+  EXPECT_EQ(core::chip_of(lacking), core::Chip::portable);
+}
+
 TEST(DevicePolicy, CrossoversChangeThePlan) {
   const Problem problem{1000000, 10000, 128, 10};
   core::DeviceFacts facts = test::large_device();

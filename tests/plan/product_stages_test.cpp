@@ -54,6 +54,14 @@ TEST(ProductStages, SayWhyNot) {
       EXPECT_NE(reason(one.asked).find(word), std::string::npos) << reason(one.asked);
 }
 
+TEST(ProductStages, NeedKernelsForTheirDevice) {
+  for (const DistanceStage stage : {split_fp16, int8}) {
+    const Problem problem{1000, 100, 64, 10, DType::uint8};
+    const std::string why = plan::why_not(stage, problem, MetricKind::euclidean, {.has_sm_90_kernels = false});
+    EXPECT_NE(why.find("9.0, which this build was made without"), std::string::npos) << why;
+  }
+}
+
 // A CPU sums products of bytes in 32 bits, so that it has more dimensions than a device.
 TEST(ProductStages, OfACpu) {
   const auto reason_on_cpu = [](const Asked& asked) {

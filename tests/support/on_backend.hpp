@@ -25,10 +25,14 @@ inline bool is_available(Backend backend) {
 class OnBackend : public testing::TestWithParam<Backend> {
  protected:
   static bool is_cpu() { return GetParam() == Backend::cpu; }
-  // Whether the device has stages split-fp16 and int8, and passes over fp16 that others bound: compute capability 9.
+  // Whether the device has stages split-fp16 and int8, and passes over fp16 that others bound: compute capability 9,
+  // where the build has kernels for it.
   static bool has_wgmma() {
     const std::vector<Device> found = devices(GetParam());
-    return !found.empty() && found.front().compute_major == 9;
+    if (found.empty()) return false;
+    const std::vector<DeviceLimit>& limits = found.front().policy;
+    return std::any_of(limits.begin(), limits.end(),
+                       [](const DeviceLimit& limit) { return limit.name == "wgmma" && limit.value != 0; });
   }
   static Options options(const Metric& metric = MetricKind::euclidean) {
     Options options;

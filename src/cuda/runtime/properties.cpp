@@ -12,6 +12,13 @@
 namespace kith::KITH_BACKEND::inline runtime {
 namespace {
 
+// A build for other architectures alone leaves cuda/tensor/ out.
+#if defined(KITH_HAS_SM_90_KERNELS) || defined(KITH_IS_EMULATED)
+constexpr bool kHasSm90Kernels = true;
+#else
+constexpr bool kHasSm90Kernels = false;
+#endif
+
 core::DeviceHardware hardware_of(const cudaDeviceProp& found) {
   return {.compute_major = found.major,
           .compute_minor = found.minor,
@@ -20,7 +27,8 @@ core::DeviceHardware hardware_of(const cudaDeviceProp& found) {
           .shared_per_multiprocessor = static_cast<std::int64_t>(found.sharedMemPerMultiprocessor),
           .registers_per_multiprocessor = found.regsPerMultiprocessor,
           .threads_per_multiprocessor = found.maxThreadsPerMultiProcessor,
-          .l2_bytes = found.l2CacheSize};
+          .l2_bytes = found.l2CacheSize,
+          .has_sm_90_kernels = kHasSm90Kernels};
 }
 
 }  // namespace

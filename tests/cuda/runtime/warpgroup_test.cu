@@ -1,4 +1,4 @@
-// warpgroup_test.cu: bulk copies and wgmma give right products, in all layouts.
+// warpgroup_test.cu: bulk copies and wgmma give right products, in all layouts. Left out where kernels for sm_90 are.
 #include "cuda/runtime/launch.cuh"
 #include "device_test.hpp"
 #include "warpgroup_problem.hpp"
