@@ -136,6 +136,13 @@ double finished(const M& metric, const SumsOf<M>& sums, std::int64_t dims) {
 
 inline constexpr std::size_t kRows = static_cast<std::size_t>(kPanelRows);
 
+// nvcc reads this header too, and does not know the pragma.
+#if defined(__CUDACC__)
+#define KITH_UNROLL_8
+#else
+#define KITH_UNROLL_8 _Pragma("GCC unroll 8")
+#endif
+
 // The sums of `Queries` queries with the rows of a panel. Sums by + are added one after the other, of which the
 // compiler makes better code than of arrays.
 template <std::size_t Queries, class M>
@@ -143,7 +150,7 @@ template <std::size_t Queries, class M>
                                                   std::int64_t c,
                                                   double (&sum)[std::tuple_size_v<SumsOf<M>>][Queries][kRows]) {
   constexpr std::size_t kSums = std::tuple_size_v<SumsOf<M>>;
-#pragma GCC unroll 8
+  KITH_UNROLL_8
   for (std::size_t q = 0; q < Queries; ++q) {
     const double x = query[q][c];
     if constexpr (OwnSum<M> && kSums > 1) {
@@ -154,7 +161,7 @@ template <std::size_t Queries, class M>
         for (std::size_t n = 0; n < kSums; ++n) sum[n][q][r] = sums[n];
       }
     } else {
-#pragma GCC unroll 8
+      KITH_UNROLL_8
       for (std::size_t n = 0; n < kSums; ++n)
         for (std::size_t r = 0; r < kRows; ++r) {
           const double term = as_array(term_of(metric, x, y[r], c))[n];
@@ -167,6 +174,8 @@ template <std::size_t Queries, class M>
     }
   }
 }
+
+#undef KITH_UNROLL_8
 
 template <std::size_t Queries, class M>
 [[gnu::always_inline]] inline void fill_with(const M& metric, const PanelTile& tile) {

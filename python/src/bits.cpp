@@ -71,7 +71,7 @@ class PackedIndex {
   std::unique_ptr<const BitIndex> index_;
 };
 
-std::string text_of(const BitPlan& plan) {
+std::string plan_text(const BitPlan& plan) {
   std::string text = to_string(plan);
   if (text.ends_with('\n')) text.pop_back();
   return text;
@@ -95,15 +95,15 @@ void bind_bits(nb::module_& module) {
       .def_ro("budget", &BitPlan::budget_bytes, "Bytes that were allowed.")
       .def_ro("seconds", &BitPlan::seconds, "Predicted.")
       .def_ro("reason", &BitPlan::reason)
-      .def("__repr__", &text_of)
-      .def("__str__", &text_of);
+      .def("__repr__", &plan_text)
+      .def("__str__", &plan_text);
 
   nb::class_<BitReport>(module, "BitReport", "What a search of packed bits did, beside its answer.")
       .def_ro("plan", &BitReport::plan)
       .def_ro("seconds", &BitReport::seconds)
       .def_ro("candidates", &BitReport::candidates, "Pairs that counts alone did not rule out.")
       .def("__repr__", [](const BitReport& report) {
-        return text_of(report.plan) + "\ntook      " + std::to_string(report.seconds * 1e3) + " ms";
+        return plan_text(report.plan) + "\ntook      " + std::to_string(report.seconds * 1e3) + " ms";
       });
 
   nb::class_<PackedIndex>(module, "BitIndex")

@@ -28,7 +28,7 @@ std::vector<double> numbers_of(nb::handle array) {
   return {view.data(), view.data() + view.size()};
 }
 
-EditText text_of(nb::handle object) {
+EditText edit_text(nb::handle object) {
   if (PyBytes_Check(object.ptr())) {
     char* bytes = nullptr;
     Py_ssize_t size = 0;
@@ -169,7 +169,7 @@ std::unique_ptr<AnyPivotIndex> make(const nb::list& objects, nb::handle metric, 
   };
   const auto name = nb::cast<std::string>(metric);
   if (name == "levenshtein")
-    return std::make_unique<PivotIndexOf<EditText, Levenshtein>>(objects, &text_of, Levenshtein{},
+    return std::make_unique<PivotIndexOf<EditText, Levenshtein>>(objects, &edit_text, Levenshtein{},
                                                                  with(Levenshtein::properties()), options, progress);
   if (name == "dtw")
     return std::make_unique<PivotIndexOf<TimeSeries, DynamicTimeWarping>>(
