@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "backend/whole_file.hpp"
 
@@ -81,6 +82,22 @@ json options_json(const Options& options) {
   return text;
 }
 
+// The library's own conversion takes fractions too, and of those that no integer holds anything may come.
+template <class N>
+N integer(const json& value) {
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<N>(value.get<std::uint64_t>())
+                        : value.is_number_integer() && std::in_range<N>(value.get<std::int64_t>());
+  if (!fits) throw Error(ErrorCode::bad_data, "its head is damaged: a number is no integer, or too large");
+  return value.get<N>();
+}
+
+std::vector<std::uint32_t> integers(const json& list) {
+  std::vector<std::uint32_t> values;
+  for (const json& value : list) values.push_back(integer<std::uint32_t>(value));
+  return values;
+}
+
 // Throws exceptions of the JSON library, and Error for names that are not known.
 Options options_of(const json& text) {
   Options options;
@@ -91,10 +108,10 @@ Options options_of(const json& text) {
   options.period = text.at("period").get<std::vector<double>>();
   if (text.contains("shifted_sort")) {
     const json& tuning = text["shifted_sort"];
-    options.shifted_sort.shifts = tuning.at("shifts").get<int>();
+    options.shifted_sort.shifts = integer<int>(tuning.at("shifts"));
     options.shifted_sort.shift = tuning.at("shift").get<double>();
     options.shifted_sort.guaranteed = tuning.at("guaranteed").get<bool>();
-    options.shifted_sort.window = tuning.at("window").get<std::int64_t>();
+    options.shifted_sort.window = integer<std::int64_t>(tuning.at("window"));
     options.shifted_sort.curve = parse_curve(tuning.at("curve").get<std::string>());
   }
   return options;
@@ -223,10 +240,10 @@ void MappedFile::read_head() {
   const auto* const begin = reinterpret_cast<const char*>(text.data());
   const json head = json::parse(begin, begin + text.size());
   head_.dtype = parse_dtype(head.at("dtype").get<std::string>());
-  head_.rows = head.at("rows").get<std::int64_t>();
-  head_.dims = head.at("dims").get<std::int64_t>();
-  head_.first_id = head.at("first_id").get<std::int64_t>();
-  head_.next_id = head.at("next_id").get<std::int64_t>();
+  head_.rows = integer<std::int64_t>(head.at("rows"));
+  head_.dims = integer<std::int64_t>(head.at("dims"));
+  head_.first_id = integer<std::int64_t>(head.at("first_id"));
+  head_.next_id = integer<std::int64_t>(head.at("next_id"));
   head_.options = options_of(head.at("options"));
   std::int64_t values = 0;
   if (head_.rows < 0 || head_.dims < 1 || __builtin_mul_overflow(head_.rows, head_.dims, &values) ||
@@ -235,9 +252,9 @@ void MappedFile::read_head() {
   std::vector<backend::Part> sections;
   for (const json& section : head.at("sections")) {
     const auto name = section.at("name").get<std::string>();
-    const auto offset = section.at("offset").get<std::int64_t>();
-    const auto bytes = section.at("bytes").get<std::int64_t>();
-    const auto checksums = section.at("crc32").get<std::vector<std::uint32_t>>();
+    const auto offset = integer<std::int64_t>(section.at("offset"));
+    const auto bytes = integer<std::int64_t>(section.at("bytes"));
+    const auto checksums = integers(section.at("crc32"));
     const auto size = static_cast<std::int64_t>(size_);
     if (offset < 0 || offset % kAlignment != 0 || bytes < 0 || offset > size || bytes > size - offset)
       refuse(fmt::format("section {} lies at {} with {} bytes, in a file of {}", name, offset, bytes, size_));
