@@ -21,7 +21,7 @@ Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* strea
     options.backend = api::check_options(options, api::either(base.memory, others));
     machine = backend::machine_of(options.backend, asked);
     plan::IndexFacts facts = plan::choose_index(problem(1, 1), options, machine);
-    if (base.memory == Memory::device) facts.resident = true;
+    if (base.memory == Memory::device) facts.resident = facts.may_widen = true;
     const auto& table = backend::table_of(options.backend).template of<T>();
     index = table.make_index({base, options, facts, stream, &cpu::check_base<T>, threads(), parts});
   });

@@ -104,7 +104,7 @@ void set_built_in_profile(DeviceFacts& facts, double clock, double bandwidth) {
   if (const Datasheet* sheet = find_datasheet(facts.name)) {
     DeviceFigures figures = figures_of(*sheet);
     const bool lacks_kernels = figures.has_wgmma && !facts.policy.hardware.has_wgmma();
-    figures.has_wgmma = facts.policy.hardware.has_wgmma();
+    if (lacks_kernels) figures.has_wgmma = false;
     if (sheet->name != kMeasured || lacks_kernels) use(facts, figures, kFromDatasheet);
   } else if (clock > 0 && bandwidth > 0) {
     use(facts, figures_of(facts.policy.hardware, facts.name, clock, bandwidth), kFromDriver);

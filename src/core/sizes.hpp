@@ -15,6 +15,9 @@ inline constexpr std::int64_t kLongestDeviceRow = 0x7FFFFFFF;
 inline constexpr std::int64_t kGroupingBytes = 64;
 inline constexpr std::int64_t kGroupBytes = 8;
 
+// Floats that points on a device are widened to at a time, where they stay as they are stored and a pass needs floats.
+constexpr std::int64_t kWidenedTileBytes = std::int64_t{512} << 20;
+
 // Buffers that the CPU's kernels append to need this many spare elements at their end.
 inline constexpr std::int64_t kSlack = 64;
 

@@ -88,29 +88,114 @@ void DeviceIndex<T>::make_base() const {
     there.wait_on(stream_);
   }
   host_data::HostLink link(stream_, host_data::bytes_of(base()));
+  if (keep_narrow(link)) return;
   PointStore<F> points = link.bring_points(base(), metric(), needs_bias(), host_data::RowGaps::allowed);
-  PointCheck<F>(points, metric(), checks_values(), stream_).refuse_faults("base");
+  check_base(points, 0);
   if (integer_range_ == 0) integer_range_ = integer_range(points.exact(0, points.count()).rows, points.dims(), stream_);
   stream_.synchronize();
   store_.emplace(std::move(points));
 }
 
 template <Element T>
+void DeviceIndex<T>::check_base(const PointStore<F>& points, std::int64_t first) const {
+  PointCheck<F>(points, metric(), checks_values(), stream_).refuse_faults("base", first);
+}
+
+// Whether the points stay as they are stored, from now on.
+template <Element T>
+bool DeviceIndex<T>::keep_narrow(host_data::HostLink& link) const {
+  if constexpr (kIsNarrow<T>) {
+    if (!request_.facts.narrow) return false;
+    std::unique_ptr<NarrowPoints<T>> points = link.bring_narrow(base(), metric(), needs_bias());
+    const bool looks_for_integers = integer_range_ == 0;
+    bool all_integers = looks_for_integers;
+    double range = 0;
+    points->prepare([&](const PointStore<F>& part, std::int64_t first) {
+      check_base(part, first);
+      if (!all_integers) return;
+      const double of_part = integer_range(part.exact(0, part.count()).rows, part.dims(), stream_);
+      all_integers = of_part > 0;
+      range = std::max(range, of_part);
+    });
+    if (looks_for_integers && all_integers) integer_range_ = range;
+    narrow_ = std::move(points);
+    return true;
+  }
+  return false;
+}
+
+template <Element T>
+auto DeviceIndex<T>::store() const -> const PointStore<F>* {
+  if constexpr (kIsNarrow<T>) {
+    if (narrow_ != nullptr && request_.facts.may_widen) {
+      const std::lock_guard<std::mutex> lock(widening_);
+      if (!store_) {
+        PointStore<F> points(narrow_->count(), narrow_->dims(), metric(), needs_bias(), stream_);
+        narrow_->widen(0, narrow_->count(), points.rows(), stream_);
+        points.prepare(narrow_->count());
+        stream_.synchronize();
+        store_.emplace(std::move(points));
+      }
+      return &*store_;
+    }
+  }
+  return made_store();
+}
+
+template <Element T>
+auto DeviceIndex<T>::some_points(cudaStream_t stream) const -> std::optional<PointStore<F>> {
+  if constexpr (kIsNarrow<T>) {
+    if (narrow_ != nullptr && made_store() == nullptr) {
+      const std::int64_t some = std::min(kGroupSample, narrow_->count());
+      PointStore<F> points(some, narrow_->dims(), metric(), false, stream);
+      narrow_->widen_some(some, points.rows(), stream);
+      points.prepare(some);
+      return points;
+    }
+  }
+  return std::nullopt;
+}
+
+template <Element T>
 std::int64_t DeviceIndex<T>::find_distinct_rows() const {
   require_base();
   const std::lock_guard<std::mutex> lock(making_);
-  if (!looked_for_duplicates_ && store_ && request_.facts.distinct_limit > 0) distinct_ = make_distinct_rows();
+  if (!looked_for_duplicates_ && is_resident() && request_.facts.distinct_limit > 0) distinct_ = make_distinct_rows();
   looked_for_duplicates_ = true;
   return distinct_ == nullptr ? 0 : distinct_->groups.count;
+}
+
+// Of points that are kept as they are stored, by rows of a sample.
+template <Element T>
+bool DeviceIndex<T>::may_have_groups(Workspace& workspace) const {
+  if constexpr (kIsNarrow<T>) {
+    const std::int64_t rows = base().rows;
+    if (narrow_ == nullptr || rows <= kGroupSample) return true;
+    DeviceBuffer<F> sample(as_size(kGroupSample * base().cols), stream_);
+    narrow_->widen_some(kGroupSample, sample.data(), stream_);
+    return points::may_have_groups<F>({sample.data(), kGroupSample, base().cols}, base().cols, rows,
+                                      {.max_groups = request_.facts.distinct_limit}, workspace);
+  }
+  return true;
 }
 
 // They make searches faster and nothing else, so without memory for them there are none.
 template <Element T>
 auto DeviceIndex<T>::make_distinct_rows() const -> std::unique_ptr<DistinctRows> {
-  const PointRows<F> rows = store_->exact(0, store_->count()).rows;
-  const std::int64_t dims = store_->dims();
+  const std::int64_t dims = base().cols;
   try {
     Workspace workspace(stream_);
+    if (!may_have_groups(workspace)) return nullptr;
+    DeviceBuffer<F> widened;  // for as long as groups are looked for
+    PointRows<F> rows;
+    if constexpr (kIsNarrow<T>) {
+      if (narrow_ != nullptr) {
+        widened = DeviceBuffer<F>(as_size(narrow_->count() * dims), stream_);
+        narrow_->widen(0, narrow_->count(), widened.data(), stream_);
+        rows = {widened.data(), narrow_->count(), dims};
+      }
+    }
+    if (rows.data == nullptr) rows = store_->exact(0, store_->count()).rows;
     std::optional<RowGroups> groups =
         group_equal_rows(rows, dims, {.max_groups = request_.facts.distinct_limit}, workspace);
     if (!groups) return nullptr;
@@ -136,11 +221,12 @@ bool DeviceIndex<T>::is_base(const MatrixView<T>& queries) const {
 
 template <Element T>
 auto DeviceIndex<T>::store_for(const Plan& plan) const -> const PointStore<F>& {
-  if (!store_)
+  const PointStore<F>* const points = store();
+  if (points == nullptr)
     throw Error(ErrorCode::out_of_memory, std::string("method ") + name_of(plan.method) +
                                               " keeps the base on the device; the budget of " +
                                               std::to_string(plan.budget_bytes) + " bytes has no room for it");
-  return *store_;
+  return *points;
 }
 
 template <Element T>

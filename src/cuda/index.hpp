@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 
 #include "backend/contract.hpp"
 #include "core/score_bounds.hpp"
@@ -14,6 +15,7 @@
 #include "cuda/host_data/streamed_base.hpp"
 #include "cuda/points/duplicate_rows.hpp"
 #include "cuda/points/integer_range.hpp"
+#include "cuda/points/narrow_base.hpp"
 #include "cuda/search_times.hpp"
 #include "cuda/shifted_sort/cached_orders.hpp"
 #include "cuda/tree/cached_tree.hpp"
@@ -48,19 +50,24 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   bool needs_bias() const { return core::form_of(metric()) == core::Form::squared; }
   const MatrixView<T>& base() const { return request_.base; }
   bool is_base(const MatrixView<T>& queries) const;
-  // Null where they are streamed.
-  const PointStore<F>* store() const { return store_ ? &*store_ : nullptr; }
+  // Whether the points are on the device; else they are streamed.
+  bool is_resident() const { return request_.facts.resident; }
+  // The points in working precision, of which those that are kept as they are stored are widened now. Null where they
+  // are streamed, or where the budget has no room for both.
+  const PointStore<F>* store() const;
+  // Points that are kept as they are stored, some of them widened; nothing where they are there in working precision.
+  std::optional<PointStore<F>> some_points(cudaStream_t stream) const;
   // The groups of equal rows, for plans that search each of them once.
   const RowGroups& groups() const { return distinct_->groups; }
   // Looks for such groups, unless that was done before, and returns their number: 0 where most rows differ.
   std::int64_t find_distinct_rows() const;
-  // For methods that keep the points on the device: Error(out_of_memory) where they are streamed.
+  // For methods that keep the points on the device: Error(out_of_memory) where store() is null.
   const PointStore<F>& store_for(const Plan& plan) const;
   // The stream on which queries are checked beside their search.
   const Stream& stream() const { return stream_; }
   brute::PassHistory& history() const { return history_; }
   // Of an index that serves one search, or whose base is streamed, none is timed.
-  bool times_searches() const { return kTimesSearches && !serves_once_ && store_; }
+  bool times_searches() const { return kTimesSearches && !serves_once_ && is_resident(); }
   SearchTimes& times() const { return times_; }
   triangle::CachedClusters<F>& clusters() const { return clusters_; }
   shifted_sort::CachedOrders<F>& orders() const { return orders_; }
@@ -68,7 +75,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
 
   // As core::ScoreBounds has it, of the points and of these queries.
   double range_with(const PointStore<F>& queries, cudaStream_t stream) const {
-    if (sizeof(T) == 1 || &queries == store()) return integer_range_;
+    if (sizeof(T) == 1 || &queries == made_store()) return integer_range_;
     return common_range(integer_range_, queries.exact(0, queries.count()).rows, queries.dims(), stream);
   }
 
@@ -79,6 +86,12 @@ class DeviceIndex final : public backend::BackendIndex<T> {
     if (plan.distinct_rows > 0) {
       ResidentBase<F> distinct(distinct_->points, distinct_->fp16, &distinct_->bytes);
       return use(distinct);
+    }
+    if constexpr (kIsNarrow<T>) {
+      if (narrow_ != nullptr) {
+        NarrowBase<T> narrow(*narrow_, made_store(), metric(), needs_bias(), stream);
+        return use(narrow);
+      }
     }
     if (store_) {
       ResidentBase<F> resident(*store_, fp16_, &bytes_);
@@ -112,7 +125,20 @@ class DeviceIndex final : public backend::BackendIndex<T> {
     CachedBytes bytes{byte_type_of<T>()};
   };
 
+  // No points where T is none of the types that may stay as they are stored.
+  template <class P>
+  struct NoNarrow {};
+  using Narrow = std::conditional_t<kIsNarrow<T>, NarrowPoints<T>, NoNarrow<T>>;
+
   void make_base() const;
+  bool keep_narrow(host_data::HostLink& link) const;
+  void check_base(const PointStore<F>& points, std::int64_t first) const;
+  // What store() has made.
+  const PointStore<F>* made_store() const {
+    const std::lock_guard<std::mutex> lock(widening_);
+    return store_ ? &*store_ : nullptr;
+  }
+  bool may_have_groups(Workspace& workspace) const;
   std::unique_ptr<DistinctRows> make_distinct_rows() const;
 
   backend::IndexRequest<T> request_;
@@ -123,7 +149,9 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   mutable std::mutex making_;
   mutable bool made_ = false;
   mutable double integer_range_ = core::range_of_type<T>();
+  mutable std::mutex widening_;
   mutable std::optional<PointStore<F>> store_;
+  mutable std::unique_ptr<Narrow> narrow_;  // null where the points are in working precision from the start
   mutable CachedFp16 fp16_;
   mutable CachedBytes bytes_{byte_type_of<T>()};
   mutable bool looked_for_duplicates_ = false;

@@ -44,13 +44,20 @@ plan::DataSamples DeviceSearch<T>::samples() {
 template <Element T>
 double DeviceSearch<T>::surviving_fraction(const Plan& plan) {
   index_.require_base();
-  const PointStore<F>* base = index_.store();
-  if (base == nullptr) return 1;
-  if (index_.is_base(queries_.points)) return triangle::surviving_fraction_of(plan, *base, *base, stream_);
+  const bool is_base = index_.is_base(queries_.points);
   const MatrixView<T> some = brute::some_rows(queries_.points);
   Link link(stream_, host_data::bytes_of(some));
-  return triangle::surviving_fraction_of(plan, link.bring_points(some, index_.metric(), false, RowGaps::allowed), *base,
-                                         stream_);
+  const auto queries = [&] { return link.bring_points(some, index_.metric(), false, RowGaps::allowed); };
+  if (const auto base = is_base ? std::nullopt : index_.some_points(stream_)) {
+    Plan of_some = plan;
+    const double share = static_cast<double>(base->count()) / static_cast<double>(index_.base().rows);
+    of_some.problem.k = std::max<std::int64_t>(1, std::llround(static_cast<double>(plan.problem.k) * share));
+    return triangle::surviving_fraction_of(of_some, queries(), *base, stream_);
+  }
+  const PointStore<F>* base = index_.store();
+  if (base == nullptr) return 1;
+  if (is_base) return triangle::surviving_fraction_of(plan, *base, *base, stream_);
+  return triangle::surviving_fraction_of(plan, queries(), *base, stream_);
 }
 
 template <Element T>
@@ -83,9 +90,8 @@ void DeviceSearch<T>::search(const Plan& plan, const NeighborsView<F>& out, Sear
 template <Element T>
 void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link) {
   // Who has no proof is gathered from rows without gaps.
-  const PointStore<F>* base = index_.store();
-  const bool is_base =
-      base != nullptr && index_.is_base(queries_.points) && base->exact(0, 1).rows.stride == base->dims();
+  const PointStore<F>* base = index_.is_base(queries_.points) ? index_.store() : nullptr;
+  const bool is_base = base != nullptr && base->exact(0, 1).rows.stride == base->dims();
   std::optional<PointStore<F>> brought;
   std::optional<PointCheck<F>> check;
   Event there;
@@ -249,7 +255,8 @@ DeviceProgress DeviceSearch<T>::progress(const Plan& plan, Memory out) const {
 
 template <Element T>
 auto DeviceSearch<T>::link_for(std::int64_t answer_bytes) const -> Link {
-  const bool brings = queries_.points.memory == Memory::host && !(index_.store() && index_.is_base(queries_.points));
+  const bool brings =
+      queries_.points.memory == Memory::host && !(index_.is_base(queries_.points) && index_.store() != nullptr);
   return Link(stream_, std::max(answer_bytes, brings ? host_data::bytes_of(queries_.points) : 0));
 }
 

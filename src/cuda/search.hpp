@@ -75,7 +75,7 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   // base's own points where they are the base.
   template <class Use>
   void with_points(bool bias, host_data::RowGaps gaps, Link& link, Use use) {
-    if (index_.store() != nullptr && index_.is_base(queries_.points)) return use(*index_.store(), [] {});
+    if (index_.is_base(queries_.points) && index_.store() != nullptr) return use(*index_.store(), [] {});
     const PointStore<F> points = link.bring_points(queries_.points, index_.metric(), bias, gaps);
     const PointCheck<F> check(points, index_.metric(), index_.checks_values(), stream_);
     use(points, [&] { check.refuse_faults("query"); });

@@ -143,7 +143,7 @@ void DeviceSearch<T>::search_batches(const Plan& plan, const NeighborsView<F>& l
 template <Element T>
 void DeviceSearch<T>::reduce_batches(const Plan& plan, const core::Reduction& reduction, const PointRows<F>& values,
                                      F* out, SearchReport& report) {
-  const PointStore<F>* store = index_.store();
+  const PointStore<F>* const store = reduction.op == ReduceOp::covariance ? index_.store() : nullptr;
   const PointRows<F> base = store == nullptr ? PointRows<F>{} : store->exact(0, store->count()).rows;
   DeviceBuffer<F> distances(as_size(std::min(plan.problem.queries, rows()) * reduction.k), stream_);
   DeviceBuffer<std::int64_t> ids(distances.size(), stream_);

@@ -344,7 +344,10 @@ IndexFacts index_on(const core::CpuFacts&, const Problem& problem, const Options
 }
 
 IndexFacts index_on(const core::DeviceFacts& facts, const Problem& problem, const Options& options) {
-  return {.resident = is_resident(problem, options, facts), .distinct_limit = distinct_limit(problem, options, facts)};
+  return {.resident = is_resident(problem, options, facts),
+          .narrow = stays_narrow(problem, options, facts.policy),
+          .may_widen = has_room_for_all(problem, options, facts),
+          .distinct_limit = distinct_limit(problem, options, facts)};
 }
 
 std::string obstacle_of(const Machine& machine) {

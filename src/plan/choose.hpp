@@ -36,6 +36,9 @@ struct IndexFacts {
   std::int64_t sampled_k = 0;  // a sample of method triangle for so many neighbors is there, 0 for none
   double spent = 0;            // CPU: seconds that searches by brute force should have taken so far
   bool resident = true;        // device: all points stay there; else every search streams them through
+  // Device: points narrower than floats stay there as they are stored; and what needs floats of all may have them, too.
+  bool narrow = false;
+  bool may_widen = true;
   // Device: brute force searches each distinct row once where there are at most so many; 0 where nobody is to look.
   std::int64_t distinct_limit = 0;
   std::int64_t distinct_rows = 0;  // device: those that were found; 0 where there are more, or nobody has looked

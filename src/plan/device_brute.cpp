@@ -37,9 +37,13 @@ std::int64_t device_budget(const Options& options, const core::DeviceFacts& fact
   return options.memory_budget > 0 ? options.memory_budget : facts.free_memory / 2;
 }
 
+std::int64_t fp16_row_bytes(const Problem& problem) {
+  return 2 * ((problem.dims + 7) / 8 * 8);
+}
+
 // A point in fp16, with its norms.
 std::int64_t fp16_point_bytes(const Problem& problem) {
-  return 2 * ((problem.dims + 7) / 8 * 8) + 44;
+  return fp16_row_bytes(problem) + 44;
 }
 
 // Where it is not expected to pay, no base is streamed for want of memory for it.
@@ -333,9 +337,31 @@ double point_bytes(const Problem& problem, const Options& options, const core::D
   return static_cast<double>(problem.dims * core::element_bytes(problem) * (directions ? 2 : 1) + 24 + fp16 + bytes);
 }
 
-bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+bool stays_narrow(const Problem& problem, const Options& options, const core::DevicePolicy& policy) {
+  const bool integers = problem.dtype == DType::uint8 || problem.dtype == DType::int8;
+  const bool halves = problem.dtype == DType::float16 || problem.dtype == DType::bfloat16;
+  const bool brute = options.method == Method::automatic || options.method == Method::two_stage ||
+                     options.method == Method::fused || options.method == Method::brute;
+  if (!brute || !(integers || halves) || problem.dims < policy.fp16_min_dims) return false;
+  if (may_use_fp16(problem, options, policy)) return true;
+  const bool wants_bytes = options.distance == DistanceStage::automatic || options.distance == DistanceStage::int8;
+  return wants_bytes && why_not(DistanceStage::int8, problem, options.metric, policy.hardware).empty();
+}
+
+bool has_room_for_all(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   const double bytes = static_cast<double>(problem.base_rows) * point_bytes(problem, options, facts.policy);
   return bytes <= static_cast<double>(device_budget(options, facts)) / 2;
+}
+
+bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
+  if (has_room_for_all(problem, options, facts)) return true;
+  if (!stays_narrow(problem, options, facts.policy)) return false;
+  const bool halves = problem.dtype == DType::float16 || problem.dtype == DType::bfloat16;
+  const bool lent = problem.dtype == DType::float16 && !core::has_directions(options.metric);
+  const std::int64_t stored = halves ? fp16_row_bytes(problem) : (problem.dims + 15) / 16 * 16;
+  const bool rounds = may_use_fp16(problem, options, facts.policy) && !lent;
+  const double bytes = static_cast<double>(stored + 24 + (rounds ? fp16_row_bytes(problem) : 0));
+  return static_cast<double>(problem.base_rows) * bytes <= static_cast<double>(device_budget(options, facts)) / 2;
 }
 
 std::int64_t points_at_once(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
@@ -442,7 +468,7 @@ Plan plan_device_distinct(const Problem& problem, const Options& options, const 
 
 std::int64_t distinct_limit(const Problem& problem, const Options& options, const core::DeviceFacts& facts) {
   const bool brute = options.method != Method::triangle && options.method != Method::shifted_sort;
-  if (!brute || problem.base_rows < facts.policy.duplicates_min_points || !is_resident(problem, options, facts))
+  if (!brute || problem.base_rows < facts.policy.duplicates_min_points || !has_room_for_all(problem, options, facts))
     return 0;
   // They are found in the half of the budget that searches have, and stay in that of the base.
   const std::int64_t half = device_budget(options, facts) / 2;

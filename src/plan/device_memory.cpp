@@ -18,6 +18,11 @@
 namespace kith::plan {
 namespace {
 
+// Whether a pass takes points that stay as they are stored.
+bool reads_stored_rows(DistanceStage stage) {
+  return stage == DistanceStage::fp16 || stage == DistanceStage::split_fp16 || stage == DistanceStage::int8;
+}
+
 std::int64_t round_up(std::int64_t count, std::int64_t unit) {
   return (count + unit - 1) / unit * unit;
 }
@@ -34,13 +39,14 @@ class PeakBytes {
         brings_queries_(index.brings_queries),
         brings_answers_(index.brings_answers),
         resident_(resident),
+        narrow_(index.narrow),
         budget_(plan.workspace_bytes) {}
 
   std::int64_t brute() {
     const bool rounded = plan_.distance == DistanceStage::fp16 || plan_.distance == DistanceStage::split_fp16;
     const bool bias = form_ == core::Form::squared && plan_.distance != DistanceStage::exact && !rounded;
     const Plan::Pass pass{plan_.distance, plan_.expanded, plan_.method == Method::fused};
-    return queries(bias) + running_lists() + streamed_base(pass) + tiles_and_answers(pass);
+    return queries(bias) + running_lists() + streamed_base(pass) + widened_tile(pass) + tiles_and_answers(pass);
   }
 
   // The first tile of queries and the first list of pairs, which grows where more are found.
@@ -50,8 +56,9 @@ class PeakBytes {
     const std::int64_t labeled = 2 * (element_ + 8);
     const std::int64_t list = pairs * (8 + element_ + labeled);
     const bool rounded = plan_.distance == DistanceStage::fp16;
-    return queries(form_ == core::Form::squared) + problem_.queries * element_ +
-           streamed_base({plan_.distance, plan_.expanded, true}) + tile * (element_ + 4) + list +
+    const Plan::Pass pass{plan_.distance, plan_.expanded, true};
+    return queries(form_ == core::Form::squared) + problem_.queries * element_ + streamed_base(pass) +
+           widened_tile(pass) + tile * (element_ + 4) + list +
            (rounded ? fp16_points(problem_.queries, false) : panels(tile, plan_.base_tile));
   }
 
@@ -131,6 +138,13 @@ class PeakBytes {
     const std::int64_t slot = points(plan_.base_tile, form_ == core::Form::squared);
     const bool rounded = pass.distance == DistanceStage::fp16;
     return 2 * (slot + (rounded ? fp16_points(plan_.base_tile, form_ == core::Form::squared) : 0));
+  }
+
+  // Of points that stay as they are stored, for passes that read floats.
+  std::int64_t widened_tile(const Plan::Pass& pass) const {
+    if (!narrow_ || plan_.distinct_rows > 0 || reads_stored_rows(pass.distance)) return 0;
+    const std::int64_t room = core::kWidenedTileBytes / (problem_.dims * element_);
+    return points(std::clamp<std::int64_t>(room, 1, plan_.base_tile), form_ == core::Form::squared);
   }
 
   // Of all queries during a pass: least scores left out, failures, queries in fp16.
@@ -319,6 +333,7 @@ class PeakBytes {
   bool brings_queries_;
   bool brings_answers_;
   bool resident_;
+  bool narrow_;          // points stay as they are stored
   std::int64_t budget_;  // of a workspace
 };
 

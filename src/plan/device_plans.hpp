@@ -20,7 +20,14 @@ bool may_use_fp16(const Problem& problem, const Options& options, const core::De
 // For a distance stage that was asked for and that cannot compute the metric, or has no use for the data type.
 [[noreturn]] void refuse_stage(const Problem& problem, const Options& options, const core::DeviceHardware& hardware);
 
-// Whether the base stays on the device; else every search streams it through. It may have half of the budget.
+// Whether points of 16-bit floats or bytes are kept on the device as they are stored: where searches multiply them as
+// such, or rounded to fp16.
+bool stays_narrow(const Problem& problem, const Options& options, const core::DevicePolicy& policy);
+
+// Whether half of the budget, which the base may have, holds all points in working precision.
+bool has_room_for_all(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
+
+// Whether the base stays on the device, in working precision or narrower; else every search streams it through.
 bool is_resident(const Problem& problem, const Options& options, const core::DeviceFacts& facts);
 
 // Points that are on the device at a time: all where they stay, else one of the two tiles that share half of the

@@ -15,6 +15,8 @@ inline const ProgressCallback kNoProgress;
 struct IndexForm {
   bool check_finite = true;
   bool resident = true;
+  bool narrow = false;  // points stay as they are stored
+  bool may_widen = true;
 };
 
 template <Element T>
@@ -24,7 +26,8 @@ class DeviceIndex {
       : base_(base) {
     options_.metric = metric;
     options_.check_finite = form.check_finite;
-    index_ = device::make_index<T>({base, options_, {.resident = form.resident}, stream});
+    const plan::IndexFacts facts{.resident = form.resident, .narrow = form.narrow, .may_widen = form.may_widen};
+    index_ = device::make_index<T>({base, options_, facts, stream});
     index_->prepare(nullptr);
   }
   DeviceIndex(const DeviceIndex&) = delete;

@@ -188,6 +188,7 @@ class FallbackSearch {
     fp16_.reset();
     bytes_.reset();
     const bool split = pass.distance == DistanceStage::split_fp16;
+    base_.need_rows(!rounds(pass) && pass.distance != DistanceStage::int8);
     if (split || pass.distance == DistanceStage::fp16) {
       const Fp16Frame& frame = base_.fp16_frame(split);
       fp16_.emplace(queries.count(), queries.dims(), false, workspace_.stream(), nullptr, split);

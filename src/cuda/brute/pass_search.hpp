@@ -159,6 +159,10 @@ class PassSearch {
            can_rerank(work_.k, work_.candidates);
   }
 
+  bool is_base(const BaseTile<F>& base) const {
+    return &state_.queries == base.store || &state_.queries == base.widened;
+  }
+
   tensor::TensorProduct product_with(const BaseTile<F>& base, std::int64_t first, std::int64_t count) const {
     if constexpr (std::is_same_v<F, float>) {
       if (state_.bytes != nullptr)
@@ -183,7 +187,7 @@ class PassSearch {
          .capacity = pass_.bounded ? width : sample.capacity,
          .select = work_.select,
          .workspace = *workspace_,
-         .mirrored = &state_.queries == base.store && count == base.store->count() && count == base.count});
+         .mirrored = is_base(base) && count == base.store->count() && count == base.count});
   }
 
   void search_by_products(const BaseTile<F>& base, std::int64_t first, std::int64_t count,

@@ -62,6 +62,20 @@ void with_terms(const KeyCall<F>& call, Use use) {
   }
 }
 
+// Adds the lane's coordinates of x and of each row of y to the row's sum.
+template <class Terms, unsigned kRows, class X, class Y>
+__device__ __forceinline__ void add_coordinates(const Terms& terms, std::int64_t dims, const X* x, double x_mean,
+                                                const Y* const (&y)[kRows], const double (&means)[kRows],
+                                                double (&sums)[kRows]) {
+#pragma unroll 4
+  for (std::int64_t c = group_lane(); c < dims; c += core::kLanes) {
+    const double coordinate = terms.less_mean(static_cast<double>(x[c]), x_mean);
+    KITH_UNROLL
+    for (unsigned i = 0; i < kRows; ++i)
+      sums[i] = terms.add(sums[i], coordinate, terms.less_mean(widened(y[i][c]), means[i]));
+  }
+}
+
 // Returns in lane i of a group the key of the group's query and of base row rows[i]; lanes from kRows on repeat the
 // first. All lanes of a group have the same query and rows. Must be called by all lanes of the warp.
 template <class Terms, unsigned kRows, class F>
@@ -70,20 +84,20 @@ __device__ F group_keys(const KeyCall<F>& call, std::int64_t query, const std::i
   const Terms terms(call.metric);
   const core::RowFacts x_facts = facts_of(call.queries, query);
   const F* const x = call.queries.rows.data + query * call.queries.rows.stride;
-  const F* y[kRows];
   double means[kRows];
   KITH_UNROLL
-  for (unsigned i = 0; i < kRows; ++i) {
-    y[i] = call.base.rows.data + rows[i] * call.base.rows.stride;
-    means[i] = facts_of(call.base, rows[i]).mean;
-  }
+  for (unsigned i = 0; i < kRows; ++i) means[i] = facts_of(call.base, rows[i]).mean;
   double sums[kRows] = {};
-#pragma unroll 4
-  for (std::int64_t c = group_lane(); c < call.dims; c += core::kLanes) {
-    const double coordinate = terms.less_mean(static_cast<double>(x[c]), x_facts.mean);
+  const auto add = [&](const auto* base, std::int64_t stride) {
+    std::remove_reference_t<decltype(base)> y[kRows];
     KITH_UNROLL
-    for (unsigned i = 0; i < kRows; ++i)
-      sums[i] = terms.add(sums[i], coordinate, terms.less_mean(static_cast<double>(y[i][c]), means[i]));
+    for (unsigned i = 0; i < kRows; ++i) y[i] = base + rows[i] * stride;
+    add_coordinates(terms, call.dims, x, x_facts.mean, y, means, sums);
+  };
+  if (std::is_same_v<F, double> || call.base.stored.type == StoredType::none) {
+    add(call.base.rows.data, call.base.rows.stride);
+  } else {
+    with_elements(call.base.stored, [&](const auto* base) { add(base, call.base.stored.stride); });
   }
   double raw = 0;
   std::int64_t row = rows[0];

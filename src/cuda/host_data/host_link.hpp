@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "cuda/host_data/staging.hpp"
+#include "cuda/points/narrow_points.hpp"
 #include "cuda/points/pack_rows.hpp"
 #include "cuda/points/point_store.hpp"
 
@@ -41,6 +43,28 @@ class HostLink {
     return store;
   }
 
+  // Points as they are stored; those of the device are used where they lie if they can be.
+  template <Element T>
+  std::unique_ptr<NarrowPoints<T>> bring_narrow(const MatrixView<T>& points, const Metric& metric, bool bias) {
+    if (NarrowPoints<T>::can_borrow(points)) return std::make_unique<NarrowPoints<T>>(points, metric, bias, stream_);
+    auto brought = std::make_unique<NarrowPoints<T>>(points.rows, points.cols, metric, bias, stream_);
+    if (brought->stride() == points.cols) {
+      bring_packed(points, brought->rows());
+      return brought;
+    }
+    constexpr std::int64_t kPart = std::int64_t{32} << 20;  // values
+    const std::int64_t rows = std::clamp<std::int64_t>(kPart / points.cols, 1, points.rows);
+    DeviceBuffer<T> packed(as_size(rows * points.cols), stream_);
+    for (std::int64_t first = 0; first < points.rows; first += rows) {
+      const std::int64_t count = std::min(rows, points.rows - first);
+      bring_packed(points.rows_from(first, count), packed.data());
+      const std::size_t width = as_size(points.cols) * sizeof(T);
+      KITH_CUDA(cudaMemcpy2DAsync(brought->rows() + first * brought->stride(), as_size(brought->stride()) * sizeof(T),
+                                  packed.data(), width, width, as_size(count), cudaMemcpyDeviceToDevice, stream_));
+    }
+    return brought;
+  }
+
   // Values, packed and in working precision.
   template <Element T, class F = DistanceOf<T>>
   void bring(const MatrixView<T>& values, F* to) {
@@ -69,6 +93,12 @@ class HostLink {
   }
 
  private:
+  template <class T>
+  void bring_packed(const MatrixView<T>& values, T* to) {
+    if (values.memory == Memory::host) return staging().upload(values, to);
+    pack_rows(values, to, stream_);
+  }
+
   template <class F>
   void copy_rows(const MatrixView<F>& from, F* to) const {
     const std::size_t width = as_size(from.cols) * sizeof(F);

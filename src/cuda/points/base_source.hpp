@@ -17,8 +17,9 @@ struct BaseTile {
   std::int64_t first = 0;  // index in the store
   std::int64_t count = 0;
   std::int64_t first_id = 0;
-  const Fp16Store* fp16 = nullptr;   // the store's points in fp16, once fp16_frame() was called
-  const ByteStore* bytes = nullptr;  // the store's points as bytes, once use_bytes() was called
+  const Fp16Store* fp16 = nullptr;         // the store's points in fp16, once fp16_frame() was called
+  const ByteStore* bytes = nullptr;        // the store's points as bytes, once use_bytes() was called
+  const PointStore<F>* widened = nullptr;  // the same points, where the store has them in a narrower type
 };
 
 // Calls use(tile) for tiles of at most max_points points, in the order of their ids.
@@ -37,6 +38,14 @@ class BaseSource {
   const Fp16Frame& fp16_frame() { return fp16_frame(false); }
   // Fp16Store::max_norms() of all points, once all tiles have passed; null unless fp16_frame() was called.
   virtual const Fp16MaxNorms* fp16_max_norms() const = 0;
+  // Whether tiles must have rows in working precision from now on, beside what else was asked for. Not of points that
+  // are stored in a narrower type as long as that will do.
+  virtual void need_rows(bool /*needed*/) {}
+  // Points first … first + count − 1 of a tile with rows in working precision, or as many of them as there is memory
+  // for; valid until the next call.
+  virtual BaseTile<F> with_rows(const BaseTile<F>& tile, std::int64_t first, std::int64_t count) {
+    return {tile.store, tile.first + first, count, tile.first_id + first, tile.fp16, tile.bytes, tile.widened};
+  }
   // Makes tiles have bytes from now on, and returns their type; for points of 8-bit integers only.
   virtual ByteType use_bytes() = 0;
 };

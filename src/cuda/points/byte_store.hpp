@@ -20,6 +20,9 @@ class ByteStore {
     rows_ = {bytes_.data(), type, 0, byte_row_bytes(dims)};
   }
 
+  // Rows that are bytes as they lie.
+  ByteStore(const ByteRows& lent, std::int64_t dims, cudaStream_t stream) : dims_(dims), stream_(stream), rows_(lent) {}
+
   // Packs all points of `rows`, at most as many as the capacity.
   void prepare(const PointRows<float>& rows) {
     rows_.count = rows.count;

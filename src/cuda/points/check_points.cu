@@ -110,22 +110,22 @@ PointCheck<F>::~PointCheck() {
 }
 
 template <class F>
-void PointCheck<F>::refuse_faults(const char* role) const {
+void PointCheck<F>::refuse_faults(const char* role, std::int64_t first) const {
   if (answer_.size() == 0) return;
   answered_.synchronize();
   const PointFaults faults = *answer_.as<PointFaults>();
-  if (faults.beyond != PointFaults::kNothing) refuse_value(role, static_cast<std::int64_t>(faults.beyond));
+  if (faults.beyond != PointFaults::kNothing) refuse_value(role, first, static_cast<std::int64_t>(faults.beyond));
   if (faults.no_direction != PointFaults::kNothing)
-    refuse_direction(role, static_cast<std::int64_t>(faults.no_direction));
+    refuse_direction(role, first, static_cast<std::int64_t>(faults.no_direction));
 }
 
 template <class F>
-void PointCheck<F>::refuse_value(const char* role, std::int64_t index) const {
+void PointCheck<F>::refuse_value(const char* role, std::int64_t first, std::int64_t index) const {
   const std::int64_t row = index / points_.dims();
   const std::int64_t column = index % points_.dims();
   const F value = copy_to_host(points_.exact(row, 1).rows.data + column, stream_);
   const std::string where =
-      name_row(role, row) + ", column " + std::to_string(column) + " is " + to_text(static_cast<double>(value));
+      name_row(role, first + row) + ", column " + std::to_string(column) + " is " + to_text(static_cast<double>(value));
   if (!std::isfinite(value)) throw Error(ErrorCode::bad_data, where + "; values must be finite (check_finite)");
   throw Error(ErrorCode::bad_data, where + "; squares of euclidean distances overflow beyond " +
                                        to_text(core::largest_coordinate<F>(metric_, points_.dims())) +
@@ -133,7 +133,7 @@ void PointCheck<F>::refuse_value(const char* role, std::int64_t index) const {
 }
 
 template <class F>
-void PointCheck<F>::refuse_direction(const char* role, std::int64_t row) const {
+void PointCheck<F>::refuse_direction(const char* role, std::int64_t first, std::int64_t row) const {
   const std::string metric = metric_.kind == MetricKind::cosine ? "cosine" : "correlation";
   const double square_norm = copy_to_host(points_.square_norms(row), stream_);
   const auto dims = static_cast<std::size_t>(points_.dims());
@@ -143,11 +143,13 @@ void PointCheck<F>::refuse_direction(const char* role, std::int64_t row) const {
   KITH_CUDA(cudaStreamSynchronize(stream_));
   const bool constant = std::all_of(values.begin(), values.end(), [&](F value) { return value == values[0]; });
   if (constant && metric_.kind == MetricKind::correlation)
-    throw Error(ErrorCode::bad_data, name_row(role, row) + " is constant; correlation needs a varying vector");
+    throw Error(ErrorCode::bad_data, name_row(role, first + row) + " is constant; correlation needs a varying vector");
   if (square_norm == 0)
-    throw Error(ErrorCode::bad_data, name_row(role, row) + " has length zero; " + metric + " needs a direction");
-  throw Error(ErrorCode::bad_data, "the squared length of " + name_row(role, row) + " is " + to_text(square_norm) +
-                                       ", outside what double holds in full precision; " + metric + " cannot use it");
+    throw Error(ErrorCode::bad_data,
+                name_row(role, first + row) + " has length zero; " + metric + " needs a direction");
+  throw Error(ErrorCode::bad_data, "the squared length of " + name_row(role, first + row) + " is " +
+                                       to_text(square_norm) + ", outside what double holds in full precision; " +
+                                       metric + " cannot use it");
 }
 
 template class PointCheck<float>;

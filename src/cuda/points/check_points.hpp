@@ -25,12 +25,13 @@ class PointCheck {
   PointCheck& operator=(const PointCheck&) = delete;
   ~PointCheck();
 
-  // Waits for the stream up to the check, unless there was nothing to check. Error(bad_data) names row and column.
-  void refuse_faults(const char* role) const;
+  // Waits for the stream up to the check, unless there was nothing to check. Error(bad_data) names row and column; the
+  // points are those from `first` on.
+  void refuse_faults(const char* role, std::int64_t first = 0) const;
 
  private:
-  [[noreturn]] void refuse_value(const char* role, std::int64_t index) const;
-  [[noreturn]] void refuse_direction(const char* role, std::int64_t row) const;
+  [[noreturn]] void refuse_value(const char* role, std::int64_t first, std::int64_t index) const;
+  [[noreturn]] void refuse_direction(const char* role, std::int64_t first, std::int64_t row) const;
 
   const PointStore<F>& points_;
   Metric metric_;

@@ -12,7 +12,6 @@ namespace {
 struct DuplicateShape {
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kWarps = kThreads / kWarp;
-  static constexpr std::int64_t kSampled = 65536;
 };
 
 LaunchShape warp_each_row(std::int64_t count) {
@@ -158,31 +157,31 @@ SortedHashes sort_hashes(const PointRows<F>& rows, std::int64_t dims, std::int64
   return sorted;
 }
 
-// Whether a sample speaks for so few groups. Two random rows out of n in G groups are different members of one group
+}  // namespace
+
+// Two random rows out of n in G groups are different members of one group
 // with a chance of Σ s (s − 1) / n² ≥ (n − G) / n², s being the sizes of the groups. Half of the pairs that this makes
 // of the sample are asked for: what is counted varies, and a member that repeats several others counts once.
 template <class F>
-bool may_have_groups(const PointRows<F>& rows, std::int64_t dims, const GroupSearch& wanted, Workspace& workspace) {
-  constexpr std::int64_t kSampled = DuplicateShape::kSampled;
-  if (rows.count <= kSampled) return true;
+bool may_have_groups(const PointRows<F>& rows, std::int64_t dims, std::int64_t all, const GroupSearch& wanted,
+                     Workspace& workspace) {
+  constexpr std::int64_t kSampled = kGroupSample;
   workspace.reset();
   const SortedHashes sample = sort_hashes(rows, dims, kSampled, wanted.hash_mask, workspace);
   auto* const repeated = workspace.allocate<unsigned>(1);
   KITH_CUDA(cudaMemsetAsync(repeated, 0, sizeof(unsigned), workspace.stream()));
   launch("count_repeated", count_repeated_kernel, thread_each(kSampled), workspace.stream(), sample.hashes, sample.ids,
          kSampled, repeated);
-  const auto n = static_cast<double>(rows.count);
+  const auto n = static_cast<double>(all);
   const double pairs = static_cast<double>(kSampled) * static_cast<double>(kSampled - 1) / 2;
   const double chance = (n - static_cast<double>(wanted.max_groups)) / (n * n);
   return read_back(repeated, workspace.stream()) >= pairs * chance / 2;
 }
 
-}  // namespace
-
 template <class F>
 std::optional<RowGroups> group_equal_rows(const PointRows<F>& rows, std::int64_t dims, const GroupSearch& wanted,
                                           Workspace& workspace) {
-  if (!may_have_groups(rows, dims, wanted, workspace)) return std::nullopt;
+  if (rows.count > kGroupSample && !may_have_groups(rows, dims, rows.count, wanted, workspace)) return std::nullopt;
   workspace.reset();
   cudaStream_t stream = workspace.stream();
   const std::int64_t n = rows.count;
@@ -227,10 +226,11 @@ PointStore<F> first_rows(const PointRows<F>& rows, std::int64_t dims, const RowG
   return points;
 }
 
-#define KITH_INSTANTIATE(F)                                                                                   \
-  template std::optional<RowGroups> group_equal_rows(const PointRows<F>&, std::int64_t, const GroupSearch&,   \
-                                                     Workspace&);                                             \
-  template PointStore<F> first_rows(const PointRows<F>&, std::int64_t, const RowGroups&, const Metric&, bool, \
+#define KITH_INSTANTIATE(F)                                                                                       \
+  template bool may_have_groups(const PointRows<F>&, std::int64_t, std::int64_t, const GroupSearch&, Workspace&); \
+  template std::optional<RowGroups> group_equal_rows(const PointRows<F>&, std::int64_t, const GroupSearch&,       \
+                                                     Workspace&);                                                 \
+  template PointStore<F> first_rows(const PointRows<F>&, std::int64_t, const RowGroups&, const Metric&, bool,     \
                                     cudaStream_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

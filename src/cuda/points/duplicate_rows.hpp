@@ -29,6 +29,14 @@ struct GroupSearch {
   unsigned long long hash_mask = ~0ULL;
 };
 
+// Rows of a base that a sample has; all of a smaller base.
+constexpr std::int64_t kGroupSample = 1 << 16;
+
+// Whether `sample`, kGroupSample rows that are spread evenly over a base of `rows`, speaks for groups.
+template <class F>
+bool may_have_groups(const PointRows<F>& sample, std::int64_t dims, std::int64_t rows, const GroupSearch& wanted,
+                     Workspace& workspace);
+
 // Returns the groups, ready, or nothing where there are more than wanted. Waits for the workspace's stream.
 template <class F>
 std::optional<RowGroups> group_equal_rows(const PointRows<F>& rows, std::int64_t dims, const GroupSearch& wanted,

@@ -21,7 +21,7 @@ constexpr std::int64_t fp16_stride(std::int64_t dims) {
 // Points x as fp16(scale · (x − center)).
 struct Fp16Rows {
   Fp16* data = nullptr;              // count × stride
-  core::Fp16Norms* norms = nullptr;  // one a row
+  core::Fp16Norms* norms = nullptr;  // one a row; null where nobody asks for them
   std::int64_t count = 0;
   std::int64_t stride = 0;  // fp16_stride(dims), or more in a base
   double scale = 1;
@@ -29,7 +29,7 @@ struct Fp16Rows {
 
   Fp16Rows part(std::int64_t first, std::int64_t rows) const {
     return {data + first * stride,
-            norms + first,
+            norms == nullptr ? nullptr : norms + first,
             rows,
             stride,
             scale,

@@ -59,19 +59,32 @@ Fp16Store::Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaSt
       bias_(own_bias_.data()),
       max_norms_(max_norms) {}
 
-Fp16Store::Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, const Fp16Frame& frame,
+Fp16Store::Fp16Store(std::int64_t count, std::int64_t dims, bool bias, const Fp16Frame& frame, Fp16* lent,
                      cudaStream_t stream)
+    : dims_(dims),
+      stream_(stream),
+      lends_(lent != nullptr),
+      fp16_(lends_ ? 0 : as_size(count * fp16_stride(dims)), stream),
+      own_bias_(bias ? as_size(count) : 0, stream),
+      bias_(own_bias_.data()),
+      rows_{lends_ ? lent : fp16_.data(), nullptr, count, fp16_stride(dims), frame.scale, nullptr} {
+  begin_max_norms();
+}
+
+Fp16Store::Fp16Store(const Fp16Store& rounded, cudaStream_t stream)
     : dims_(rounded.dims_),
       stream_(stream),
-      remainders_(as_size(rows.count * fp16_stride(dims_)), stream),
+      remainders_(as_size(rounded.rows_.count * rounded.rows_.stride), stream),
       bias_(rounded.bias_),
       max_norms_(rounded.max_norms_),
       rows_(rounded.rows_) {
   rows_.remainders = remainders_.data();
-  Fp16Rows output = rows_;
-  output.data = nullptr;
-  output.norms = nullptr;
-  if (rows.count > 0) round_rows(rows, dims_, frame.center.data(), output, nullptr, stream_);
+}
+
+Fp16Store::Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, const Fp16Frame& frame,
+                     cudaStream_t stream)
+    : Fp16Store(rounded, stream) {
+  round_remainders(rows, 0, frame);
 }
 
 void Fp16Store::round(const PointRows<float>& rows, const Fp16Frame& frame) {
@@ -79,16 +92,41 @@ void Fp16Store::round(const PointRows<float>& rows, const Fp16Frame& frame) {
   round_rows(rows, dims_, frame.center.data(), rows_, own_bias_.data(), stream_);
 }
 
+void Fp16Store::begin_max_norms() {
+  own_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, stream_);
+  max_norms_ = own_max_norms_.data();
+  KITH_CUDA(cudaMemsetAsync(max_norms_, 0, sizeof(Fp16MaxNorms), stream_));
+}
+
 void Fp16Store::prepare(const PointRows<float>& rows, const Fp16Frame& frame) {
-  if (max_norms_ == nullptr) {
-    own_max_norms_ = DeviceBuffer<Fp16MaxNorms>(1, stream_);
-    max_norms_ = own_max_norms_.data();
-    KITH_CUDA(cudaMemsetAsync(max_norms_, 0, sizeof(Fp16MaxNorms), stream_));
-  }
+  if (max_norms_ == nullptr) begin_max_norms();
   round(rows, frame);
   launch("fp16_max_norms", fp16_max_norms_kernel,
          {.blocks = ceil_div(rows.count, kNormThreads), .threads = kNormThreads}, stream_, norms_.data(), rows.count,
          max_norms_);
+}
+
+void Fp16Store::prepare_part(const PointRows<float>& rows, std::int64_t first, const Fp16Frame& frame,
+                             core::Fp16Norms* norms) {
+  if (rows.count == 0) return;
+  Fp16Rows output = rows_;
+  output.data = lends_ ? nullptr : rows_.data + first * rows_.stride;
+  output.norms = norms;
+  output.remainders = nullptr;
+  round_rows(rows, dims_, frame.center.data(), output, own_bias_.size() == 0 ? nullptr : own_bias_.data() + first,
+             stream_);
+  launch("fp16_max_norms", fp16_max_norms_kernel,
+         {.blocks = ceil_div(rows.count, kNormThreads), .threads = kNormThreads}, stream_, norms, rows.count,
+         max_norms_);
+}
+
+void Fp16Store::round_remainders(const PointRows<float>& rows, std::int64_t first, const Fp16Frame& frame) {
+  if (rows.count == 0) return;
+  Fp16Rows output = rows_;
+  output.data = nullptr;
+  output.norms = nullptr;
+  output.remainders = remainders_.data() + first * rows_.stride;
+  round_rows(rows, dims_, frame.center.data(), output, nullptr, stream_);
 }
 
 }  // namespace kith::KITH_BACKEND::inline points

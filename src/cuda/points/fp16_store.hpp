@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "cuda/points/fp16_rows.hpp"
 #include "cuda/runtime/made_once.hpp"
@@ -37,14 +38,21 @@ class Fp16Store {
   // may share max_norms. `remainders`: what rounding leaves too, in as much memory again.
   Fp16Store(std::int64_t capacity, std::int64_t dims, bool bias, cudaStream_t stream, Fp16MaxNorms* max_norms = nullptr,
             bool remainders = false);
-  // The points of `rounded`, which lends all but the remainders; `rows` and `frame` are those that it was
-  // prepared with.
+  // A base whose rows come in parts and whose norms are not kept but for the largest. `lent`: rows that are fp16 as
+  // they lie, fp16_stride(dims) apart, for a frame that changes nothing.
+  Fp16Store(std::int64_t count, std::int64_t dims, bool bias, const Fp16Frame& frame, Fp16* lent, cudaStream_t stream);
+  // The points of `rounded`, which lends all but the remainders; round_remainders() is left to do.
+  Fp16Store(const Fp16Store& rounded, cudaStream_t stream);
+  // The same, done; `rows` and `frame` are those that `rounded` was prepared with.
   Fp16Store(const Fp16Store& rounded, const PointRows<float>& rows, const Fp16Frame& frame, cudaStream_t stream);
 
   // Rounds all points of `rows`, at most as many as the capacity; queries need no more.
   void round(const PointRows<float>& rows, const Fp16Frame& frame);
   // The same, and finds the largest norms.
   void prepare(const PointRows<float>& rows, const Fp16Frame& frame);
+  // The same of a part of a base: its points from `first` on. `norms`: scratch for as many.
+  void prepare_part(const PointRows<float>& rows, std::int64_t first, const Fp16Frame& frame, core::Fp16Norms* norms);
+  void round_remainders(const PointRows<float>& rows, std::int64_t first, const Fp16Frame& frame);
 
   // Points first … first + count − 1.
   Fp16Rows rows(std::int64_t first, std::int64_t count) const { return rows_.part(first, count); }
@@ -54,8 +62,11 @@ class Fp16Store {
   const Fp16MaxNorms* max_norms() const { return max_norms_; }
 
  private:
+  void begin_max_norms();
+
   std::int64_t dims_;
   cudaStream_t stream_;
+  bool lends_ = false;  // the rows are someone else's
   DeviceBuffer<Fp16> fp16_;
   DeviceBuffer<Fp16> remainders_;
   DeviceBuffer<core::Fp16Norms> norms_;
@@ -73,6 +84,9 @@ struct Fp16Base {
       : frame(make_fp16_frame(rows, dims, squares, stream)), store(rows.count, dims, squares, stream) {
     store.prepare(rows, frame);
   }
+  // Of points that come in parts.
+  Fp16Base(Fp16Frame frame_, std::int64_t count, std::int64_t dims, bool squares, Fp16* lent, cudaStream_t stream)
+      : frame(std::move(frame_)), store(count, dims, squares, frame, lent, stream) {}
 
   Fp16Frame frame;
   Fp16Store store;

@@ -42,5 +42,9 @@ KITH_INSTANTIATE(std::int8_t, float)
 KITH_INSTANTIATE(Float16, float)
 KITH_INSTANTIATE(BFloat16, float)
 #undef KITH_INSTANTIATE
+template void pack_rows(const MatrixView<std::uint8_t>&, std::uint8_t*, cudaStream_t);
+template void pack_rows(const MatrixView<std::int8_t>&, std::int8_t*, cudaStream_t);
+template void pack_rows(const MatrixView<Float16>&, Float16*, cudaStream_t);
+template void pack_rows(const MatrixView<BFloat16>&, BFloat16*, cudaStream_t);
 
 }  // namespace kith::KITH_BACKEND::inline points

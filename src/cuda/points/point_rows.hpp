@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "cuda/points/stored_rows.hpp"
 #include "cuda/runtime/platform.cuh"
 
 namespace kith::KITH_BACKEND::inline points {
@@ -18,7 +19,8 @@ struct PointRows {
 // Points with the norms and means that exact keys need: null where the metric needs none.
 template <class F>
 struct ExactSet {
-  PointRows<F> rows;
+  PointRows<F> rows;  // no data where the points are `stored` in a narrower type
+  StoredRows stored{};
   const double* square_norms = nullptr;  // of rows less their means
   const double* means = nullptr;         // correlation only
 };

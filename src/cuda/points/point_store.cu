@@ -4,6 +4,7 @@
 #include "core/key.hpp"
 #include "cuda/points/row_norms.hpp"
 #include "cuda/runtime/launch.cuh"
+#include "kith/error.hpp"
 
 namespace kith::KITH_BACKEND::inline points {
 namespace {
@@ -54,6 +55,13 @@ PointStore<F>::PointStore(const PointRows<F>& rows, std::int64_t dims, const Met
   allocate(rows.count, bias, nullptr);
 }
 
+template <class F>
+PointStore<F>::PointStore(const StoredRows& rows, std::int64_t count, std::int64_t dims, const Metric& metric,
+                          bool bias, cudaStream_t stream)
+    : dims_(dims), metric_(metric), stream_(stream), count_(count), stored_(rows) {
+  allocate(count, bias, nullptr);
+}
+
 // Allocates all but the rows.
 template <class F>
 void PointStore<F>::allocate(std::int64_t capacity, bool bias, unsigned long long* max_squared_norm) {
@@ -67,7 +75,8 @@ void PointStore<F>::allocate(std::int64_t capacity, bool bias, unsigned long lon
   }
   if (bias) bias_ = DeviceBuffer<F>(as_size(capacity), stream_);
   if (metric_.kind == MetricKind::correlation) means_ = DeviceBuffer<double>(as_size(capacity), stream_);
-  if (core::has_directions(metric_)) work_ = DeviceBuffer<F>(as_size(capacity * dims_), stream_);
+  if (core::has_directions(metric_) && stored_.data == nullptr)
+    work_ = DeviceBuffer<F>(as_size(capacity * dims_), stream_);
 }
 
 template <class F>
@@ -96,10 +105,27 @@ void PointStore<F>::prepare(std::int64_t count) {
 }
 
 template <class F>
+void PointStore<F>::adopt(std::int64_t first, const PointStore& part) {
+  const auto copy = [&](const auto& from, auto& to) {
+    if (to.size() == 0) return;
+    KITH_CUDA(cudaMemcpyAsync(to.data() + first, from.data(), as_size(part.count_) * sizeof(*to.data()),
+                              cudaMemcpyDeviceToDevice, stream_));
+  };
+  copy(part.square_norms_, square_norms_);
+  copy(part.means_, means_);
+  copy(part.bias_, bias_);
+}
+
+template <class F>
 ExactSet<F> PointStore<F>::exact(std::int64_t first, std::int64_t count) const {
   ExactSet<F> set;
-  const PointRows<F> rows = all();
-  set.rows = {rows.data + first * rows.stride, count, rows.stride};
+  if (stored_.data != nullptr) {
+    set.rows.count = count;
+    set.stored = stored_.from(first);
+  } else {
+    const PointRows<F> rows = all();
+    set.rows = {rows.data + first * rows.stride, count, rows.stride};
+  }
   if (core::has_directions(metric_)) set.square_norms = square_norms_.data() + first;
   if (means_.size() > 0) set.means = means_.data() + first;
   return set;
@@ -107,6 +133,7 @@ ExactSet<F> PointStore<F>::exact(std::int64_t first, std::int64_t count) const {
 
 template <class F>
 PointRows<F> PointStore<F>::working(std::int64_t first, std::int64_t count) const {
+  if (stored_.data != nullptr) throw Error(ErrorCode::internal, "points as they are stored have no working rows");
   const PointRows<F> rows = directions() ? PointRows<F>{work_.data(), count_, dims_} : all();
   return {rows.data + first * rows.stride, count, rows.stride};
 }

@@ -18,6 +18,10 @@ class PointStore {
   // Borrows points that are on the device already; prepare(rows.count) is left to do. rows.stride ≥ dims.
   PointStore(const PointRows<F>& rows, std::int64_t dims, const Metric& metric, bool bias, cudaStream_t stream);
 
+  // Points that are stored in a narrower type, of which this has norms and means, by parts (adopt()).
+  PointStore(const StoredRows& rows, std::int64_t count, std::int64_t dims, const Metric& metric, bool bias,
+             cudaStream_t stream);
+
   // Bytes of device memory a point.
   static std::int64_t point_bytes(std::int64_t dims, const Metric& metric, bool bias);
 
@@ -25,11 +29,16 @@ class PointStore {
   // are borrowed.
   F* rows() { return rows_.data(); }
   void prepare(std::int64_t count);
+  // Takes norms and means of points first … first + part.count() − 1 from a store that has them widened and shares
+  // max_squared_norm().
+  void adopt(std::int64_t first, const PointStore& part);
 
   std::int64_t count() const { return count_; }
   std::int64_t dims() const { return dims_; }
   // Points first … first + count − 1.
   ExactSet<F> exact(std::int64_t first, std::int64_t count) const;
+  // Not of points that are stored in a narrower type.
+  bool has_working() const { return stored_.data == nullptr; }
   PointRows<F> working(std::int64_t first, std::int64_t count) const;
   // Null unless the constructor asked for it.
   const F* bias(std::int64_t first) const { return bias_.size() == 0 ? nullptr : bias_.data() + first; }
@@ -37,7 +46,7 @@ class PointStore {
     return square_norms_.size() == 0 ? nullptr : square_norms_.data() + first;
   }
   // The largest squared norm, as the bits of a double on the device; null where the metric needs no norms.
-  const unsigned long long* max_squared_norm() const { return max_squared_norm_; }
+  unsigned long long* max_squared_norm() const { return max_squared_norm_; }
 
  private:
   bool directions() const { return work_.size() > 0; }
@@ -50,6 +59,7 @@ class PointStore {
   std::int64_t count_ = 0;
   DeviceBuffer<F> rows_;
   PointRows<F> borrowed_;
+  StoredRows stored_;
   DeviceBuffer<F> work_;
   DeviceBuffer<double> square_norms_;
   DeviceBuffer<double> means_;

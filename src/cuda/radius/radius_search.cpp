@@ -44,6 +44,7 @@ class RadiusSearch {
       : work_(work),
         squares_(core::form_of(work.metric) == core::Form::squared),
         queries_(queries),
+        base_(base),
         radii_(radii),
         max_squared_norm_(base.max_squared_norm()),
         workspace_(workspace),
@@ -53,7 +54,7 @@ class RadiusSearch {
         capacity_(std::min(work.max_pairs, RadiusTuning::kFirstPairs)),
         query_tile_(std::min(work.query_tile,
                              std::max(RadiusTuning::kFirstQueries, queries.count() / RadiusTuning::kFirstFraction))) {
-    if (work.fp16 && tensor::has_tensor_filter(tensor::Element::fp16, queries.dims())) round_queries(base);
+    if (work.fp16 && tensor::has_tensor_filter(tensor::Element::fp16, queries.dims())) round_queries();
   }
 
   // Searches one tile of the base for all queries.
@@ -70,12 +71,12 @@ class RadiusSearch {
 
  private:
   // Scores that are no numbers pass no limit, and infinite points make them so.
-  void round_queries(BaseSource<F>& base) {
-    const Fp16Frame& frame = base.fp16_frame();
+  void round_queries() {
+    const Fp16Frame& frame = base_.fp16_frame();
     if (!frame.is_finite) return;
     fp16_.emplace(queries_.count(), queries_.dims(), false, stream());
     fp16_->prepare(as_floats(queries_.working(0, queries_.count())), frame);
-    fp16_max_norms_ = base.fp16_max_norms();
+    fp16_max_norms_ = base_.fp16_max_norms();
   }
 
   // Chooses the next tile of queries, and the capacity of the list, so that the pairs should fit.
@@ -92,18 +93,34 @@ class RadiusSearch {
     workspace_.clear();
   }
 
+  // Whether the tile has what scores are computed from.
+  bool has_rows(const BaseTile<F>& tile) const { return fp16_ || tile.store->has_working(); }
+
+  // Of points that stay as they are stored: some of them in working precision at a time.
+  std::int64_t search_widened(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) {
+    std::int64_t passed = 0;
+    for (std::int64_t done = 0; done < points.count;) {
+      const BaseTile<F> part = base_.with_rows(tile, points.first + done, points.count - done);
+      passed += search_part(part, queries, {0, part.count});
+      done += part.count;
+    }
+    return passed;
+  }
+
   // Returns the number of pairs that passed.
   std::int64_t search_part(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points) {
+    if (!has_rows(tile)) return search_widened(tile, queries, points);
     std::int64_t passed = 0;
     const std::optional<FoundPart<F>> part = find_part(tile, queries, points, passed);
-    if (!part) return search_split_parts(tile, queries, points, passed);
+    if (!part)
+      return has_rows(tile) ? search_split_parts(tile, queries, points, passed) : search_widened(tile, queries, points);
     sink_.on_part(*part);
     sink_.on_pairs_done(queries.count * points.count);
     return passed;
   }
 
-  // Returns nothing where the list cannot grow to hold all pairs that passed. Where it leaves too little memory for the
-  // next steps, it is halved.
+  // Returns nothing where the list cannot grow to hold all pairs that passed, or the tile has no rows for other scores.
+  // Where it leaves too little memory for the next steps, it is halved.
   std::optional<FoundPart<F>> find_part(const BaseTile<F>& tile, const RowRange& queries, const RowRange& points,
                                         std::int64_t& passed) {
     for (;;) {
@@ -115,6 +132,7 @@ class RadiusSearch {
         }
         if (passed > capacity_ && fp16_ && passed > wasted_limit(queries, points)) {
           fp16_.reset();
+          if (!has_rows(tile)) return std::nullopt;
           continue;
         }
         if (passed > capacity_) return std::nullopt;
@@ -304,6 +322,7 @@ class RadiusSearch {
   const RadiusWork& work_;
   bool squares_;
   const PointStore<F>& queries_;
+  BaseSource<F>& base_;
   const F* radii_;
   const unsigned long long* max_squared_norm_;
   Workspace& workspace_;
