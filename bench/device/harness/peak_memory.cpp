@@ -10,6 +10,10 @@ namespace kith::bench::device {
 
 #if defined(KITH_IS_EMULATED)
 
+std::int64_t device_bytes_in_use() {
+  return 0;
+}
+
 PeakMemory::PeakMemory() = default;
 
 PeakMemory::Bytes PeakMemory::bytes() const {
@@ -53,12 +57,16 @@ std::int64_t outside_pools() {
 
 }  // namespace
 
-PeakMemory::PeakMemory() {
+std::int64_t device_bytes_in_use() {
   KITH_CUDA(cudaDeviceSynchronize());
+  // What waits for a search is the library's own, and the search's where it takes it.
+  return sum_of(cudaMemPoolAttrUsedMemCurrent) - static_cast<std::int64_t>(cuda::bytes_handed_on(current_device()));
+}
+
+PeakMemory::PeakMemory() {
+  used_ = device_bytes_in_use();
   std::uint64_t zero = 0;
   for (cudaMemPool_t pool : pools_in_use()) KITH_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
-  // What waits for a search is the library's own, and the search's where it takes it.
-  used_ = sum_of(cudaMemPoolAttrUsedMemCurrent) - static_cast<std::int64_t>(cuda::bytes_handed_on(current_device()));
   outside_ = outside_pools();
 }
 

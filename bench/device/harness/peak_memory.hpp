@@ -11,6 +11,9 @@
 
 namespace kith::bench::device {
 
+// Bytes of the pools that are in use now. Waits for the device.
+std::int64_t device_bytes_in_use();
+
 class PeakMemory {
  public:
   // Waits for the device.

@@ -81,6 +81,7 @@ std::vector<Ceiling> search_ceilings(bool quick, const cuda::Stream& stream);
 //           Figures 10 to 12
 // radius    radius search of points of the host: all neighbors, and their number alone
 // stream    a base of the host that is larger than the device's budget
+// types     the same points in narrower types: time, and the memory of an index
 Suite engine_suite(const Settings& settings);
 Suite memory_suite(const Settings& settings);
 Suite passes_suite(const Settings& settings);
@@ -91,5 +92,6 @@ Suite figures_suite(const Settings& settings);
 Suite triangle_suite(const Settings& settings);
 Suite radius_suite(const Settings& settings);
 Suite stream_suite(const Settings& settings);
+Suite types_suite(const Settings& settings);
 
 }  // namespace kith::bench::device::search
