@@ -75,6 +75,9 @@ DeviceProfile derive_profile(const DeviceFigures& figures) {
   // A coordinate of a key: two conversions, then a difference, a product and a sum, which may not be fused.
   constexpr double kKeyConversions = 2;
   constexpr double kKeySteps = 3;
+  // The same by pairs of floats, where double precision is slow.
+  constexpr double kFloatPairSteps = 20;
+  constexpr double kKeyDims = 128;  // of a finalist's row
   // Bytes: a score is written and read, and some are read once more; what passes a limit has a place of a list that is
   // read in lines and sorted; a finalist has a row of 128 coordinates and as much again for its place.
   constexpr double kScoreBytes = 10;
@@ -94,7 +97,8 @@ DeviceProfile derive_profile(const DeviceFigures& figures) {
   profile.keys = kKeyConversions / figures.conversions + kKeySteps / figures.fp64;
   profile.score = kScoreBytes / (kReading * figures.bandwidth);
   profile.candidate = kCandidateBytes / (kReading * figures.bandwidth);
-  profile.finalist = kFinalistBytes / (kReading * figures.bandwidth);
+  const double listed_key = kKeyDims * std::min(profile.keys, kFloatPairSteps / figures.fp32);
+  profile.finalist = std::max(kFinalistBytes / (kReading * figures.bandwidth), listed_key);
   profile.read = 1 / (kReading * figures.bandwidth);
   profile.start = kStart;
   return profile;

@@ -1,5 +1,7 @@
 #include "core/device_policy.hpp"
 
+#include "core/datasheets.hpp"
+
 namespace kith::core {
 namespace {
 
@@ -71,6 +73,13 @@ std::span<const PolicyField> policy_fields() {
   return kFields;
 }
 
+bool DeviceHardware::has_slow_doubles() const {
+  // A coordinate of a key takes 18 operations in single precision, or 3 in double and 2 conversions.
+  constexpr int kSlow = 16;
+  const ChipRates& rates = rates_of({compute_major, compute_minor});
+  return rates.fp32 >= kSlow * rates.fp64;
+}
+
 Chip chip_of(const DeviceHardware& hardware) {
   return hardware.has_wgmma() && hardware.compute_minor == 0 ? Chip::sm_90 : Chip::portable;
 }
@@ -97,6 +106,7 @@ std::vector<DeviceLimit> limits_of(const DevicePolicy& policy) {
       {"threads_per_multiprocessor", hardware.threads_per_multiprocessor, ""},
       {"l2_bytes", hardware.l2_bytes, "of the cache"},
       {"wgmma", hardware.has_wgmma() ? 1 : 0, "1: kernels of compute capability 9.0 take products from shared memory"},
+      {"slow_doubles", hardware.has_slow_doubles() ? 1 : 0, "1: pairs of floats give keys, which doubles would too"},
   };
   for (const PolicyField& row : kFields) limits.push_back({row.name, policy.*row.field, row.meaning});
   return limits;

@@ -26,6 +26,8 @@ struct DeviceHardware {
 
   // Whether tensor cores take products from shared memory, and tests of these need not be stored (cuda/tensor/).
   bool has_wgmma() const { return compute_major == 9 && has_sm_90_kernels; }
+  // Whether double precision has a small part of the rate of single precision, as on cards for games.
+  bool has_slow_doubles() const;
 };
 
 // "Each" stands for: each multiprocessor.

@@ -100,6 +100,21 @@ TEST(DerivedProfile, KeysFollowTheRateOfDoublePrecision) {
   EXPECT_LT(single("rtx4090"), single("a100"));
 }
 
+// Also where double precision is slow: pairs of floats give keys there.
+TEST(DerivedProfile, KeysOfFinalistsTakeLessTimeThanTheirMemory) {
+  int slow = 0;
+  for (const Datasheet& sheet : datasheets()) {
+    const DeviceFigures figures = figures_of(sheet);
+    DeviceFigures endless = figures;
+    endless.fp32 = endless.fp64 = endless.conversions = 1e30;
+    EXPECT_EQ(derive_profile(figures).finalist, derive_profile(endless).finalist) << sheet.name;
+    slow += hardware_of(sheet).has_slow_doubles() ? 1 : 0;
+  }
+  EXPECT_GE(slow, 5);
+  for (const char* name : {"a100", "h100", "h200", "b200"})
+    EXPECT_FALSE(hardware_of(sheet_of(name)).has_slow_doubles()) << name;
+}
+
 TEST(DerivedProfile, WithoutWgmmaProductsAreThoseOfWarps) {
   DeviceFigures figures = figures_of(sheet_of("b200"));
   EXPECT_FALSE(figures.has_wgmma);

@@ -348,7 +348,7 @@ void rerank(const RerankCall& call) {
   const bool few = queries <= RerankShape::kFewQueries;
   // A block has the rows of a query sooner than a warp, and as long as all blocks run at once nobody waits for it.
   const bool blocks_have_room = queries <= std::int64_t{RerankShape::kBlocks} * multiprocessor_count();
-  distance::with_terms(call.keys, [&](auto terms) {
+  distance::with_group_terms(call.keys, [&](auto terms) {
     using Terms = typename decltype(terms)::type;
     if (few && call.lists.capacity >= RerankShape::kLongList) return rerank_by_blocks<Terms>(call);
     if (longest <= RerankShape::kSmallWarp * kWarp) return rerank_by_warps<Terms, RerankShape::kSmallWarp>(call);

@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(KeyLanes::kThreads) all_keys_kernel(KeyCall<F>
 
 template <class F>
 void launch_candidate_keys(const KeyCall<F>& call, const KeyPairs& wanted, F* keys) {
-  with_terms(call, [&](auto terms) {
+  with_group_terms(call, [&](auto terms) {
     launch("candidate_keys", candidate_keys_kernel<typename decltype(terms)::type, F>,
            {.blocks = ceil_div(wanted.count, KeyLanes::kGroups), .threads = KeyLanes::kThreads}, call.stream, call,
            wanted, keys);

@@ -8,6 +8,10 @@
 
 namespace kith::KITH_BACKEND::distance {
 
+// How listed pairs get their keys; the bits are the same. Pairs of floats (float_pair_sum.cuh) are for devices whose
+// double precision is slow.
+enum class KeyArithmetic : unsigned char { of_device, doubles, float_pairs };
+
 template <class F>
 struct KeyCall {
   ExactSet<F> queries;
@@ -15,6 +19,7 @@ struct KeyCall {
   std::int64_t dims = 0;
   Metric metric;
   cudaStream_t stream = nullptr;
+  KeyArithmetic arithmetic = KeyArithmetic::of_device;
 };
 
 // keys[q · count + i] becomes the key of query q and base point ids[q · count + i].

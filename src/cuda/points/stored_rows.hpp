@@ -46,12 +46,21 @@ __device__ __forceinline__ void with_elements(const StoredRows& rows, Use use) {
   }
 }
 
+// Not of double.
+template <class V>
+__device__ __forceinline__ float as_float(V value) {
+  static_assert(sizeof(V) <= sizeof(float));
+  if constexpr (std::is_same_v<V, Fp16>) {
+    return float_of(value);
+  } else {
+    return static_cast<float>(value);
+  }
+}
+
 template <class V>
 __device__ __forceinline__ double widened(V value) {
-  if constexpr (std::is_same_v<V, Fp16>) {
-    return static_cast<double>(float_of(value));
-  } else if constexpr (std::is_same_v<V, BFloat16>) {
-    return static_cast<double>(static_cast<float>(value));
+  if constexpr (std::is_same_v<V, Fp16> || std::is_same_v<V, BFloat16>) {
+    return static_cast<double>(as_float(value));
   } else {
     return static_cast<double>(value);
   }

@@ -80,6 +80,16 @@ class Problem {
   }
 
   void check() {
+    for (const auto arithmetic :
+         {device::distance::KeyArithmetic::doubles, device::distance::KeyArithmetic::float_pairs}) {
+      SCOPED_TRACE(testing::Message() << "arithmetic " << static_cast<int>(arithmetic));
+      check(arithmetic);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
+ private:
+  void check(device::distance::KeyArithmetic arithmetic) {
     device::Stream stream;
     const Points base(base_, options_.metric, stream);
     const Points queries(queries_, options_.metric, stream);
@@ -91,7 +101,7 @@ class Problem {
     DeviceArray<float> left_out(left_out_, stream);
     constexpr unsigned kFailed = 5;
     DeviceArray<unsigned> failed_count(std::vector<unsigned>(1, kFailed), stream);
-    device::brute::rerank({.keys = {queries.exact(), base.exact(), options_.dims, options_.metric, stream},
+    device::brute::rerank({.keys = {queries.exact(), base.exact(), options_.dims, options_.metric, stream, arithmetic},
                            .lists = {.limits = nullptr,
                                      .capacity = sizes_.capacity,
                                      .scores = scores.data(),
@@ -109,7 +119,6 @@ class Problem {
     compare(keys.values(), neighbors.values(), left_out.values());
   }
 
- private:
   // Points on the device that lie as the host has them.
   class Points {
    public:
