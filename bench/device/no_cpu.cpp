@@ -1,10 +1,20 @@
 // no_cpu.cpp: stands in for src/cpu, whose dependencies this program must do without: a backend that is not available.
 // Points of the host are not checked for NaN; those that are made here have none.
+#include <memory>
+
+#include "backend/bits.hpp"
 #include "backend/contract.hpp"
 #include "backend/host.hpp"
+#include "backend/sparse.hpp"
 #include "core/instantiate.hpp"
+#include "kith/error.hpp"
 
 namespace kith::cpu {
+namespace {
+
+constexpr const char* kNoCpu = "this program was built without the CPU backend";
+
+}  // namespace
 
 const backend::BackendTable& backend_table() {
   static const backend::BackendTable table = [] {
@@ -26,5 +36,17 @@ void check_base(const MatrixView<T>&, const Options&) {}
 #define KITH_INSTANTIATE(T) template void check_base(const MatrixView<T>&, const Options&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
+
+std::unique_ptr<backend::BackendBitIndex> make_bit_index(const backend::BitIndexRequest&) {
+  throw Error(ErrorCode::no_device, kNoCpu);
+}
+
+template <SparseElement T>
+std::unique_ptr<backend::SparseSearcher<T>> make_sparse_index(const CsrView<T>&, const SparseOptions&) {
+  throw Error(ErrorCode::no_device, kNoCpu);
+}
+template std::unique_ptr<backend::SparseSearcher<float>> make_sparse_index(const CsrView<float>&, const SparseOptions&);
+template std::unique_ptr<backend::SparseSearcher<double>> make_sparse_index(const CsrView<double>&,
+                                                                            const SparseOptions&);
 
 }  // namespace kith::cpu
