@@ -82,6 +82,8 @@ std::vector<Ceiling> search_ceilings(bool quick, const cuda::Stream& stream);
 // radius    radius search of points of the host: all neighbors, and their number alone
 // stream    a base of the host that is larger than the device's budget
 // types     the same points in narrower types: time, and the memory of an index
+// bits      rows of packed bits
+// filter    searches among some of the points of a collection
 Suite engine_suite(const Settings& settings);
 Suite memory_suite(const Settings& settings);
 Suite passes_suite(const Settings& settings);
@@ -93,5 +95,7 @@ Suite triangle_suite(const Settings& settings);
 Suite radius_suite(const Settings& settings);
 Suite stream_suite(const Settings& settings);
 Suite types_suite(const Settings& settings);
+Suite bits_suite(const Settings& settings);
+Suite filter_suite(const Settings& settings);
 
 }  // namespace kith::bench::device::search
