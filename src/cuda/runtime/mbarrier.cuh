@@ -67,7 +67,7 @@ __device__ __forceinline__ bool mbarrier_try_wait(Mbarrier* barrier, unsigned pa
 #if defined(KITH_IS_EMULATED)
   return ::emulator::mbarrier_try_wait(&barrier->state, parity, where);
 #else
-  constexpr unsigned kNanoseconds = 10'000'000;
+  [[maybe_unused]] constexpr unsigned kNanoseconds = 10'000'000;  // by other architectures
   unsigned ended = 0;
   KITH_SM90(
       "{\n"
