@@ -102,7 +102,9 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
 // Static shared memory is known only when a kernel runs, and counts then.
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   const Guard guard(lock());
-  *attributes = {.sharedSizeBytes = 0, .maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_limit(function))};
+  *attributes = {.sharedSizeBytes = 0,
+                 .maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_limit(function)),
+                 .ptxVersion = chip().capability()};
   return report(cudaSuccess);
 }
 

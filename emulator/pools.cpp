@@ -37,6 +37,11 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return report(cudaSuccess);
 }
 
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  const Guard guard(lock());
+  return report(pools().contains(pool) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   const Guard guard(lock());
   if (!pools().contains(pool) || attribute != cudaMemPoolAttrReleaseThreshold) return report(cudaErrorInvalidValue);

@@ -86,6 +86,7 @@ enum cudaFuncAttribute {
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes;
   int maxDynamicSharedSizeBytes;
+  int ptxVersion;  // 90 of compute capability 9.0
 };
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value);
@@ -174,6 +175,7 @@ struct cudaMemPoolProps {
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 

@@ -23,7 +23,8 @@ struct SpareLimits {
   static constexpr std::size_t kLeastPinned = 4096;  // bytes; a page
 };
 
-// A pool whose memory the driver takes back when it is destroyed and all that came from it is freed.
+// A pool that keeps what is freed while somebody wants it to. It is never destroyed: drivers of CUDA 13.0 were seen to
+// crash in later waits where a pool was destroyed whose last arrays were still being freed.
 class DevicePool {
  public:
   explicit DevicePool(int device) {
@@ -34,14 +35,17 @@ class DevicePool {
     std::size_t free_bytes = 0;
     std::size_t all_bytes = 0;
     KITH_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
-    std::uint64_t kept = all_bytes / SpareLimits::kDevicePart;
-    KITH_CUDA(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept));
+    kept_bytes_ = all_bytes / SpareLimits::kDevicePart;
   }
-  DevicePool(const DevicePool&) = delete;
-  DevicePool& operator=(const DevicePool&) = delete;
-  ~DevicePool() { cudaMemPoolDestroy(pool_); }
 
   cudaMemPool_t handle() const { return pool_; }
+  void keep() { KITH_CUDA(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept_bytes_)); }
+  // What is still in use goes back when it is freed.
+  void keep_no_longer() noexcept {
+    std::uint64_t nothing = 0;
+    cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &nothing);
+    cudaMemPoolTrimTo(pool_, 0);
+  }
   std::uint64_t attribute(cudaMemPoolAttr which) const {
     std::uint64_t value = 0;
     KITH_CUDA(cudaMemPoolGetAttribute(pool_, which, &value));
@@ -50,6 +54,7 @@ class DevicePool {
 
  private:
   cudaMemPool_t pool_ = nullptr;
+  std::uint64_t kept_bytes_ = 0;
 };
 
 int current_device() {
@@ -77,34 +82,36 @@ class Stock {
   void keep(int device) {
     const std::lock_guard<std::mutex> lock(mutex_);
     OfDevice& of_device = devices_[device];
-    if (of_device.keepers == 0) of_device.pool = std::make_shared<DevicePool>(device);
+    if (!of_device.pool) of_device.pool = std::make_unique<DevicePool>(device);
+    if (of_device.keepers == 0) of_device.pool->keep();
     ++of_device.keepers;
     ++keepers_;
   }
 
   void keep_no_longer(int device) {
-    std::shared_ptr<DevicePool> pool;
+    DevicePool* pool = nullptr;  // that nobody keeps
     std::vector<cudaStream_t> streams;
     std::vector<void*> pinned;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       OfDevice& of_device = devices_[device];
       if (--of_device.keepers == 0) {
-        pool.swap(of_device.pool);
+        pool = of_device.pool.get();
         streams.swap(of_device.streams);
       }
       if (--keepers_ == 0) pinned = take_pinned();
     }
-    if (pool) free_handed_on(device);
+    if (pool != nullptr) free_handed_on(device);
     for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
+    if (pool != nullptr) give_back(device, *pool);
     for (void* memory : pinned) cudaFreeHost(memory);
   }
 
   // Null where nobody keeps.
-  std::shared_ptr<DevicePool> pool(int device) {
+  const DevicePool* pool(int device) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = devices_.find(device);
-    return found == devices_.end() ? nullptr : found->second.pool;
+    return found == devices_.end() || found->second.keepers == 0 ? nullptr : found->second.pool.get();
   }
 
   cudaStream_t find_stream(int device) {
@@ -146,9 +153,15 @@ class Stock {
  private:
   struct OfDevice {
     int keepers = 0;
-    std::shared_ptr<DevicePool> pool;
+    std::unique_ptr<DevicePool> pool;
     std::vector<cudaStream_t> streams;
   };
+
+  // Unless somebody keeps again.
+  void give_back(int device, DevicePool& pool) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (devices_[device].keepers == 0) pool.keep_no_longer();
+  }
 
   // With the lock held.
   std::vector<void*> take_pinned() {
@@ -195,12 +208,12 @@ KeepSpares::~KeepSpares() {
 void* allocate_on_device(std::size_t bytes, cudaStream_t stream) {
   const int device = current_device();
   if (void* const memory = find_handed_on(bytes, device, stream)) return memory;
-  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(device);
+  const DevicePool* const pool = Stock::instance().pool(device);
   const std::size_t size = size_handed_on(bytes);
   void* address = nullptr;
   const auto allocate = [&] {
-    return pool ? cudaMallocFromPoolAsync(&address, size, pool->handle(), stream)
-                : cudaMallocAsync(&address, size, stream);
+    return pool != nullptr ? cudaMallocFromPoolAsync(&address, size, pool->handle(), stream)
+                           : cudaMallocAsync(&address, size, stream);
   };
   cudaError_t error = allocate();
   if (error == cudaErrorMemoryAllocation && bytes_handed_on(device) > 0) {
@@ -208,7 +221,7 @@ void* allocate_on_device(std::size_t bytes, cudaStream_t stream) {
     free_handed_on(device);
     error = allocate();
   }
-  check(error, pool ? "cudaMallocFromPoolAsync" : "cudaMallocAsync", bytes);
+  check(error, pool != nullptr ? "cudaMallocFromPoolAsync" : "cudaMallocAsync", bytes);
   return address;
 }
 
@@ -217,14 +230,14 @@ void free_on_device(void* memory, std::size_t bytes, cudaStream_t stream) noexce
 }
 
 cudaMemPool_t device_pool() {
-  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(current_device());
-  return pool ? pool->handle() : nullptr;
+  const DevicePool* const pool = Stock::instance().pool(current_device());
+  return pool == nullptr ? nullptr : pool->handle();
 }
 
 std::size_t spare_device_bytes() {
   const int device = current_device();
-  const std::shared_ptr<DevicePool> pool = Stock::instance().pool(device);
-  if (!pool) return 0;
+  const DevicePool* const pool = Stock::instance().pool(device);
+  if (pool == nullptr) return 0;
   return pool->attribute(cudaMemPoolAttrReservedMemCurrent) - pool->attribute(cudaMemPoolAttrUsedMemCurrent) +
          bytes_handed_on(device);
 }

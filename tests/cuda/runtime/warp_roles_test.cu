@@ -12,15 +12,6 @@ using device::launch;
 using device::Mbarrier;
 using device::Stream;
 
-class WarpRoles : public DeviceTest {
- protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (IsSkipped()) return;
-    if (device::devices()[0].hardware.compute_major < 9) GTEST_SKIP() << "mbarriers need a device from sm_90 on";
-  }
-};
-
 // Halves of the block take turns at named barriers, and read 256 words that a plain bulk copy brought.
 __global__ void turns_kernel(const unsigned* in, unsigned* out) {
   KITH_SHARED(Mbarrier, arrived, 1);
@@ -47,6 +38,18 @@ __global__ void turns_kernel(const unsigned* in, unsigned* out) {
   __syncthreads();
   for (unsigned i = threadIdx.x; i < 256; i += 128) out[i] = values[i];
 }
+
+class WarpRoles : public DeviceTest {
+ protected:
+  // Both what the device is and what the kernels were compiled for.
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    cudaFuncAttributes compiled{};
+    KITH_CUDA(cudaFuncGetAttributes(&compiled, reinterpret_cast<const void*>(turns_kernel)));
+    if (compiled.ptxVersion < 90) GTEST_SKIP() << "mbarriers need kernels for sm_90 or later";
+  }
+};
 
 TEST_F(WarpRoles, TakeTurnsAtNamedBarriers) {
   std::vector<unsigned> values(256);
