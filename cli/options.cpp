@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/message.hpp"
 #include "cli/sizes.hpp"
 #include "kith/bit_metric.hpp"
 #include "kith/error.hpp"
@@ -118,6 +119,13 @@ std::vector<std::string> formats_with_auto() {
   return names;
 }
 
+// Backend auto takes the CPU where no device can be used; that one is here is said once.
+void note_unusable_devices() {
+  if (static bool said = false; std::exchange(said, true) || why_unavailable(Backend::cuda).empty()) return;
+  for (const Device& device : devices(Backend::cuda))
+    if (!device.problem.empty()) note(device.problem);
+}
+
 }  // namespace
 
 bool SearchSettings::has_formula() const {
@@ -125,6 +133,7 @@ bool SearchSettings::has_formula() const {
 }
 
 Options SearchSettings::options() const {
+  if (backend == Backend::automatic) note_unusable_devices();
   Options options;
   if (!has_formula()) options.metric = parse_metric(metric);
   if (p) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from typing import Any, Mapping, Optional, Sequence
 
@@ -16,10 +17,19 @@ from ._checks import (
     as_threads,
     check_mapping,
 )
-from ._kith import Options
+from ._kith import Options, cuda_devices
 from ._types import Memory
 
 _HAMMING_HINT = "'hamming' compares whole elements; packed bits are for kith.search_bits and kith.BitIndex"
+
+
+@lru_cache(maxsize=1)
+def _warn_of_unusable_devices() -> None:
+    """Backend auto takes the CPU where no device can be used; that one is here is said once."""
+    problems = [device["problem"] for device in cuda_devices()]
+    if problems and all(problems):
+        for problem in problems:
+            warnings.warn(f"{problem}; backend='cpu' says that the CPU is wanted", RuntimeWarning, stacklevel=5)
 
 
 def _made(
@@ -38,6 +48,8 @@ def _made(
     period: Optional[Sequence[float]],
     tuning: Optional[Mapping[str, object]] = None,
 ) -> Options:
+    if backend == "auto":
+        _warn_of_unusable_devices()
     if tuning is not None:
         check_mapping(tuning, "tuning")
     arguments = (

@@ -1,6 +1,7 @@
 """Arguments of the wrong type or size are refused in words that name them, whatever function takes them."""
 
 import inspect
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -159,3 +160,23 @@ def test_answers_that_a_container_does_not_hold(monkeypatch):
     assert kith.distances(many, many[:1000]).shape == (3000, 1000)
     limits["memory_source"] = "the machine's memory"  # which may have pages to swap out
     assert kith.distances(many, many).shape == (3000, 3000)
+
+
+def test_devices_that_cannot_be_used_are_named_once(monkeypatch):
+    from kith import _options
+
+    old = {"name": "Old", "problem": "Old (compute capability 5.0) is here, but no build can use it"}
+    monkeypatch.setattr(_options, "cuda_devices", lambda: [old])
+    _options._warn_of_unusable_devices.cache_clear()
+    with pytest.warns(RuntimeWarning, match="compute capability 5.0.*backend='cpu'") as found:
+        for threads in (1, 2):  # other keywords, so that both are made
+            kith.search(POINTS, POINTS, 1, memory="77 MB", threads=threads)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+
+    monkeypatch.setattr(_options, "cuda_devices", lambda: [old, {"name": "New", "problem": ""}])
+    _options._warn_of_unusable_devices.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kith.search(POINTS, POINTS, 1, memory="78 MB")
+    _options._warn_of_unusable_devices.cache_clear()
