@@ -51,7 +51,7 @@ struct TriangleStatistics {
 struct FilterReport {
   std::int64_t segments = 0;  // that were searched
   std::int64_t tested = 0;    // looked for more neighbors than k among all points, and tested what they found
-  std::int64_t repeated = 0;  // of these, had fewer than k of them and were gathered for
+  std::int64_t repeated = 0;  // of these, had too few that are allowed: tested again, or gathered for
   std::int64_t gathered = 0;  // searched copies of the points that are left
   std::int64_t copied = 0;    // rows, for those
 };

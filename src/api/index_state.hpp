@@ -154,6 +154,15 @@ struct OneSearch {
   static backend::Parts parts_of(const Index<T>& index) {
     return index.state().index->parts();
   }
+  template <Element T>
+  static bool copies_rows(const Index<T>& index) {
+    return index.state().index->copies_rows();
+  }
+  template <Element T>
+  static std::shared_ptr<const backend::RowCopies<T>> copy_rows(const Index<T>& index,
+                                                                std::span<const std::int64_t> rows) {
+    return index.state().index->copy_rows(rows);
+  }
   // What is in it, for calls that are no function of an index.
   template <Element T>
   static auto state_of(const MatrixView<T>& base, const Options& options, void* stream, Memory others) {

@@ -70,6 +70,13 @@ class BackendSearch {
                       const ReducedView<D>& out, SearchReport& report) = 0;
 };
 
+// Copies of some rows of an index, for a search of them alone. They must outlive it.
+template <Element T>
+struct RowCopies {
+  MatrixView<T> rows;
+  void* stream = nullptr;  // on which they are ready
+};
+
 // Points that are searched. Thread-safe once it is prepared; the points must outlive it.
 template <Element T>
 class BackendIndex {
@@ -84,6 +91,12 @@ class BackendIndex {
   virtual std::unique_ptr<BackendSearch<T>> begin(const Queries<T>& queries) const = 0;
   // What has been made, in memory of the index, for IndexRequest::parts of another one.
   virtual Parts parts() const { return {}; }
+  // Whether copy_rows() copies rows on the device, where that takes less time than on the host.
+  virtual bool copies_rows() const { return false; }
+  // Null where it copies none.
+  virtual std::shared_ptr<const RowCopies<T>> copy_rows(std::span<const std::int64_t> /*rows*/) const {
+    return nullptr;
+  }
 };
 
 template <Element T>

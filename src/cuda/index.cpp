@@ -7,6 +7,7 @@
 #include "cuda/functions.hpp"
 #include "cuda/host_data/host_link.hpp"
 #include "cuda/points/check_points.hpp"
+#include "cuda/primitives/move_rows.hpp"
 #include "cuda/search.hpp"
 #include "kith/error.hpp"
 
@@ -66,6 +67,42 @@ plan::IndexFacts DeviceIndex<T>::facts(const Problem& problem) const {
 template <Element T>
 std::unique_ptr<backend::BackendSearch<T>> DeviceIndex<T>::begin(const backend::Queries<T>& queries) const {
   return std::make_unique<DeviceSearch<T>>(*this, queries);
+}
+
+// Points in working precision whose rows lie next to each other.
+template <Element T>
+bool DeviceIndex<T>::copies_rows() const {
+  if constexpr (!std::is_same_v<T, F>) return false;
+  const PointStore<F>* const points = made_store();
+  return points != nullptr && points->exact(0, 1).rows.stride == points->dims();
+}
+
+template <Element T>
+auto DeviceIndex<T>::copy_rows(std::span<const std::int64_t> rows) const
+    -> std::shared_ptr<const backend::RowCopies<T>> {
+  if constexpr (std::is_same_v<T, F>) {
+    struct Copies {
+      Stream stream;
+      DeviceBuffer<F> values;
+      backend::RowCopies<T> all;
+    };
+    if (!copies_rows()) return nullptr;
+    const PointStore<F>& points = *made_store();
+    const std::int64_t dims = points.dims();
+    const auto count = static_cast<std::int64_t>(rows.size());
+    const std::vector<unsigned> narrow(rows.begin(), rows.end());
+    const auto copies = std::make_shared<Copies>();
+    DeviceBuffer<unsigned> chosen(narrow.size(), copies->stream);
+    KITH_CUDA(cudaMemcpyAsync(chosen.data(), narrow.data(), narrow.size() * sizeof(unsigned), cudaMemcpyHostToDevice,
+                              copies->stream));
+    copies->values = DeviceBuffer<F>(as_size(count * dims), copies->stream);
+    gather_rows(points.exact(0, points.count()).rows.data, chosen.data(), count, dims, copies->values.data(),
+                copies->stream);
+    copies->stream.synchronize();  // `narrow` goes
+    copies->all = {{copies->values.data(), count, dims, dims, 1, Memory::device}, copies->stream};
+    return {copies, &copies->all};
+  }
+  return nullptr;
 }
 
 template <Element T>

@@ -36,6 +36,8 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   plan::IndexFacts facts(const Problem& problem) const override;
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
+  bool copies_rows() const override;
+  std::shared_ptr<const backend::RowCopies<T>> copy_rows(std::span<const std::int64_t> rows) const override;
 
   // What follows is for its searches.
 

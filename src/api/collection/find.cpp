@@ -16,14 +16,20 @@ namespace {
 
 using core::Hit;
 
-// Seconds that copying a row of so many bytes takes beside the search of the copies, and that a search takes to begin.
-constexpr double kCopyByteSeconds = 2.5e-10;
-constexpr double kCopyRowSeconds = 3e-8;
-constexpr double kBeginSeconds = 3e-5;
+// Seconds that copying takes beside the search of the copies, and that such a search takes to begin.
+struct CopyCosts {
+  double byte;
+  double row;
+  double begin;
+};
+constexpr CopyCosts kHostCopies{2.5e-10, 3e-8, 3e-5};
+constexpr CopyCosts kDeviceCopies{2e-12, 4e-9, 3e-4};  // rows are named by the host
 // Where the prediction of a search knows nothing of k, this many times k cost twice.
 constexpr double kDoublingNeighbors = 32;
 // Copies that are in memory at a time, where the budget does not say less.
 constexpr std::int64_t kCopyBytes = std::int64_t{256} << 20;
+// Neighbors that a list has room for before it grows.
+constexpr std::int64_t kFirstRoom = 128;
 // Sets of allowed rows that are in memory at a time.
 constexpr std::int64_t kSetBytes = std::int64_t{64} << 20;
 
@@ -119,15 +125,16 @@ class Finder {
   }
   // The same of a copy of some rows, with making it.
   double copy_seconds(const SnapshotPart<T>& part, double whole, std::int64_t rows) const {
+    const CopyCosts& costs = OneSearch::copies_rows(*part.segment->index) ? kDeviceCopies : kHostCopies;
     const double row_bytes = static_cast<double>(queries_.cols) * sizeof(T);
-    return kBeginSeconds + static_cast<double>(rows) * (kCopyRowSeconds + row_bytes * kCopyByteSeconds) +
+    return costs.begin + static_cast<double>(rows) * (costs.row + row_bytes * costs.byte) +
            whole * static_cast<double>(rows) / static_cast<double>(part.segment->points.rows);
   }
 
   // How many neighbors to look for, so that k of them are allowed, mostly.
   static std::int64_t tested_neighbors(std::int64_t k, std::int64_t allowed, std::int64_t rows) {
     const double share = static_cast<double>(allowed) / static_cast<double>(rows);
-    const double wanted = (static_cast<double>(k) + 3 * std::sqrt(static_cast<double>(k)) + 3) / share;
+    const double wanted = (static_cast<double>(k) + 4 * std::sqrt(static_cast<double>(k)) + 4) / share;
     const std::int64_t enough = std::min(k, allowed) + rows - allowed;  // there are always k among them
     if (wanted >= static_cast<double>(std::min(rows, enough))) return std::min(rows, enough);
     return static_cast<std::int64_t>(wanted) + 1;
@@ -174,24 +181,55 @@ class Finder {
                  found(each.query, hit(part, ids[i], distances[i]));
              });
     }
-    for (const auto& [neighbors, list] : tested) {
+    while (!tested.empty()) {
+      const auto [neighbors, list] = std::move(*tested.begin());
+      tested.erase(tested.begin());
       report_.filter->tested += static_cast<std::int64_t>(list.size());
-      search(part, list, neighbors,
-             [&](const Wanted& each, const std::int64_t* ids, const D* distances, std::int64_t count) {
-               std::int64_t left = 0;
-               std::int64_t at = 0;
-               for (; at < count && ids[at] >= 0 && left < k; ++at) left += each.allowed->has(ids[at]) ? 1 : 0;
-               const bool is_cut_off = at < count && ids[at] < 0;  // by a largest distance: there are no more
-               if (left < std::min(k, each.allowed->count) && !is_cut_off && count < rows) {
-                 copied[each.allowed].push_back(each);
-                 ++report_.filter->repeated;
-                 return;
-               }
-               for (std::int64_t i = 0; i < at; ++i)
-                 if (each.allowed->has(ids[i])) found(each.query, hit(part, ids[i], distances[i]));
-             });
+      const std::vector<Wanted> unanswered = test_neighbors(part, neighbors, k, list, found);
+      if (unanswered.empty()) continue;
+      report_.filter->repeated += static_cast<std::int64_t>(unanswered.size());
+      const std::int64_t more = std::min(rows, neighbors * 4);
+      if (tests_again(part, unanswered, k, more)) {
+        std::vector<Wanted>& again = tested[more];
+        again.insert(again.end(), unanswered.begin(), unanswered.end());
+      } else {
+        for (const Wanted& each : unanswered) copied[each.allowed].push_back(each);
+      }
     }
     for (const auto& [allowed, list] : copied) search_copies(part, *allowed, list, k, found);
+  }
+
+  // Finds so many neighbors of each and tests them. Returns those that have too few allowed ones among them.
+  template <class Found>
+  std::vector<Wanted> test_neighbors(const SnapshotPart<T>& part, std::int64_t neighbors, std::int64_t k,
+                                     const std::vector<Wanted>& list, Found& found) {
+    std::vector<Wanted> unanswered;
+    search(part, list, neighbors,
+           [&](const Wanted& each, const std::int64_t* ids, const D* distances, std::int64_t count) {
+             std::int64_t left = 0;
+             std::int64_t at = 0;
+             for (; at < count && ids[at] >= 0 && left < k; ++at) left += each.allowed->has(ids[at]) ? 1 : 0;
+             const bool is_cut_off = at < count && ids[at] < 0;  // by a largest distance: there are no more
+             if (left < std::min(k, each.allowed->count) && !is_cut_off && count < part.segment->points.rows) {
+               unanswered.push_back(each);
+               return;
+             }
+             for (std::int64_t i = 0; i < at; ++i)
+               if (each.allowed->has(ids[i])) found(each.query, hit(part, ids[i], distances[i]));
+           });
+    return unanswered;
+  }
+
+  // Whether those that had too few neighbors are tested again, with more of them; else copies are searched.
+  bool tests_again(const SnapshotPart<T>& part, const std::vector<Wanted>& list, std::int64_t k, std::int64_t more) {
+    const auto queries = static_cast<std::int64_t>(list.size());
+    const double whole = whole_seconds(part, queries, std::min(k, part.segment->points.rows));
+    double copies = 0;
+    std::map<const AllowedRows*, std::int64_t> counts;
+    for (const Wanted& each : list) ++counts[each.allowed];
+    for (const auto& [allowed, count] : counts)
+      copies += copy_seconds(part, whole * static_cast<double>(count) / static_cast<double>(queries), allowed->count);
+    return whole_seconds(part, queries, more) < copies;
   }
 
   static std::int64_t rounded_up(std::int64_t neighbors) {
@@ -229,7 +267,7 @@ class Finder {
     return std::max<std::int64_t>(1024, bytes / (queries_.cols * static_cast<std::int64_t>(sizeof(T))));
   }
 
-  // Calls work(copy, rows) for copies of the allowed rows, as many at a time as there is memory for.
+  // Calls work(copy, stream, rows) for copies of the allowed rows, as many at a time as there is memory for.
   template <class Work>
   void for_copies(const SnapshotPart<T>& part, const AllowedRows& allowed, Work work) {
     std::vector<std::int64_t> rows;
@@ -245,9 +283,13 @@ class Finder {
     for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(limit)) {
       const std::span<const std::int64_t> some(rows.data() + first,
                                                std::min(rows.size() - first, static_cast<std::size_t>(limit)));
-      const Matrix<T> copy = copy_rows(part.segment->points, some);
-      report_.filter->copied += copy.rows();
-      work(copy.view(), some);
+      report_.filter->copied += static_cast<std::int64_t>(some.size());
+      if (const auto there = OneSearch::copy_rows(*part.segment->index, some)) {
+        work(there->rows, there->stream, some);
+      } else {
+        const Matrix<T> copy = copy_rows(part.segment->points, some);
+        work(copy.view(), nullptr, some);
+      }
     }
   }
 
@@ -256,9 +298,9 @@ class Finder {
                      std::int64_t k, Found& found) {
     report_.filter->gathered += static_cast<std::int64_t>(wanted.size());
     const Asked queries = asked(wanted);
-    for_copies(part, allowed, [&](const MatrixView<T>& copy, std::span<const std::int64_t> rows) {
+    for_copies(part, allowed, [&](const MatrixView<T>& copy, void* stream, std::span<const std::int64_t> rows) {
       const std::int64_t here = std::min(k, copy.rows);
-      const Neighbors<D> lists = kith::search(copy, queries.view, here, options_);
+      const Neighbors<D> lists = kith::search(copy, queries.view, here, options_, stream);
       note(lists.report);
       for (std::size_t q = 0; q < wanted.size(); ++q) {
         const auto ids = lists.ids_of(static_cast<std::int64_t>(q));
@@ -315,11 +357,13 @@ class Finder {
     for (const auto& [allowed, list] : copied) {
       report_.filter->gathered += static_cast<std::int64_t>(list.size());
       const Asked queries_of = asked(list);
-      for_copies(part, *allowed, [&, &some = list](const MatrixView<T>& copy, std::span<const std::int64_t> from) {
-        const std::vector<D> theirs = radii_of(some);
-        add(kith::search_radius(copy, queries_of.view, std::span<const D>(theirs), RadiusOutput::neighbors, options_),
-            some, from);
-      });
+      for_copies(part, *allowed,
+                 [&, &some = list](const MatrixView<T>& copy, void* stream, std::span<const std::int64_t> from) {
+                   const std::vector<D> theirs = radii_of(some);
+                   add(kith::search_radius(copy, queries_of.view, std::span<const D>(theirs), RadiusOutput::neighbors,
+                                           options_, stream),
+                       some, from);
+                 });
     }
   }
 
@@ -338,8 +382,11 @@ SearchReport find_nearest(const Snapshot<T>& snapshot, const Options& options, c
   SearchReport report;
   std::vector<std::vector<Hit<D>>> hits(static_cast<std::size_t>(queries.rows));
   Finder<T> finder(snapshot, options, queries, report);
-  finder.nearest(k, filter,
-                 [&](std::int64_t query, const Hit<D>& hit) { hits[static_cast<std::size_t>(query)].push_back(hit); });
+  finder.nearest(k, filter, [&](std::int64_t query, const Hit<D>& hit) {
+    std::vector<Hit<D>>& mine = hits[static_cast<std::size_t>(query)];
+    if (mine.empty()) mine.reserve(static_cast<std::size_t>(std::min<std::int64_t>(k, kFirstRoom)));
+    mine.push_back(hit);
+  });
   for (std::int64_t q = 0; q < queries.rows; ++q)
     write_best(options.metric, hits[static_cast<std::size_t>(q)], k, out.ids + q * k, out.distances + q * k);
   return report;

@@ -41,7 +41,8 @@ template <class D>
 void write_best(const Metric& metric, std::vector<core::Hit<D>>& hits, std::int64_t k, std::int64_t* ids,
                 D* distances) {
   const auto count = std::min(static_cast<std::int64_t>(hits.size()), k);
-  std::partial_sort(hits.begin(), hits.begin() + count, hits.end());
+  // Lists of one segment are in order already.
+  if (!std::is_sorted(hits.begin(), hits.end())) std::partial_sort(hits.begin(), hits.begin() + count, hits.end());
   for (std::int64_t i = 0; i < count; ++i) {
     ids[i] = hits[static_cast<std::size_t>(i)].id;
     distances[i] = key_of(metric, hits[static_cast<std::size_t>(i)].key);
