@@ -4,7 +4,8 @@
 //
 // Every distance is computed (method brute), on the CPU, and rounded once to the returned type; neighbors are ordered
 // by (that value, id), NaN last. Nothing is asked of a metric: it need not be symmetric, positive, or keep the triangle
-// inequality.
+// inequality. Of haversine, mahalanobis, seuclidean and weighted minkowski other points than the neighbors are ruled
+// out first, by images of rows that any method and backend searches (docs/metrics.md): the answers are the same.
 #pragma once
 
 #include <cstdint>
@@ -87,8 +88,9 @@ class KITH_API PairMetric {
 
 // A base prepared for searches by such a metric, as kith::Index is for the others. All functions are thread-safe as far
 // as the metric is. Of the options these count: threads, memory_budget, max_distance, pad_missing, check_finite and
-// progress; backend, method, distance and select may be automatic, cpu, brute and exact; the metric stays its default.
-// Others are refused, but where the metric is a built_in() one.
+// progress; backend, method, distance and select may be automatic, cpu, brute and exact, and for metrics with images of
+// rows any backend, tree and triangle; the metric stays its default. Others are refused, but where the metric is a
+// built_in() one.
 template <Element T>
 class KITH_API PairIndex {
  public:

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -11,6 +12,8 @@
 #include "api/guard.hpp"
 #include "core/names.hpp"
 #include "cpu/simd/quadratic_form.hpp"
+#include "custom/linear_mapping.hpp"
+#include "custom/sphere_mapping.hpp"
 #include "custom/terms.hpp"
 #include "kith/custom_metric.hpp"
 
@@ -19,6 +22,9 @@ namespace {
 
 using custom::BrayCurtisTerms;
 using custom::CosineTerms;
+
+// At least what a product or a power that underflows is off by.
+constexpr double kUnderflow = 0x1p-1070;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::invalid_argument, what);
@@ -45,17 +51,20 @@ class NanEuclidean final : public TermMetric<custom::NanEuclideanTerms> {
   bool takes_nan() const override { return true; }
 };
 
-// A number for each dimension.
+// A number for each dimension; rows times a power of it are searched in their place.
 template <class Terms>
-class WeightedMetric final : public TermMetric<Terms> {
+class WeightedMetric final : public TermMetric<Terms>, public custom::Mappable {
  public:
-  WeightedMetric(Terms terms, const char* name, const char* what, std::size_t count)
-      : TermMetric<Terms>(std::move(terms), name), what_(what), count_(count) {}
+  WeightedMetric(Terms terms, const char* name, const char* what, std::size_t count,
+                 std::shared_ptr<const custom::RowMapping> mapping)
+      : TermMetric<Terms>(std::move(terms), name), what_(what), count_(count), mapping_(std::move(mapping)) {}
+  std::shared_ptr<const custom::RowMapping> mapping() const override { return mapping_; }
   void check(std::int64_t dims) const override { check_length(this->name().c_str(), what_, count_, dims); }
 
  private:
   const char* what_;
   std::size_t count_;
+  std::shared_ptr<const custom::RowMapping> mapping_;
 };
 
 class JensenShannon final : public TermMetric<custom::JensenShannonTerms> {
@@ -105,8 +114,14 @@ class Cosine final : public TermMetric<CosineTerms> {
   ZeroVectors policy_;
 };
 
+// Whether a query is the one before it, as the last one is where there are not enough for a tile.
+bool repeats(const PanelTile& tile, std::int64_t query) {
+  const double* row = tile.queries + query * tile.dims;
+  return query > 0 && std::equal(row, row + tile.dims, row - tile.dims);
+}
+
 // √(δᵀ S δ), S the inverse of the covariances.
-class Mahalanobis final : public PairMetric {
+class Mahalanobis final : public PairMetric, public custom::Mappable {
  public:
   explicit Mahalanobis(std::vector<double> inverse) : size_(inverse.size()), upper_(std::move(inverse)) {
     const auto dims = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(size_))));
@@ -121,6 +136,8 @@ class Mahalanobis final : public PairMetric {
       }
   }
   std::string name() const override { return "mahalanobis"; }
+  std::shared_ptr<const custom::RowMapping> mapping() const override { return custom::cholesky_mapping(upper_, dims_); }
+  double mapping_seconds() const override { return 5e-10 * static_cast<double>(size_) * static_cast<double>(dims_); }
   void check(std::int64_t dims) const override {
     if (dims != dims_)
       refuse(fmt::format("mahalanobis has an inverse of {} × {} for points of {} dimensions", dims_, dims_, dims));
@@ -131,6 +148,10 @@ class Mahalanobis final : public PairMetric {
     for (std::int64_t p = 0; p < tile.panel_count; ++p)
       for (std::int64_t q = 0; q < tile.query_count; ++q) {
         double* out = tile.out + q * tile.out_stride + p * kPanelRows;
+        if (repeats(tile, q)) {
+          std::copy_n(out - tile.out_stride, kPanelRows, out);
+          continue;
+        }
         cpu::quadratic_forms(upper_.data(), tile.queries + q * tile.dims, tile.panels + p * tile.dims * kPanelRows,
                              tile.dims, deltas.data(), out);
         for (std::int64_t r = 0; r < kPanelRows; ++r) out[r] = std::sqrt(out[r]);
@@ -147,8 +168,9 @@ class Mahalanobis final : public PairMetric {
 };
 
 // The angle between points of a sphere, of latitudes and longitudes in radians.
-class Haversine final : public PairMetric {
+class Haversine final : public PairMetric, public custom::Mappable {
  public:
+  std::shared_ptr<const custom::RowMapping> mapping() const override { return custom::sphere_mapping(); }
   std::string name() const override { return "haversine"; }
   void check(std::int64_t dims) const override {
     if (dims != 2) refuse(fmt::format("haversine takes 2 dimensions, latitude and longitude, not {}", dims));
@@ -166,6 +188,10 @@ class Haversine final : public PairMetric {
       for (std::int64_t q = 0; q < tile.query_count; ++q) {
         const double* query = tile.queries + 2 * q;
         double* out = tile.out + q * tile.out_stride + p * kPanelRows;
+        if (repeats(tile, q)) {
+          std::copy_n(out - tile.out_stride, kPanelRows, out);
+          continue;
+        }
         for (std::size_t r = 0; r < cosine.size(); ++r) {
           const double across = std::sin(0.5 * (query[0] - latitude[r]));
           const double along = std::sin(0.5 * (query[1] - longitude[r]));
@@ -224,13 +250,32 @@ Made seuclidean(MetricParameters& parameters) {
     if (!(parameters.variances[i] > 0))
       refuse(fmt::format("seuclidean variance {} is {}; it must be above 0", i, parameters.variances[i]));
   const std::size_t count = parameters.variances.size();
+  std::vector<double> factors;
+  double smallest = 0;
+  for (const double variance : parameters.variances) {
+    factors.push_back(1 / std::sqrt(variance));
+    smallest += (1 + 1 / variance) * kUnderflow;
+  }
   return std::make_shared<WeightedMetric<custom::SeuclideanTerms>>(
-      custom::SeuclideanTerms{std::move(parameters.variances)}, "seuclidean", "variances", count);
+      custom::SeuclideanTerms{std::move(parameters.variances)}, "seuclidean", "variances", count,
+      custom::diagonal_mapping(std::move(factors), 2, smallest));
+}
+
+// (w |x − y|^p) is |w^(1/p) (x − y)|^p; for p = ∞ a weight says whether a coordinate counts.
+std::shared_ptr<const custom::RowMapping> weighted_mapping(const std::vector<double>& weights, double p) {
+  std::vector<double> factors;
+  double smallest = 0;
+  for (const double weight : weights) {
+    factors.push_back(weight == 0 ? 0 : std::isinf(p) ? 1 : p == 2 ? std::sqrt(weight) : std::pow(weight, 1 / p));
+    smallest += (1 + weight) * kUnderflow;
+  }
+  return custom::diagonal_mapping(std::move(factors), p, smallest);
 }
 
 template <class Terms>
-Made weighted(Terms terms, std::size_t count) {
-  return std::make_shared<WeightedMetric<Terms>>(std::move(terms), "minkowski", "weights", count);
+Made weighted(Terms terms, double p, std::size_t count) {
+  auto mapping = weighted_mapping(terms.weights, p);
+  return std::make_shared<WeightedMetric<Terms>>(std::move(terms), "minkowski", "weights", count, std::move(mapping));
 }
 
 Made minkowski(MetricParameters& parameters) {
@@ -243,10 +288,10 @@ Made minkowski(MetricParameters& parameters) {
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (weights[i] < 0) refuse(fmt::format("minkowski weight {} is {}; it must be 0 or more", i, weights[i]));
   const std::size_t count = weights.size();
-  if (p == 1) return weighted(custom::WeightedManhattanTerms{std::move(weights)}, count);
-  if (p == 2) return weighted(custom::WeightedEuclideanTerms{std::move(weights)}, count);
-  if (std::isinf(p)) return weighted(custom::WeightedChebyshevTerms{std::move(weights)}, count);
-  return weighted(custom::WeightedMinkowskiTerms{p, std::move(weights)}, count);
+  if (p == 1) return weighted(custom::WeightedManhattanTerms{std::move(weights)}, p, count);
+  if (p == 2) return weighted(custom::WeightedEuclideanTerms{std::move(weights)}, p, count);
+  if (std::isinf(p)) return weighted(custom::WeightedChebyshevTerms{std::move(weights)}, p, count);
+  return weighted(custom::WeightedMinkowskiTerms{p, std::move(weights)}, p, count);
 }
 
 struct Entry {

@@ -16,6 +16,7 @@
 #include "cpu/facts.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/simd/kernels.hpp"
+#include "custom/mapped_part.hpp"
 #include "custom/pair_search.hpp"
 #include "custom/tile_distances.hpp"
 #include "kith/index.hpp"
@@ -30,11 +31,9 @@ namespace {
 
 // What only other metrics have is refused, not passed over.
 void check_options(const PairMetric& metric, const Options& options) {
-  if (options.backend != Backend::automatic && options.backend != Backend::cpu)
-    refuse(metric, fmt::format("is computed on the CPU; backend {} has the metrics of kith::MetricKind",
-                               to_string(options.backend)));
-  if (options.method != Method::automatic && options.method != Method::brute)
-    refuse(metric, fmt::format("is searched by brute force; method {} was asked for", to_string(options.method)));
+  if (options.backend != Backend::automatic && options.backend != Backend::cpu && custom::wants_brute(options))
+    refuse(metric, fmt::format("is computed on the CPU; backend {} was asked for", to_string(options.backend)));
+  if (options.method == Method::shifted_sort) refuse(metric, "has no approximate search; method shifted-sort has");
   if (options.distance != DistanceStage::automatic && options.distance != DistanceStage::exact)
     refuse(metric,
            fmt::format("has exact distances only; distance stage {} was asked for", to_string(options.distance)));
@@ -106,6 +105,7 @@ struct PairSearcher {
   Options options;
   core::AlignedVector<double> panels;  // empty where the base is only viewed
   std::optional<Index<T>> built_in;    // that searches in the place of all this
+  std::unique_ptr<MappedPart> mapped;  // null where every distance is computed
 
   PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
     return {*metric, base, queries, panels.empty() ? nullptr : panels.data(), exclude_self};
@@ -157,6 +157,26 @@ struct PairSearcher {
     return made;
   }
 
+  // The same by images, if they pay: work(problem, images). False where a budget has no room for that.
+  template <class Work>
+  bool run_mapped(const MatrixView<T>& queries, std::int64_t k, bool exclude_self, SearchReport& made,
+                  Work work) const {
+    if (mapped == nullptr) return false;
+    const auto start = std::chrono::steady_clock::now();
+    const PairProblem<T> asked = problem(queries, exclude_self);
+    try {
+      const ImageIndex* images = mapped->images_for(asked, queries.rows, k, options);
+      if (images == nullptr) return false;
+      const Problem shape{base.rows, queries.rows, base.cols, k, dtype_of<T>(), exclude_self};
+      made = mapped_report(*metric, work(asked, *images), shape, options.max_distance);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || wants_images(options)) throw;
+      return false;
+    }
+    made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return true;
+  }
+
   Neighbors<D> nearest(const MatrixView<T>& queries, std::int64_t k, bool exclude_self) const {
     check_k(k, exclude_self);
     api::check_sizes(queries.rows, base.rows, k);
@@ -166,9 +186,13 @@ struct PairSearcher {
     found.k = k;
     found.ids.resize(static_cast<std::size_t>(queries.rows * k));
     found.distances.resize(found.ids.size());
-    found.report = run(queries, std::min(k, base.rows), exclude_self, [&](const auto& asked, const auto& sizes) {
-      nearest_pairs(asked, sizes, k, options, NeighborsView<D>{found.ids.data(), found.distances.data()});
-    });
+    const NeighborsView<D> out{found.ids.data(), found.distances.data()};
+    if (run_mapped(queries, k, exclude_self, found.report, [&](const auto& asked, const ImageIndex& images) {
+          return nearest_mapped(asked, images, k, options, out);
+        }))
+      return found;
+    found.report = run(queries, std::min(k, base.rows), exclude_self,
+                       [&](const auto& asked, const auto& sizes) { nearest_pairs(asked, sizes, k, options, out); });
     return found;
   }
 
@@ -191,10 +215,22 @@ struct PairSearcher {
       };
     constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
     const std::int64_t most = output == RadiusOutput::neighbors ? backend::free_memory().bytes / kHitBytes : 0;
+    if (run_mapped(queries, 0, exclude_self, found.report, [&](const auto& asked, const ImageIndex& images) {
+          return within_mapped(asked, images, radii, most, options, lists);
+        }))
+      return found;
     found.report = run(queries, 0, exclude_self, [&](const auto& asked, const auto& sizes) {
       pairs_within(asked, sizes, radii, most, options, lists);
     });
     return found;
+  }
+
+  // What many searches need, or one that asks for images: images, or else panels of all rows.
+  void prepare(bool keep) {
+    if (!wants_brute(options)) mapped = std::make_unique<MappedPart>(*metric, options);
+    if (mapped != nullptr && (keep || wants_images(options)))
+      if (mapped->images_for(problem(base, false), 0, 1, options) != nullptr) return;
+    if (keep) keep_panels();
   }
 
   // Panels of all rows, where there is room for them.
@@ -242,7 +278,7 @@ PairIndex<T>::PairIndex(std::shared_ptr<const PairMetric> metric, MatrixView<T> 
     check_host(*state->metric, base, "base");
     state->metric->check(base.cols);
     if (state->options.check_finite) check_values(*state->metric, base, "base");
-    if (keep == Keep::panels) state->keep_panels();
+    state->prepare(keep == Keep::panels);
     return state;
   });
 }
@@ -309,6 +345,9 @@ auto PairIndex<T>::distances(MatrixView<T> queries) const -> Matrix<D> {
   return api::guarded([&] {
     if (state_->built_in) return kith::distances(state_->base, queries, state_->built_in->options());
     state_->check_queries(queries);
+    if (state_->options.backend != Backend::automatic && state_->options.backend != Backend::cpu)
+      refuse(*state_->metric, fmt::format("has matrices of distances on the CPU; backend {} was asked for",
+                                          to_string(state_->options.backend)));
     api::check_sizes(queries.rows, state_->base.rows, 1);
     api::check_output(queries.rows, state_->base.rows, sizeof(D));
     Matrix<D> out(queries.rows, state_->base.rows);

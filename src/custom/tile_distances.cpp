@@ -20,19 +20,6 @@ double as_double(T value) {
   }
 }
 
-// A row as the metric is given it.
-template <class T>
-void prepare_row(const PairMetric& metric, const MatrixView<T>& points, std::int64_t row, const char* role,
-                 double* out) {
-  const T* from = points.row(row);
-  if (points.col_stride == 1) {
-    for (std::int64_t c = 0; c < points.cols; ++c) out[c] = as_double(from[c]);
-  } else {
-    for (std::int64_t c = 0; c < points.cols; ++c) out[c] = as_double(from[c * points.col_stride]);
-  }
-  metric.prepare(out, points.cols, role, row);
-}
-
 // Rows [first, first + count), one after the other.
 template <class T>
 void copy_elements(const MatrixView<T>& points, std::int64_t first, std::int64_t count, std::vector<T>& out) {
@@ -56,12 +43,23 @@ void transpose_panel(const double* rows, std::int64_t dims, double* panel) {
 }  // namespace
 
 template <Element T>
+void read_row(const PairMetric& metric, const MatrixView<T>& points, std::int64_t row, const char* role, double* out) {
+  const T* from = points.row(row);
+  if (points.col_stride == 1) {
+    for (std::int64_t c = 0; c < points.cols; ++c) out[c] = as_double(from[c]);
+  } else {
+    for (std::int64_t c = 0; c < points.cols; ++c) out[c] = as_double(from[c * points.col_stride]);
+  }
+  metric.prepare(out, points.cols, role, row);
+}
+
+template <Element T>
 void pack_panels(const PairMetric& metric, const MatrixView<T>& base, std::int64_t first, std::int64_t count,
                  double* scratch, double* panels) {
   const std::int64_t dims = base.cols;
   for (std::int64_t at = 0; at < count; at += kPanelRows) {
     const std::int64_t rows = std::min(kPanelRows, count - at);
-    for (std::int64_t r = 0; r < rows; ++r) prepare_row(metric, base, first + at + r, "base", scratch + r * dims);
+    for (std::int64_t r = 0; r < rows; ++r) read_row(metric, base, first + at + r, "base", scratch + r * dims);
     for (std::int64_t r = rows; r < kPanelRows; ++r) std::copy_n(scratch + (rows - 1) * dims, dims, scratch + r * dims);
     transpose_panel(scratch, dims, panels + at * dims);
   }
@@ -81,7 +79,7 @@ void TileDistances<T>::set_queries(const MatrixView<T>& queries, std::int64_t fi
   const std::int64_t padded = metric_.input() == PairMetric::Input::panels ? padded_queries(count) : count;
   const std::int64_t dims = queries.cols;
   prepared_.resize(static_cast<std::size_t>(padded * dims));
-  for (std::int64_t q = 0; q < count; ++q) prepare_row(metric_, queries, first + q, role, prepared_.data() + q * dims);
+  for (std::int64_t q = 0; q < count; ++q) read_row(metric_, queries, first + q, role, prepared_.data() + q * dims);
   for (std::int64_t q = count; q < padded; ++q)
     std::copy_n(prepared_.data() + (count - 1) * dims, dims, prepared_.data() + q * dims);
 }
@@ -119,7 +117,7 @@ void TileDistances<T>::fill_rows(std::int64_t first, std::int64_t count) {
     tile.queries = prepared_.data();
     tile.query_stride = dims;
     rows_.resize(static_cast<std::size_t>(count * dims));
-    for (std::int64_t r = 0; r < count; ++r) prepare_row(metric_, base_, first + r, "base", rows_.data() + r * dims);
+    for (std::int64_t r = 0; r < count; ++r) read_row(metric_, base_, first + r, "base", rows_.data() + r * dims);
     tile.rows = rows_.data();
   }
   metric_.fill(tile);
@@ -146,6 +144,7 @@ const double* TileDistances<T>::distances(std::int64_t first, std::int64_t count
 }
 
 #define KITH_INSTANTIATE(T)                                                                                         \
+  template void read_row(const PairMetric&, const MatrixView<T>&, std::int64_t, const char*, double*);              \
   template void pack_panels(const PairMetric&, const MatrixView<T>&, std::int64_t, std::int64_t, double*, double*); \
   template class TileDistances<T>;
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)

@@ -18,6 +18,10 @@ inline std::int64_t padded_rows(std::int64_t count) {
   return (count + kPanelRows - 1) / kPanelRows * kPanelRows;
 }
 
+// A row as the metric is given it, in doubles.
+template <Element T>
+void read_row(const PairMetric& metric, const MatrixView<T>& points, std::int64_t row, const char* role, double* out);
+
 // Base rows [first, first + count) in panels, prepared: padded_rows(count) × cols doubles. `scratch` has kPanelRows ×
 // cols.
 template <Element T>
