@@ -67,6 +67,10 @@ std::string name_of(const std::string& method, const std::string& distance) {
 struct SecondPasses {
   std::optional<bool> few;
   std::optional<bool> many;
+  bool many_took_split = false;  // many queries began with split fp16, and took longer by fp16
+
+  // Whether none of many queries had a proof by fp16.
+  bool fp16_fails() const { return many_took_split && many.value_or(true); }
 };
 
 // By the points that problems share: rows, dimensions, kind and metric.
@@ -76,9 +80,19 @@ Shown::key_type points_of(const Json& row) {
   return {row["base_rows"], row["dims"], row["data"], row["metric"]};
 }
 
+bool takes_longer(const Json& row, const char* contender) {
+  return std::any_of(row["others"].begin(), row["others"].end(), [&](const Json& other) {
+    return other["name"] == contender && other.contains("median_ms") && other["median_ms"] > row["median_ms"];
+  });
+}
+
 void note_second_pass(Shown& shown, const Json& row) {
   const Json& steps = row["steps"];
-  if (steps.empty() || !(steps[0]["distance"] == "fp16" || steps[0]["distance"] == "fused fp16")) return;
+  if (steps.empty()) return;
+  if (steps[0]["distance"] == "fused split-fp16" && row["queries"] >= plan::kJudgedQueries &&
+      takes_longer(row, "fused fp16"))
+    shown[points_of(row)].many_took_split = true;
+  if (!(steps[0]["distance"] == "fp16" || steps[0]["distance"] == "fused fp16")) return;
   const bool two = steps.size() > 1 && 2 * steps[1]["queries"].get<double>() > steps[0]["queries"].get<double>();
   SecondPasses& passes = shown[points_of(row)];
   std::optional<bool>& known = row["queries"].get<std::int64_t>() < plan::kJudgedQueries ? passes.few : passes.many;
@@ -93,9 +107,10 @@ plan::IndexFacts facts_of(const Json& row, const Shown& shown) {
   constexpr std::int64_t kLookedFor = 4096;
   plan::IndexFacts facts;
   if (const auto found = shown.find(points_of(row)); found != shown.end()) {
-    const auto& [few, many] = found->second;
-    facts.few_need_second_pass = few ? *few : *many;
-    facts.many_need_second_pass = many ? *many : *few;
+    const SecondPasses& passes = found->second;
+    facts.fp16_fails = passes.fp16_fails();
+    facts.many_need_second_pass = facts.fp16_fails || (passes.many ? *passes.many : passes.few.value_or(false));
+    facts.few_need_second_pass = passes.few ? *passes.few : facts.many_need_second_pass;
   }
   const auto rows = row["base_rows"].get<std::int64_t>();
   if (row["data"] == "copies" && rows >= kLookedFor) facts.distinct_rows = std::min(kDistinct, (rows + 2) / 3);
