@@ -1,5 +1,8 @@
 // whole_file.hpp: a file that appears whole or not at all. Its bytes have no name until commit(), where the system has
-// such files: whoever is killed before leaves nothing behind, and what was there before stays as it was.
+// such files: whoever is killed before leaves nothing behind, and what was there before stays as it was. A file that
+// takes another one's place has a name beside it for a moment, since only what has one can be exchanged. Whoever is
+// killed then leaves that name to the next WholeFile of the path, which removes it: it is locked as long as its writer
+// lives.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +25,9 @@ class WholeFile {
   void commit();
 
  private:
+  void open(unsigned mode);
+  bool create_named(const std::string& name, unsigned mode);
+  bool link_as(const std::string& name);
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string path_;         // as the caller wrote it
