@@ -134,11 +134,12 @@ struct OneSearch {
   static Index<T> of(const MatrixView<T>& base, const Options& options, void* stream, Memory others = Memory::host) {
     return Index<T>(state_of(base, options, stream, others));
   }
-  // One that begins with what an earlier index of the same points and options had made.
+  // One that begins with what an earlier index of the same points and options had made. What is missing of that is made
+  // by the first search.
   template <Element T>
   static Index<T> prepared(const MatrixView<T>& base, const Options& options, const backend::Parts& parts) {
     Index<T> index(std::make_unique<typename Index<T>::State>(base, options, nullptr, Memory::host, &parts));
-    prepare(index);
+    index.state().index->prepare(nullptr);
     return index;
   }
   // Checks the base and makes what searches need.

@@ -49,11 +49,11 @@ CpuIndex<T>::CpuIndex(const backend::IndexRequest<T>& request)
     : base_(request.base),
       options_(request.options),
       threads_(request.threads),
+      is_of_file_(request.parts != nullptr),
       may_have_norms_(request.facts.has_norms),
       rows_(base_, options_.metric, {"base", options_.check_finite, false, threads_}) {
-  if (request.parts == nullptr) return;
+  if (!is_of_file_) return;
   given_ = *request.parts;
-  rows_.take(given_);
   has_clusters_ = given_.has(kClustersPart);
   has_tree_ = given_.has(kTreePart);
 }
@@ -73,7 +73,8 @@ bool CpuIndex<T>::is_base(const MatrixView<T>& queries) const {
 
 template <Element T>
 plan::IndexFacts CpuIndex<T>::facts(const Problem& /*problem*/) const {
-  return {.has_norms = !is_prepared_ || rows_.has_norms(),
+  const bool will_have_norms = !is_of_file_ || given_.has(kNormsPart) || wants_norms();
+  return {.has_norms = is_prepared_ ? rows_.has_norms() : will_have_norms,
           .has_clusters = has_clusters_,
           .has_tree = has_tree_,
           .sampled_k = known_k_,
@@ -82,19 +83,41 @@ plan::IndexFacts CpuIndex<T>::facts(const Problem& /*problem*/) const {
 
 // An index may meet any number of queries, so it has norms for products of matrices.
 template <Element T>
-void CpuIndex<T>::prepare(const Plan* plan) {
+bool CpuIndex<T>::wants_norms() const {
   const core::Form form = core::form_of(options_.metric);
   const bool brute =
       options_.method != Method::triangle && options_.method != Method::shifted_sort && options_.method != Method::tree;
-  ProgressMeter progress(options_.progress, base_.rows);
-  rows_.get(brute && (form == core::Form::dot || (form == core::Form::squared && may_have_norms_)), progress);
+  return brute && (form == core::Form::dot || (form == core::Form::squared && may_have_norms_));
+}
+
+template <Element T>
+void CpuIndex<T>::prepare_rows(ProgressMeter& progress) const {
+  rows_.get(wants_norms(), progress);
   is_prepared_ = true;
+}
+
+template <Element T>
+void CpuIndex<T>::require_rows() const {
+  if (is_prepared_) return;
+  const std::lock_guard<std::mutex> lock(rows_mutex_);
+  if (is_prepared_) return;
+  ProgressMeter progress(options_.progress, base_.rows);
+  rows_.take(given_);
+  prepare_rows(progress);
+}
+
+template <Element T>
+void CpuIndex<T>::prepare(const Plan* plan) {
+  if (is_of_file_) return;
+  ProgressMeter progress(options_.progress, base_.rows);
+  prepare_rows(progress);
   if (plan != nullptr && plan->method == Method::triangle && !has_clusters_) clusters(*plan, progress, nullptr);
   if (plan != nullptr && plan->method == Method::tree && !has_tree_) tree(*plan, progress);
 }
 
 template <Element T>
 std::unique_ptr<backend::BackendSearch<T>> CpuIndex<T>::begin(const backend::Queries<T>& queries) const {
+  if (is_of_file_) require_rows();
   return std::make_unique<CpuSearch<T>>(*this, queries);
 }
 
@@ -117,7 +140,8 @@ const Tree<DistanceOf<T>>& CpuIndex<T>::tree(const Plan& plan, ProgressMeter& pr
   if (const auto* const made = made_tree_.load()) return *made;
   const std::lock_guard<std::mutex> lock(tree_mutex_);
   if (tree_ == nullptr && given_.has(kTreePart))
-    tree_ = std::make_unique<Tree<DistanceOf<T>>>(tree_of<DistanceOf<T>>(given_, base_.rows, base_.cols));
+    tree_ =
+        std::make_unique<Tree<DistanceOf<T>>>(tree_of<DistanceOf<T>>(given_, base_.rows, base_.cols, options_.period));
   if (tree_ == nullptr)
     tree_ = std::make_unique<Tree<DistanceOf<T>>>(
         make_tree(rows(false, progress), options_.period, plan.threads, progress));
@@ -126,18 +150,21 @@ const Tree<DistanceOf<T>>& CpuIndex<T>::tree(const Plan& plan, ProgressMeter& pr
   return *tree_;
 }
 
-// Trees and clusters that nobody has used yet are handed on as they came.
+// What nobody has used yet is handed on as it came.
 template <Element T>
 backend::Parts CpuIndex<T>::parts() const {
   backend::Parts made;
-  if (rows_.has_norms()) {
-    made.add(kNormsPart, rows_.rows()->square_norms.span());
-    if (!rows_.rows()->means.empty()) made.add(kMeansPart, rows_.rows()->means.span());
-  }
   const auto hand_on = [&](const std::string& prefix) {
     for (const backend::Part& part : given_.all())
       if (part.name == prefix || part.name.starts_with(prefix + ".")) made.add(part.name, part.bytes);
   };
+  if (!is_prepared_) {
+    hand_on(kNormsPart);
+    hand_on(kMeansPart);
+  } else if (rows_.has_norms()) {
+    made.add(kNormsPart, rows_.rows()->square_norms.span());
+    if (!rows_.rows()->means.empty()) made.add(kMeansPart, rows_.rows()->means.span());
+  }
   {
     const std::lock_guard<std::mutex> lock(tree_mutex_);
     if (tree_ != nullptr) {

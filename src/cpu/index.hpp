@@ -43,6 +43,7 @@ class CpuIndex final : public backend::BackendIndex<T> {
   explicit CpuIndex(const backend::IndexRequest<T>& request);
 
   plan::IndexFacts facts(const Problem& problem) const override;
+  // What comes from a file is made by the first search, so that the index is there before a page of the file is read.
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
   backend::Parts parts() const override;
@@ -69,12 +70,18 @@ class CpuIndex final : public backend::BackendIndex<T> {
   void count_brute_force(double seconds) const;
 
  private:
+  bool wants_norms() const;
+  void prepare_rows(ProgressMeter& progress) const;
+  void require_rows() const;
+
   MatrixView<T> base_;
   const Options& options_;
   int threads_;
   backend::Parts given_;  // what the index began with
+  bool is_of_file_;
   bool may_have_norms_;
-  bool is_prepared_ = false;
+  mutable std::mutex rows_mutex_;                 // of those of a file
+  mutable std::atomic<bool> is_prepared_{false};  // rows_ does not change any more
   mutable LazyRows<T> rows_;
   mutable std::mutex clusters_mutex_;
   mutable std::unique_ptr<TriangleBase<T>> clusters_;  // of method triangle

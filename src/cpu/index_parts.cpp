@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/periodic.hpp"
 #include "kith/error.hpp"
 
 namespace kith::cpu {
@@ -32,6 +35,25 @@ std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
   return (whole + part - 1) / part;
 }
 
+// A count, of which there can be no more than `most`.
+std::size_t count_of(double number, std::size_t most, const char* what) {
+  if (!(number >= 0) || number > static_cast<double>(most) || number != std::floor(number)) refuse(what);
+  return static_cast<std::size_t>(number);
+}
+
+bool flag_of(double number, const char* what) {
+  return count_of(number, 1, what) != 0;
+}
+
+// An axis, of numbers that were written for this period.
+core::PeriodicAxis axis_of(const double* numbers, double period) {
+  const core::PeriodicAxis axis{numbers[0], numbers[1], numbers[2], flag_of(numbers[3], "tree"),
+                                flag_of(numbers[4], "tree")};
+  if (axis.period != period || !(axis.largest >= 0) || !std::isfinite(axis.largest) || !std::isfinite(axis.origin))
+    refuse("tree");
+  return axis;
+}
+
 template <class Id>
 void check_ids(const MappedArray<Id>& ids, std::int64_t rows, const char* what) {
   for (const Id id : ids)
@@ -54,18 +76,18 @@ void add_tree(const Tree<F>& tree, backend::Parts& parts) {
 }
 
 template <class F>
-Tree<F> tree_of(const backend::Parts& parts, std::int64_t rows, std::int64_t dims) {
+Tree<F> tree_of(const backend::Parts& parts, std::int64_t rows, std::int64_t dims, const std::vector<double>& period) {
   const std::string name = kTreePart;
   const std::span<const double> numbers = parts.values<double>(name, -1, true);
   if (numbers.size() < kTreeNumbers) refuse("tree");
   Tree<F> tree;
   tree.rows = rows;
   tree.dims = dims;
-  tree.has_given_points = numbers[0] != 0;
-  const auto level_count = static_cast<std::size_t>(numbers[1]);
-  const auto axes = static_cast<std::size_t>(numbers[2]);
+  tree.has_given_points = flag_of(numbers[0], "tree");
+  const std::size_t level_count = count_of(numbers[1], numbers.size(), "tree");
+  const std::size_t axes = count_of(numbers[2], numbers.size(), "tree");
   if (numbers.size() != kTreeNumbers + level_count * kLevelNumbers + axes * kAxisNumbers || level_count < 1 ||
-      (axes != 0 && axes != static_cast<std::size_t>(dims)))
+      axes != (core::is_periodic(period) ? static_cast<std::size_t>(dims) : 0) || (tree.has_given_points && axes != 0))
     refuse("tree");
   const std::int64_t leaves = parts_of(rows, kLeafPoints);
   tree.points = mapped<F>(parts, name + ".points", leaves * kLeafPoints * dims);
@@ -73,11 +95,12 @@ Tree<F> tree_of(const backend::Parts& parts, std::int64_t rows, std::int64_t dim
   check_ids(tree.ids, rows, "tree");
   std::int64_t boxes = leaves;
   for (std::size_t i = 0; i < level_count; ++i) {
+    if (i + 1 < level_count && boxes <= kFanOut) refuse("tree");  // there is nothing to put above
     typename Tree<F>::Level level;
     level.count = boxes;
     level.boxes = mapped<F>(parts, fmt::format("{}.boxes.{}", name, i), parts_of(boxes, kFanOut) * kFanOut * 2 * dims);
     if (numbers[kTreeNumbers + i * kLevelNumbers] != static_cast<double>(boxes)) refuse("tree");
-    if (numbers[kTreeNumbers + i * kLevelNumbers + 1] != 0)
+    if (flag_of(numbers[kTreeNumbers + i * kLevelNumbers + 1], "tree"))
       level.copies_before = mapped<std::uint32_t>(parts, fmt::format("{}.copies.{}", name, i), boxes);
     tree.levels.push_back(std::move(level));
     boxes = parts_of(boxes, kFanOut);
@@ -85,7 +108,8 @@ Tree<F> tree_of(const backend::Parts& parts, std::int64_t rows, std::int64_t dim
   if (tree.levels.back().count > kFanOut) refuse("tree");
   for (std::size_t i = 0; i < axes; ++i) {
     const double* const at = numbers.data() + kTreeNumbers + level_count * kLevelNumbers + i * kAxisNumbers;
-    tree.axes.push_back({at[0], at[1], at[2], at[3] != 0, at[4] != 0});
+    tree.axes.push_back(axis_of(at, period[i]));
+    if (!(at[5] > 0)) refuse("tree");  // infinite where the axis has no period
     tree.periods.push_back(static_cast<F>(at[5]));
   }
   finish_tree(tree);
@@ -110,7 +134,7 @@ Clusters<F> clusters_of(const backend::Parts& parts, std::int64_t rows, std::int
   clusters.offsets = mapped<std::int64_t>(parts, name, -1);
   const MappedArray<std::int64_t>& offsets = clusters.offsets;
   if (offsets.size() < 2 || offsets[0] != 0 || offsets[offsets.size() - 1] != rows ||
-      !std::is_sorted(offsets.begin(), offsets.end()))
+      std::adjacent_find(offsets.begin(), offsets.end(), std::greater_equal<>()) != offsets.end())
     refuse("clustering");
   constexpr std::int64_t kLanes = kBlockPoints<F>;
   clusters.centers = mapped<F>(parts, name + ".centers", block_count<F>(clusters.count()) * kLanes * dims);
@@ -121,10 +145,10 @@ Clusters<F> clusters_of(const backend::Parts& parts, std::int64_t rows, std::int
   return clusters;
 }
 
-#define KITH_INSTANTIATE(F)                                                    \
-  template void add_tree(const Tree<F>&, backend::Parts&);                     \
-  template Tree<F> tree_of(const backend::Parts&, std::int64_t, std::int64_t); \
-  template void add_clusters(const Clusters<F>&, backend::Parts&);             \
+#define KITH_INSTANTIATE(F)                                                                                \
+  template void add_tree(const Tree<F>&, backend::Parts&);                                                 \
+  template Tree<F> tree_of(const backend::Parts&, std::int64_t, std::int64_t, const std::vector<double>&); \
+  template void add_clusters(const Clusters<F>&, backend::Parts&);                                         \
   template Clusters<F> clusters_of(const backend::Parts&, std::int64_t, std::int64_t);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

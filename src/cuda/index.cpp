@@ -35,7 +35,7 @@ template <Element T>
 void DeviceIndex<T>::prepare(const Plan* /*plan*/) {
   serves_once_ = false;
   keeps_.emplace();
-  find_distinct_rows();
+  if (!is_of_file_) find_distinct_rows();
 }
 
 template <Element T>
@@ -66,6 +66,7 @@ plan::IndexFacts DeviceIndex<T>::facts(const Problem& problem) const {
 
 template <Element T>
 std::unique_ptr<backend::BackendSearch<T>> DeviceIndex<T>::begin(const backend::Queries<T>& queries) const {
+  if (is_of_file_) find_distinct_rows();
   return std::make_unique<DeviceSearch<T>>(*this, queries);
 }
 
@@ -116,7 +117,7 @@ void DeviceIndex<T>::require_base() const {
 template <Element T>
 void DeviceIndex<T>::make_base() const {
   if (!request_.facts.resident) {
-    if (request_.check_on_host != nullptr) request_.check_on_host(base(), request_.options);
+    if (request_.check_on_host != nullptr && !is_of_file_) request_.check_on_host(base(), request_.options);
     return;
   }
   if (base().memory == Memory::device) {
@@ -135,7 +136,7 @@ void DeviceIndex<T>::make_base() const {
 
 template <Element T>
 void DeviceIndex<T>::check_base(const PointStore<F>& points, std::int64_t first) const {
-  PointCheck<F>(points, metric(), checks_values(), stream_).refuse_faults("base", first);
+  PointCheck<F>(points, metric(), checks_values() && !is_of_file_, stream_).refuse_faults("base", first);
 }
 
 // Whether the points stay as they are stored, from now on.

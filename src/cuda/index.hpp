@@ -28,14 +28,19 @@ class DeviceIndex final : public backend::BackendIndex<T> {
  public:
   using F = DistanceOf<T>;
 
-  explicit DeviceIndex(const backend::IndexRequest<T>& request) : request_(request) {}
+  explicit DeviceIndex(const backend::IndexRequest<T>& request)
+      : request_(request), is_of_file_(request.parts != nullptr) {
+    if (is_of_file_) given_ = *request.parts;
+  }
   DeviceIndex(const DeviceIndex&) = delete;
   DeviceIndex& operator=(const DeviceIndex&) = delete;
   ~DeviceIndex() override;
 
   plan::IndexFacts facts(const Problem& problem) const override;
+  // Points of a file are brought by the first search, so that the index is there before a page of the file is read.
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
+  backend::Parts parts() const override { return given_; }
   bool copies_rows() const override;
   std::shared_ptr<const backend::RowCopies<T>> copy_rows(std::span<const std::int64_t> rows) const override;
 
@@ -144,6 +149,8 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   std::unique_ptr<DistinctRows> make_distinct_rows() const;
 
   backend::IndexRequest<T> request_;
+  bool is_of_file_;          // whose points were checked when it was written
+  backend::Parts given_;     // what the file has for other backends
   bool serves_once_ = true;  // unless it is prepared
   mutable std::optional<cudaStream_t> waits_for_;
   std::optional<KeepSpares> keeps_;  // where more than one search is to come
