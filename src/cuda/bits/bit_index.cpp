@@ -84,6 +84,7 @@ class DeviceBitIndex final : public backend::BackendBitIndex {
   std::int64_t search_radius(const BitPlan& plan, const backend::BitQueries& queries,
                              const core::RadiusQuery<float>& radii, const RadiusLists<float>& out) const override {
     std::vector<Hits> found(as_size(queries.rows.rows));
+    std::vector<std::int64_t> counts(found.size());
     std::int64_t all = 0;
     const std::int64_t pairs =
         each_block(plan, queries, [&](std::int64_t first_query, std::int64_t count, const auto& each_tile) {
@@ -91,6 +92,11 @@ class DeviceBitIndex final : public backend::BackendBitIndex {
           for (std::int64_t q = 0; q < count; ++q) keys.push_back(radii.key_of(first_query + q));
           each_tile([&](const float* distances, std::int64_t first, std::int64_t rows, Workspace& workspace) {
             all += take_within(keys, distances, first, rows, workspace, found.data() + first_query);
+            for (std::int64_t q = first_query; q < first_query + count; ++q) {
+              if (!radii.count_only) continue;
+              counts[as_size(q)] += std::ssize(found[as_size(q)]);
+              found[as_size(q)].clear();
+            }
             if (all > radii.max_hits && !radii.count_only)
               throw Error(ErrorCode::out_of_memory, "more than " + std::to_string(radii.max_hits) +
                                                         " neighbors lie within the radius; free memory holds no more");
@@ -98,7 +104,7 @@ class DeviceBitIndex final : public backend::BackendBitIndex {
         });
     out.offsets[0] = 0;
     for (std::int64_t q = 0; q < queries.rows.rows; ++q)
-      out.offsets[q + 1] = out.offsets[q] + std::ssize(found[as_size(q)]);
+      out.offsets[q + 1] = out.offsets[q] + counts[as_size(q)] + std::ssize(found[as_size(q)]);
     if (radii.count_only) return pairs;
     const NeighborsView<float> to = out.allocate(out.offsets[queries.rows.rows]);
     for (std::int64_t q = 0; q < queries.rows.rows; ++q) {
