@@ -37,6 +37,9 @@ SearchReport search_padded(const State& state, const api::Asked<T>& asked, std::
                            const NeighborsView<DistanceOf<T>>& out, Search search) {
   using D = DistanceOf<T>;
   const std::int64_t queries = asked.queries.rows;
+  if (there > 0) state.check(asked, there);
+  api::check_sizes(queries, state.base.rows, k);
+  api::check_output(queries, there, sizeof(std::int64_t) + sizeof(D));
   const D missing = core::missing_distance<D>(state.options.metric);
   std::vector<std::int64_t> ids(static_cast<std::size_t>(queries * there));
   std::vector<D> distances(ids.size());

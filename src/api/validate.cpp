@@ -252,8 +252,9 @@ void check_device_row(std::int64_t cols) {
 void check_sizes(std::int64_t queries, std::int64_t rows, std::int64_t k) {
   constexpr std::int64_t kMostRows = std::int64_t{1} << 56;  // more than any address space
   std::int64_t product = 0;
+  std::int64_t row_bytes = 0;
   if (rows > kMostRows || queries > kMostRows || __builtin_mul_overflow(queries, rows, &product) ||
-      __builtin_mul_overflow(queries, k * 16, &product))
+      __builtin_mul_overflow(k, 16, &row_bytes) || __builtin_mul_overflow(queries, row_bytes, &product))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} queries × {} points with k = {} exceed what memory can address", queries, rows, k));
 }
