@@ -57,11 +57,15 @@ Lists = Union[Ids, Iterable[Ids]]
 
 
 def _integers(values: Any, name: str) -> np.ndarray:
-    """Integers in one dimension, as int64."""
+    """Integers in one dimension, as int64. Flags are none: as integers all of them would be 0 and 1."""
     array = np.asarray(to_host(values))
+    if array.dtype == np.bool_ or (
+        isinstance(values, (list, tuple)) and any(isinstance(each, (bool, np.bool_)) for each in values)
+    ):
+        raise TypeError(f"{name} must be integers, not bool; mask takes a flag for each point")
     if array.size == 0 and array.ndim <= 1:
         return np.empty(0, INT64)
-    if array.ndim != 1 or array.dtype.kind not in "iub":
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers in one dimension, not {array.dtype} in {array.ndim}")
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and (array > np.iinfo(np.int64).max).any():
         raise ValueError(f"{name} hold {array.max()}; the largest is {np.iinfo(np.int64).max}")

@@ -188,6 +188,12 @@ def test_types(dtype, tmp_path):
     "error, words, call",
     [
         (TypeError, "ids must be integers", lambda c: c.remove([1.5])),
+        (TypeError, "ids must be integers, not bool", lambda c: c.remove([True, False])),
+        (TypeError, "ids must be integers, not bool", lambda c: c.points(np.array([True, False]))),
+        (TypeError, "allowed must be integers, not bool", lambda c: c.ids(allowed=[True, False, True])),
+        (TypeError, "excluded must be integers, not bool", lambda c: c.ids(excluded=[0, True])),
+        (TypeError, "tags must be integers, not bool", lambda c: c.ids(tags=True)),
+        (TypeError, "allowed must be integers, not bool", lambda c: c.search(np.zeros((1, 2)), 1, allowed=[[True]])),
         (TypeError, "mask must be of bool", lambda c: c.search(np.zeros((1, 2)), 1, mask=[1, 0])),
         (ValueError, "mask has 1 bytes", lambda c: c.search(np.zeros((1, 2)), 1, mask=[True])),
         (ValueError, "allowed has 2 lists; there are 1", lambda c: c.search(np.zeros((1, 2)), 1, allowed=[[1], [0]])),
