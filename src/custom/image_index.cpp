@@ -12,7 +12,6 @@
 namespace kith::custom {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kChunk = 512;
 // Images of the base are at most 1, so that nothing over- or underflows, of queries not much more.
 constexpr double kLeastImage = 0x1p-400;

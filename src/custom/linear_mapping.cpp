@@ -10,9 +10,7 @@
 namespace kith::custom {
 namespace {
 
-constexpr double kRounding = 0x1p-53;
 constexpr double kLeast = std::numeric_limits<double>::min();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Larger powers underflow within a few orders of magnitude.
 constexpr double kMostPower = 32;
 

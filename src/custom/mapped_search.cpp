@@ -23,7 +23,7 @@ namespace {
 
 // Queries between two looks at the progress, and so many where nobody looks.
 constexpr std::int64_t kWatchedBlock = 2048;
-constexpr std::int64_t kBlock = 16384;
+constexpr std::int64_t kUnwatchedBlock = 16384;
 // Candidates of a query that has no proof grow by this, to as many.
 constexpr std::int64_t kGrowth = 4;
 constexpr std::int64_t kMostCandidates = 1024;
@@ -295,7 +295,7 @@ MappedReport nearest_mapped(const PairProblem<T>& problem, const ImageIndex& ima
   using D = DistanceOf<T>;
   const D largest = core::largest_within<D>(options.max_distance);
   const std::int64_t found = std::min(k, problem.base.rows - (problem.exclude_self ? 1 : 0));
-  const std::int64_t block = options.progress ? kWatchedBlock : kBlock;
+  const std::int64_t block = options.progress ? kWatchedBlock : kUnwatchedBlock;
   MappedWork<T> work(problem, images, options);
   for (std::int64_t first = 0; first < problem.queries.rows; first += block) {
     const std::int64_t count = std::min(block, problem.queries.rows - first);
@@ -363,7 +363,7 @@ MappedReport within_mapped(const PairProblem<T>& problem, const ImageIndex& inde
     first += count;
     const std::int64_t each = std::max<std::int64_t>(listed / count, 1);
     block = std::clamp(std::min(kMostListed / each, block * kGrowth), std::int64_t{1},
-                       options.progress ? kWatchedBlock : kBlock);
+                       options.progress ? kWatchedBlock : kUnwatchedBlock);
   }
   if (lists) {
     const NeighborsView<D> to = out.allocate(out.offsets[problem.queries.rows]);

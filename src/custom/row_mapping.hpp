@@ -5,11 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "kith/metric.hpp"
 
 namespace kith::custom {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kRounding = 0x1p-53;  // relative, of one operation
 
 class RowMapping {
  public:

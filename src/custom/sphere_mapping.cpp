@@ -15,7 +15,6 @@
 namespace kith::custom {
 namespace {
 
-constexpr double kRounding = 0x1p-53;
 constexpr double kBeyondPole = 1e-7;
 
 class SphereMapping final : public RowMapping {

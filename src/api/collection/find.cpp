@@ -131,13 +131,16 @@ class Finder {
            whole * static_cast<double>(rows) / static_cast<double>(part.segment->points.rows);
   }
 
-  // How many neighbors to look for, so that k of them are allowed, mostly.
+  // How many neighbors n to look for, so that k of them are allowed, mostly: n · share − k is so many deviations of the
+  // number of those among n.
   static std::int64_t tested_neighbors(std::int64_t k, std::int64_t allowed, std::int64_t rows) {
+    constexpr double kDeviations = 3.5;
     const double share = static_cast<double>(allowed) / static_cast<double>(rows);
-    const double wanted = (static_cast<double>(k) + 4 * std::sqrt(static_cast<double>(k)) + 4) / share;
+    const double spread = kDeviations * std::sqrt(share * (1 - share));
+    const double root = (spread + std::sqrt(spread * spread + 4 * share * static_cast<double>(k))) / (2 * share);
     const std::int64_t enough = std::min(k, allowed) + rows - allowed;  // there are always k among them
-    if (wanted >= static_cast<double>(std::min(rows, enough))) return std::min(rows, enough);
-    return static_cast<std::int64_t>(wanted) + 1;
+    if (root * root >= static_cast<double>(std::min(rows, enough))) return std::min(rows, enough);
+    return static_cast<std::int64_t>(root * root) + 1;
   }
 
   template <class Found>

@@ -31,6 +31,26 @@ core::DeviceHardware hardware_of(const cudaDeviceProp& found) {
           .has_sm_90_kernels = kHasSm90Kernels};
 }
 
+// What the driver says of the current device and does not change. Some of it, clocks above all, takes the driver about
+// as long as a small search.
+template <class T>
+class OfEachDevice {
+ public:
+  // make(value, device) is called once for a device, and after an exception again.
+  template <class Make>
+  const T& get(Make make) {
+    int device = 0;
+    KITH_CUDA(cudaGetDevice(&device));
+    const auto slot = static_cast<std::size_t>(device);
+    if (slot >= made_.size()) throw Error(ErrorCode::internal, "more devices than are told apart");
+    return made_[slot].get([&](std::optional<T>& value) { make(value, device); });
+  }
+
+ private:
+  static constexpr std::size_t kMaxDevices = 256;
+  std::array<MadeOnce<T>, kMaxDevices> made_;
+};
+
 }  // namespace
 
 std::vector<DeviceProperties> devices() {
@@ -60,13 +80,8 @@ std::vector<DeviceProperties> devices() {
 }
 
 const core::DevicePolicy& device_policy() {
-  constexpr std::size_t kMaxDevices = 256;
-  static std::array<MadeOnce<core::DevicePolicy>, kMaxDevices> policies;
-  int device = 0;
-  KITH_CUDA(cudaGetDevice(&device));
-  const auto slot = static_cast<std::size_t>(device);
-  if (slot >= kMaxDevices) throw Error(ErrorCode::internal, "more devices than policies");
-  return policies[slot].get([&](std::optional<core::DevicePolicy>& policy) {
+  static OfEachDevice<core::DevicePolicy> policies;
+  return policies.get([](std::optional<core::DevicePolicy>& policy, int device) {
     cudaDeviceProp found{};
     KITH_CUDA(cudaGetDeviceProperties(&found, device));
     if (found.sharedMemPerBlockOptin < kLeastShared)
@@ -82,28 +97,30 @@ unsigned multiprocessor_count() {
   return static_cast<unsigned>(device_policy().hardware.multiprocessors);
 }
 
-DeviceSpeed device_speed() {
-  constexpr double kHertz = 1e3;   // clocks are told in kilohertz
-  constexpr double kPerClock = 2;  // memory moves data on both edges
-  constexpr double kBitsOfByte = 8;
-  int device = 0;
-  KITH_CUDA(cudaGetDevice(&device));
-  const auto ask = [&](cudaDeviceAttr attribute) {
-    int value = 0;
-    if (cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess) return static_cast<double>(value);
-    cudaGetLastError();
-    return 0.0;
-  };
-  return {kHertz * ask(cudaDevAttrClockRate),
-          kHertz * kPerClock * ask(cudaDevAttrMemoryClockRate) * ask(cudaDevAttrGlobalMemoryBusWidth) / kBitsOfByte};
+const DeviceSpeed& device_speed() {
+  static OfEachDevice<DeviceSpeed> speeds;
+  return speeds.get([](std::optional<DeviceSpeed>& speed, int device) {
+    constexpr double kHertz = 1e3;   // clocks are told in kilohertz
+    constexpr double kPerClock = 2;  // memory moves data on both edges
+    constexpr double kBitsOfByte = 8;
+    const auto ask = [&](cudaDeviceAttr attribute) {
+      int value = 0;
+      if (cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess) return static_cast<double>(value);
+      cudaGetLastError();
+      return 0.0;
+    };
+    speed = {kHertz * ask(cudaDevAttrClockRate),
+             kHertz * kPerClock * ask(cudaDevAttrMemoryClockRate) * ask(cudaDevAttrGlobalMemoryBusWidth) / kBitsOfByte};
+  });
 }
 
-std::string device_name() {
-  int device = 0;
-  KITH_CUDA(cudaGetDevice(&device));
-  cudaDeviceProp found{};
-  KITH_CUDA(cudaGetDeviceProperties(&found, device));
-  return found.name;
+const std::string& device_name() {
+  static OfEachDevice<std::string> names;
+  return names.get([](std::optional<std::string>& name, int device) {
+    cudaDeviceProp found{};
+    KITH_CUDA(cudaGetDeviceProperties(&found, device));
+    name = found.name;
+  });
 }
 
 }  // namespace kith::KITH_BACKEND::inline runtime

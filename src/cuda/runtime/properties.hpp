@@ -31,9 +31,9 @@ struct DeviceSpeed {
   double clock = 0;
   double bandwidth = 0;
 };
-DeviceSpeed device_speed();
+const DeviceSpeed& device_speed();
 
 // The current device's name.
-std::string device_name();
+const std::string& device_name();
 
 }  // namespace kith::KITH_BACKEND::inline runtime

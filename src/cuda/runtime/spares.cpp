@@ -23,8 +23,9 @@ struct SpareLimits {
   static constexpr std::size_t kLeastPinned = 4096;  // bytes; a page
 };
 
-// A pool that keeps what is freed while somebody wants it to. It is never destroyed: drivers of CUDA 13.0 were seen to
-// crash in later waits where a pool was destroyed whose last arrays were still being freed.
+// A pool that keeps what is freed while somebody wants it to. It is never destroyed: while pools went with the last who
+// kept spares, the driver (580, CUDA 13.0) crashed now and then in a later wait of the same process, and since they
+// stay it has not. Pools that come and go in a small program do not show it.
 class DevicePool {
  public:
   explicit DevicePool(int device) {
