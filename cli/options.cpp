@@ -132,10 +132,25 @@ bool SearchSettings::has_formula() const {
   return is_formula(metric);
 }
 
+std::shared_ptr<const PairMetric> SearchSettings::own_metric() const {
+  if (has_formula() && zero_vectors)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--zero-vectors {} but --metric is a formula", to_string(*zero_vectors)));
+  if (has_formula()) return expression_metric(metric);
+  if (!zero_vectors) return nullptr;
+  if (const Metric asked = parse_metric(metric); asked.kind != MetricKind::cosine)
+    throw Error(ErrorCode::invalid_argument, fmt::format("--zero-vectors {} but --metric is {}; only cosine takes it",
+                                                         to_string(*zero_vectors), to_string(asked)));
+  if (*zero_vectors == ZeroVectors::error) return nullptr;
+  MetricParameters parameters;
+  parameters.zero_vectors = zero_vectors;
+  return named_metric("cosine", parameters);
+}
+
 Options SearchSettings::options() const {
   if (backend == Backend::automatic) note_unusable_devices();
   Options options;
-  if (!has_formula()) options.metric = parse_metric(metric);
+  if (own_metric() == nullptr) options.metric = parse_metric(metric);
   if (p) {
     if (has_formula()) throw Error(ErrorCode::invalid_argument, fmt::format("--p = {} but --metric is a formula", *p));
     if (options.metric.kind != MetricKind::minkowski) {
@@ -220,6 +235,20 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
   command.add_option("--p", settings.p, "Exponent of --metric minkowski, at least 1; inf is allowed")
       ->type_name("P")
       ->group(kSearchGroup);
+  if (formulas)
+    command
+        .add_option_function<std::string>(
+            "--zero-vectors",
+            [&settings](const std::string& name) {
+              try {
+                settings.zero_vectors = parse_zero_vectors(name);
+              } catch (const Error& e) {
+                throw CLI::ValidationError("--zero-vectors", e.what());
+              }
+            },
+            "What --metric cosine makes of vectors of length 0: error, or the distance zero or one from everything")
+        ->type_name("WHAT")
+        ->group(kSearchGroup);
   add_choice(command, context, "--method", settings.method, all_of(search_methods, searching), parse_method,
              "How neighbors are found")
       ->group(kSearchGroup);

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/context.hpp"
 #include "kith/io.hpp"
+#include "kith/named_metric.hpp"
 #include "kith/options.hpp"
 
 namespace kith::cli {
@@ -33,8 +35,12 @@ struct SearchSettings {
   bool no_remap = false;
   ShiftedSortTuning shifted_sort;
 
-  // Whether the metric is a formula, which options have none for.
+  std::optional<ZeroVectors> zero_vectors;  // of cosine
+
+  // Whether the metric is a formula.
   bool has_formula() const;
+  // What options have no metric for: a formula, or cosine with a distance for zero vectors. Else null.
+  std::shared_ptr<const PairMetric> own_metric() const;
   Options options() const;
 };
 

@@ -97,13 +97,13 @@ std::vector<io::Output> outputs_of(const SearchArguments& settings, const Neighb
 // Without queries, of each base point, itself left out.
 template <Element T>
 Neighbors<DistanceOf<T>> run_search(MatrixView<T> base, const std::optional<MatrixView<T>>& queries, std::int64_t k,
-                                    Options options, const std::shared_ptr<const PairMetric>& formula) {
+                                    Options options, const std::shared_ptr<const PairMetric>& own) {
   const InterruptScope scope;
   ProgressBar bar("searching", "distances");
   options.progress = bar.callback();
   Neighbors<DistanceOf<T>> neighbors;
-  if (formula != nullptr) {
-    neighbors = queries ? search_by(formula, base, *queries, k, options) : search_self_by(formula, base, k, options);
+  if (own != nullptr) {
+    neighbors = queries ? search_by(own, base, *queries, k, options) : search_self_by(own, base, k, options);
   } else {
     neighbors = queries ? search(base, *queries, k, options) : Index<T>(base, options).search_self(k);
   }
@@ -159,13 +159,16 @@ void run_packed(const SearchArguments& settings, const Context& context) {
 void run(const SearchArguments& settings, const Context& context) {
   if (!settings.packed_bits.empty()) return run_packed(settings, context);
   Options options = settings.search.options();
-  options.statistics = settings.report.stats;
   options.shifted_sort.certify = settings.certify;
   check_certify(settings);
   check_outputs(settings, context);
-  const auto formula = settings.search.has_formula() ? expression_metric(settings.search.metric) : nullptr;
-  if (formula != nullptr && settings.report.explain)
-    throw Error(ErrorCode::invalid_argument, "--explain but --metric is a formula; --stats has the plan afterwards");
+  const auto own = settings.search.own_metric();
+  options.statistics = settings.report.stats && own == nullptr;  // of the library's metrics
+  if (own != nullptr && settings.report.explain)
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--explain but {}; --stats has the plan afterwards",
+                    settings.search.has_formula() ? "--metric is a formula" : "--zero-vectors has no plan before"));
   io::Array base = settings.input.load_base();
   io::Array queries = base;
   const bool self = settings.input.queries.empty();
@@ -180,7 +183,7 @@ void run(const SearchArguments& settings, const Context& context) {
     }
     std::optional<MatrixView<T>> asked;
     if (!self) asked = queries.view<T>();
-    const auto neighbors = run_search(base_view, asked, settings.k, options, formula);
+    const auto neighbors = run_search(base_view, asked, settings.k, options, own);
     if (settings.report.stats) print_report(neighbors.report);
     if (settings.certify) print_to_stderr(certified_text(neighbors.report));
     deliver_neighbors(settings, context, neighbors, to_json(neighbors.report.plan), to_json(neighbors.report));

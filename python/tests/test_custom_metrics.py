@@ -124,6 +124,30 @@ def test_zero_vectors():
             kith.distances(queries, base, metric="cosine", **options)
 
 
+@pytest.mark.parametrize("policy, distance", [("zero", 0.0), ("one", 1.0)])
+def test_zero_vectors_among_many(rng, policy, distance):
+    base, queries = rng.standard_normal((4000, 6)), rng.standard_normal((300, 6))
+    base[[11, 3000]] = 0
+    queries[4] = 0
+    found = kith.search(base, queries, 7, metric="cosine", zero_vectors=policy)
+    all_distances = kith.distances(queries, base, metric="cosine", zero_vectors=policy)
+    order = np.argsort(all_distances, axis=1, kind="stable")[:, :7]
+    np.testing.assert_array_equal(found.indices, order)
+    np.testing.assert_array_equal(found.distances, np.take_along_axis(all_distances, order, axis=1))
+    assert (found.distances[4] == distance).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_haversine_among_many(rng, dtype):
+    base = np.column_stack([np.arcsin(rng.uniform(-1, 1, 5000)), rng.uniform(-np.pi, np.pi, 5000)]).astype(dtype)
+    queries = base[:200]
+    found = kith.search(base, queries, 4, metric="haversine")
+    all_distances = kith.distances(queries, base, metric="haversine")
+    order = np.argsort(all_distances, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(found.indices, order)
+    np.testing.assert_array_equal(found.distances, np.take_along_axis(all_distances, order, axis=1))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.uint8, np.int8, np.int64, bool])
 def test_types(rng, dtype):
     base = (rng.random((60, 5)) * 20 + 1).astype(dtype)

@@ -65,6 +65,47 @@ double ImageIndex::image_of(const double* row, std::int64_t dims, double* scratc
   return mapping_->map(scratch, image);
 }
 
+// Rows without an image are candidates of every query: not for many of them.
+bool ImageIndex::set_apart(std::vector<double>& images, std::vector<double>& errors) {
+  constexpr std::int64_t kFew = 16;
+  constexpr std::int64_t kOneOf = 1024;
+  const auto all = std::ssize(errors);
+  const std::int64_t dims = mapping_->image_dims();
+  for (std::int64_t r = 0; r < all; ++r) {
+    const double error = errors[static_cast<std::size_t>(r)];
+    if (std::isinf(error)) {
+      without_image_.push_back(r);
+      if (std::ssize(without_image_) > std::max(kFew, all / kOneOf)) return false;
+      continue;
+    }
+    if (!without_image_.empty()) {
+      std::copy_n(images.data() + r * dims, dims, images.data() + rows_ * dims);
+      errors[static_cast<std::size_t>(rows_)] = error;
+    }
+    ids_.push_back(r);
+    ++rows_;
+  }
+  if (without_image_.empty()) ids_ = {};
+  images.resize(static_cast<std::size_t>(rows_ * dims));
+  errors.resize(static_cast<std::size_t>(rows_));
+  return rows_ > 0;
+}
+
+// Numbers of base rows in the place of those of images.
+void ImageIndex::name_rows(Candidates& found) const {
+  if (ids_.empty()) return;
+  std::vector<std::int64_t> ids;
+  std::vector<std::int64_t> offsets = {0};
+  for (std::size_t q = 0; q + 1 < found.offsets.size(); ++q) {
+    for (std::int64_t i = found.offsets[q]; i < found.offsets[q + 1]; ++i)
+      ids.push_back(ids_[static_cast<std::size_t>(found.ids[static_cast<std::size_t>(i)])]);
+    ids.insert(ids.end(), without_image_.begin(), without_image_.end());
+    offsets.push_back(std::ssize(ids));
+  }
+  found.ids = std::move(ids);
+  found.offsets = std::move(offsets);
+}
+
 template <class I>
 void ImageIndex::fill(std::vector<double> images, std::int64_t rows, const Options& options) {
   Options mine = options;
@@ -89,28 +130,27 @@ std::unique_ptr<const ImageIndex> ImageIndex::make(std::shared_ptr<const RowMapp
   made->mapping_ = std::move(mapping);
   const std::int64_t image_dims = made->mapping_->image_dims();
   std::vector<double> images(static_cast<std::size_t>(rows * image_dims));
-  std::vector<double> errors(static_cast<std::size_t>(chunks(rows)));
-  std::vector<double> largest(errors.size());
+  std::vector<double> errors(static_cast<std::size_t>(rows));
   for_chunks(threads, rows, [&](std::int64_t first, std::int64_t count) {
     std::vector<double> row(static_cast<std::size_t>(2 * dims));
-    const auto chunk = static_cast<std::size_t>(first / kChunk);
     for (std::int64_t r = first; r < first + count; ++r) {
       double* image = images.data() + r * image_dims;
       reader(r, row.data());
       const double error = made->image_of(row.data(), dims, row.data() + dims, image);
-      // A NaN must not be lost.
-      if (!(error <= errors[chunk])) errors[chunk] = error < kInfinity ? error : kInfinity;
-      for (std::int64_t c = 0; c < image_dims; ++c)
-        if (!(std::abs(image[c]) <= largest[chunk]))
-          largest[chunk] = std::abs(image[c]) < kInfinity ? std::abs(image[c]) : kInfinity;
+      const bool is_finite = std::all_of(image, image + image_dims, [](double value) { return std::isfinite(value); });
+      errors[static_cast<std::size_t>(r)] = is_finite && std::isfinite(error) ? error : kInfinity;
     }
   });
-  const double most = *std::max_element(largest.begin(), largest.end());
-  const double error = *std::max_element(errors.begin(), errors.end());
+  if (!made->set_apart(images, errors)) return nullptr;
+  rows = made->rows_;
+  double most = 0;
+  double error = 0;
+  for (const double value : images) most = std::max(most, std::abs(value));
+  for (const double each : errors) error = std::max(error, each);
   // All images are one point: as good as any, but there is nothing to scale by.
-  if (!(most < kMostImage && error < kInfinity) || (most != 0 && most < kLeastImage)) return nullptr;
+  if (!(most < kMostImage) || (most != 0 && most < kLeastImage)) return nullptr;
   made->scale_ = most == 0 ? 1 : std::ldexp(1.0, -std::ilogb(most) - 1);
-  std::vector<double> roundings(errors.size());
+  std::vector<double> roundings(static_cast<std::size_t>(chunks(rows)));
   for_chunks(threads, rows, [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
       double* image = images.data() + r * image_dims;
@@ -203,6 +243,7 @@ Candidates ImageIndex::nearest(const QueryImages& images, std::int64_t k) const 
         made.farthest.push_back(static_cast<double>(found.distances_of(q).back()));
       made.ids = std::move(found.ids);
       made.report = std::move(found.report);
+      name_rows(made);
       return made;
     });
   });
@@ -219,6 +260,7 @@ Candidates ImageIndex::within(const QueryImages& images, std::span<const double>
       made.offsets = std::move(found.offsets);
       made.ids = std::move(found.ids);
       made.report = std::move(found.report);
+      name_rows(made);
       return made;
     });
   });

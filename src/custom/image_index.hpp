@@ -30,23 +30,26 @@ struct QueryImages {
 struct Candidates {
   std::vector<std::int64_t> offsets;
   std::vector<std::int64_t> ids;
-  std::vector<double> farthest;  // no other base row's image is nearer
+  std::vector<double> farthest;  // no other image is nearer
   SearchReport report;
 };
 
 class ImageIndex {
  public:
-  // Null where a row has no image, or images are too small or too large to be scaled. `reader` may be called by several
-  // threads at once, and is not kept. `options` are those of the index.
+  // Null where many rows have no image, or images are too small or too large to be scaled. `reader` may be called by
+  // several threads at once, and is not kept. `options` are those of the index.
   static std::unique_ptr<const ImageIndex> make(std::shared_ptr<const RowMapping> mapping, const RowReader& reader,
                                                 std::int64_t rows, std::int64_t dims, bool to_float, int threads,
                                                 const Options& options);
 
+  // Base rows that have an image.
+  std::int64_t rows() const { return rows_; }
+
   QueryImages map(const RowReader& reader, std::int64_t first, std::int64_t count, int threads) const;
 
-  // The k nearest images of each.
+  // The k nearest images of each, and base rows without an image.
   Candidates nearest(const QueryImages& images, std::int64_t k) const;
-  // All images within radii that reach() returned.
+  // All images within radii that reach() returned, and base rows without an image.
   Candidates within(const QueryImages& images, std::span<const double> radii) const;
 
   // No row whose distance, as fill() computes it, is at most `distance`, has a computed distance of images above this.
@@ -58,9 +61,14 @@ class ImageIndex {
   void fill(std::vector<double> images, std::int64_t rows, const Options& options);
   double image_of(const double* row, std::int64_t dims, double* scratch, double* image) const;
   double rounding(const double* image) const;
+  bool set_apart(std::vector<double>& images, std::vector<double>& errors);
+  void name_rows(Candidates& found) const;
 
   std::shared_ptr<const RowMapping> mapping_;
   std::int64_t dims_ = 0;
+  std::int64_t rows_ = 0;
+  std::vector<std::int64_t> ids_;  // of images, where not all base rows have one
+  std::vector<std::int64_t> without_image_;
   std::vector<double> center_;
   double scale_ = 1;
   double error_ = 0;  // the largest of a base row

@@ -44,10 +44,10 @@ bool wants_images(const Options& options) {
   return !wants_brute(options) && (options.method != Method::automatic || is_device);
 }
 
-MappedPart::MappedPart(const PairMetric& metric, const Options& options)
+MappedPart::MappedPart(const PairMetric& metric, std::int64_t dims, const Options& options)
     : mappable_(wants_brute(options) ? nullptr : dynamic_cast<const Mappable*>(&metric)) {
   if (!wants_images(options)) return;
-  if (mappable_ != nullptr) mapping_ = mappable_->mapping();
+  if (mappable_ != nullptr) mapping_ = mappable_->mapping(dims);
   if (mapping_ != nullptr) return;
   const char* why = mappable_ == nullptr ? "" : ", for no map of rows is well conditioned by what it was given";
   if (options.method != Method::automatic)
@@ -75,10 +75,10 @@ const ImageIndex* MappedPart::images_for(const PairProblem<T>& problem, std::int
     const std::int64_t budget = options.memory_budget > 0 ? options.memory_budget : backend::free_memory().bytes / 2;
     if (bytes > static_cast<double>(budget) / 2) return nullptr;
   }
-  if (mapping_ == nullptr) mapping_ = mappable_->mapping();
+  if (mapping_ == nullptr) mapping_ = mappable_->mapping(problem.base.cols);
   if (mapping_ != nullptr) images_ = make_images(problem, mapping_, of_images(options));
   if (images_ == nullptr && is_asked)
-    refuse(problem.metric, "has no images of some base rows, which lie too far away: method brute searches them");
+    refuse(problem.metric, "has no images of too many base rows: method brute searches them");
   is_tried_ = true;
   return images_.get();
 }

@@ -17,7 +17,7 @@ bool wants_images(const Options& options);
 class MappedPart {
  public:
   // Throws Error(invalid_argument) where images are asked for and the metric has none.
-  MappedPart(const PairMetric& metric, const Options& options);
+  MappedPart(const PairMetric& metric, std::int64_t dims, const Options& options);
 
   // Images for a search of so many queries, 0 where the base is kept for many searches; null where all distances are to
   // be computed. `k`: 0 for a radius search.

@@ -228,14 +228,14 @@ void write_row(const std::vector<core::Hit<D>>& hits, std::int64_t k, D largest,
 
 // The k nearest of queries [first, first + count).
 template <Element T>
-void nearest_of_block(const PairProblem<T>& problem, const ImageIndex& index, MappedWork<T>& work, std::int64_t first,
-                      std::int64_t count, std::int64_t k, std::int64_t found, const NeighborsView<DistanceOf<T>>& out,
+void nearest_of_block(const ImageIndex& index, MappedWork<T>& work, std::int64_t first, std::int64_t count,
+                      std::int64_t k, std::int64_t found, const NeighborsView<DistanceOf<T>>& out,
                       DistanceOf<T> largest) {
   using D = DistanceOf<T>;
   QueryImages images = work.map(first, count);
   std::vector<std::int64_t> left = missing(images.queries, first, count);
   for (std::int64_t many = first_candidates(k); !images.queries.empty(); many *= kGrowth) {
-    if (many > problem.base.rows / 2 || many > std::max(kMostCandidates, first_candidates(k))) break;
+    if (many > index.rows() / 2 || many > std::max(kMostCandidates, first_candidates(k))) break;
     Candidates candidates = index.nearest(images, many);
     std::vector<std::int64_t> unproven;
     std::mutex mutex;
@@ -299,7 +299,7 @@ MappedReport nearest_mapped(const PairProblem<T>& problem, const ImageIndex& ima
   MappedWork<T> work(problem, images, options);
   for (std::int64_t first = 0; first < problem.queries.rows; first += block) {
     const std::int64_t count = std::min(block, problem.queries.rows - first);
-    nearest_of_block(problem, images, work, first, count, k, found, out, largest);
+    nearest_of_block(images, work, first, count, k, found, out, largest);
     work.done(count);
   }
   return work.finish();

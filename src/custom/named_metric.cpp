@@ -12,6 +12,7 @@
 #include "api/guard.hpp"
 #include "core/names.hpp"
 #include "cpu/simd/quadratic_form.hpp"
+#include "custom/direction_mapping.hpp"
 #include "custom/linear_mapping.hpp"
 #include "custom/sphere_mapping.hpp"
 #include "custom/terms.hpp"
@@ -58,7 +59,7 @@ class WeightedMetric final : public TermMetric<Terms>, public custom::Mappable {
   WeightedMetric(Terms terms, const char* name, const char* what, std::size_t count,
                  std::shared_ptr<const custom::RowMapping> mapping)
       : TermMetric<Terms>(std::move(terms), name), what_(what), count_(count), mapping_(std::move(mapping)) {}
-  std::shared_ptr<const custom::RowMapping> mapping() const override { return mapping_; }
+  std::shared_ptr<const custom::RowMapping> mapping(std::int64_t /*dims*/) const override { return mapping_; }
   void check(std::int64_t dims) const override { check_length(this->name().c_str(), what_, count_, dims); }
 
  private:
@@ -87,8 +88,11 @@ class JensenShannon final : public TermMetric<custom::JensenShannonTerms> {
   double pair_seconds(std::int64_t dims) const override { return 1.2e-8 * static_cast<double>(dims); }
 };
 
-class Cosine final : public TermMetric<CosineTerms> {
+class Cosine final : public TermMetric<CosineTerms>, public custom::Mappable {
  public:
+  std::shared_ptr<const custom::RowMapping> mapping(std::int64_t dims) const override {
+    return custom::direction_mapping(dims);
+  }
   explicit Cosine(ZeroVectors policy)
       : TermMetric(CosineTerms{policy == ZeroVectors::one ? 1.0 : 0.0}, "cosine"), policy_(policy) {}
   void prepare(double* row, std::int64_t dims, const char* role, std::int64_t number) const override {
@@ -136,7 +140,9 @@ class Mahalanobis final : public PairMetric, public custom::Mappable {
       }
   }
   std::string name() const override { return "mahalanobis"; }
-  std::shared_ptr<const custom::RowMapping> mapping() const override { return custom::cholesky_mapping(upper_, dims_); }
+  std::shared_ptr<const custom::RowMapping> mapping(std::int64_t /*dims*/) const override {
+    return custom::cholesky_mapping(upper_, dims_);
+  }
   double mapping_seconds() const override { return 5e-10 * static_cast<double>(size_) * static_cast<double>(dims_); }
   void check(std::int64_t dims) const override {
     if (dims != dims_)
@@ -170,7 +176,9 @@ class Mahalanobis final : public PairMetric, public custom::Mappable {
 // The angle between points of a sphere, of latitudes and longitudes in radians.
 class Haversine final : public PairMetric, public custom::Mappable {
  public:
-  std::shared_ptr<const custom::RowMapping> mapping() const override { return custom::sphere_mapping(); }
+  std::shared_ptr<const custom::RowMapping> mapping(std::int64_t /*dims*/) const override {
+    return custom::sphere_mapping();
+  }
   std::string name() const override { return "haversine"; }
   void check(std::int64_t dims) const override {
     if (dims != 2) refuse(fmt::format("haversine takes 2 dimensions, latitude and longitude, not {}", dims));

@@ -227,7 +227,7 @@ struct PairSearcher {
 
   // What many searches need, or one that asks for images: images, or else panels of all rows.
   void prepare(bool keep) {
-    if (!wants_brute(options)) mapped = std::make_unique<MappedPart>(*metric, options);
+    if (!wants_brute(options)) mapped = std::make_unique<MappedPart>(*metric, base.cols, options);
     if (mapped != nullptr && (keep || wants_images(options)))
       if (mapped->images_for(problem(base, false), 0, 1, options) != nullptr) return;
     if (keep) keep_panels();

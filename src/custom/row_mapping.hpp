@@ -45,7 +45,7 @@ class Mappable {
   virtual ~Mappable() = default;
 
   // Null where its parameters allow none.
-  virtual std::shared_ptr<const RowMapping> mapping() const = 0;
+  virtual std::shared_ptr<const RowMapping> mapping(std::int64_t dims) const = 0;
   // What mapping() takes.
   virtual double mapping_seconds() const { return 0; }
 };

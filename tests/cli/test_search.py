@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from harness import CANNOT_WRITE, KithTest, METRICS, USAGE, exact_points, nearest, pairwise, rng
+from harness import BAD_DATA, CANNOT_WRITE, KithTest, METRICS, USAGE, exact_points, nearest, pairwise, rng
 
 
 class Search(KithTest):
@@ -34,6 +34,29 @@ class Search(KithTest):
         out = self.assert_out()
         self.assertEqual(sorted(out.files), ["distances", "ids"])
         self.assertEqual((out["ids"].dtype, out["distances"].dtype), (np.int64, np.float32))
+
+    def test_zero_vectors(self):
+        base, queries = rng(5).normal(size=(3000, 8)), rng(6).normal(size=(400, 8))
+        base[[7, 2000]] = 0
+        queries[3] = 0
+        self.save("base.npy", base)
+        self.save("queries.npy", queries)
+        lengths = np.linalg.norm(queries, axis=1)[:, None] * np.linalg.norm(base, axis=1)
+        with np.errstate(invalid="ignore"):
+            cosines = 1 - queries @ base.T / lengths
+        for policy, distance in [("zero", 0), ("one", 1)]:
+            wanted = np.where(lengths == 0, distance, cosines)
+            self.run_kith("search", "--base", "base.npy", "--queries", "queries.npy", "-k", 5, "--metric", "cosine", "--zero-vectors", policy,
+                          "-o", "found.npz", "--stats")
+            found = self.load("found.npz")
+            np.testing.assert_allclose(found["distances"], np.sort(wanted)[:, :5], atol=1e-12)
+            np.testing.assert_array_equal(found["ids"][3], np.arange(5))
+        search = ["search", "--base", "base.npy", "--queries", "queries.npy", "-k", 5]
+        self.fails(BAD_DATA, *search, "--metric", "cosine", "--zero-vectors", "error", says="row 7 has length zero")
+        self.fails(BAD_DATA, *search, "--metric", "cosine", says="row 7 has length zero")
+        self.fails(USAGE, *search, "--zero-vectors", "one", says="only cosine takes it")
+        self.fails(USAGE, *search, "--metric", "sum(x * y)", "--zero-vectors", "one", says="is a formula")
+        self.fails(USAGE, *search, "--metric", "cosine", "--zero-vectors", "two", says="unknown zero_vectors")
 
     def test_formulas(self):
         differences = np.abs(self.queries[:, None].astype(float) - self.base)

@@ -192,6 +192,36 @@ TYPED_TEST(MappedRows, AreFoundByEveryMetricWithAMap) {
   }
 }
 
+// Zero vectors have no direction: in the base they are candidates of every query, and queries get all distances.
+TYPED_TEST(MappedRows, GiveZeroVectorsWhatTheyAreTold) {
+  using T = TypeParam;
+  for (const std::int64_t dims : {2, 20}) {
+    Matrix<T> base = random_points<T>(2100, dims, 61, -1, 1);
+    Matrix<T> queries = random_points<T>(60, dims, 62, -1, 1);
+    // What was rounded to zero gets a direction.
+    for (std::int64_t r = 0; r < 2100; ++r) base(r, 0) = static_cast<T>(static_cast<float>(1 + r % 7));
+    for (std::int64_t q = 0; q < 60; ++q) queries(q, 1) = static_cast<T>(static_cast<float>(1 + q % 5));
+    const auto zero = [&](Matrix<T>& points, std::int64_t row) {
+      for (std::int64_t c = 0; c < dims; ++c) points(row, c) = static_cast<T>(0.0F);
+    };
+    for (const std::int64_t row : {0, 3, 700, 2099}) zero(base, row);
+    for (const std::int64_t row : {5, 59}) zero(queries, row);
+    for (const ZeroVectors policy : {ZeroVectors::one, ZeroVectors::zero}) {
+      Named metric{"cosine", {}};
+      metric.parameters.zero_vectors = policy;
+      expect_brute(metric, base, queries, 6, to_string(policy));
+      const auto found = search_by(named_metric("cosine", metric.parameters), base.view(), queries.view(), 6);
+      const float distance = policy == ZeroVectors::one ? 1 : 0;
+      for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(static_cast<float>(found.distances_of(5)[i]), distance);
+      EXPECT_EQ(found.ids_of(5)[2], 2);
+      EXPECT_TRUE(policy == ZeroVectors::one || found.ids_of(1)[1] == 3);
+    }
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"base row 0 has length zero", "zero_vectors"}, [&] {
+      search_by(named_metric("cosine"), base.view(), queries.view().rows_from(10, 5), 2);
+    }));
+  }
+}
+
 // What is left of candidates is decided on the CPU.
 TEST(Mapped, AreFoundOnADevice) {
   const std::vector<Backend> there = available_backends();
@@ -217,13 +247,13 @@ TEST(Mapped, AreFoundOnADevice) {
 // Few distinct rows: the k-th distance occurs more often than there are candidates.
 TEST(Mapped, OrdersTiesById) {
   Random random(4);
-  Matrix<float> base(3000, 3);
-  for (std::int64_t i = 0; i < 9000; ++i) base.data()[i] = static_cast<float>(random.below(3));
+  Matrix<float> base(2100, 3);
+  for (std::int64_t i = 0; i < 6300; ++i) base.data()[i] = static_cast<float>(random.below(3));
   Matrix<float> queries(50, 3);
   for (std::int64_t i = 0; i < 150; ++i) queries.data()[i] = static_cast<float>(random.below(3));
   for (const Named& metric : linear_metrics(3)) expect_brute(metric, base, queries, 20, "ties");
-  const Matrix<double> same(2500, 3, std::vector<double>(7500, 0.7));
-  for (const Named& metric : linear_metrics(3)) expect_brute(metric, same, same, 3, "one point");
+  const Matrix<double> same(2100, 3, std::vector<double>(6300, 0.7));
+  expect_brute(linear_metrics(3)[1], same, Matrix<double>(5, 3, std::vector<double>(15, 0.7)), 3, "one point");
 }
 
 TYPED_TEST(MappedFloats, AreFoundAtEveryScaleAndFarFromTheOrigin) {
@@ -297,7 +327,13 @@ TEST(Mapped, RefusesWhatIsNotANumber) {
   unchecked.check_finite = false;
   EXPECT_NO_THROW(search_by(metric, bad.view(), base.view(), 3, unchecked));
   unchecked.method = Method::tree;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"no images of some base rows"},
+  const auto among_bad = search_by(metric, bad.view(), base.view(), 3, unchecked);
+  EXPECT_TRUE(is_mapped(among_bad.report));
+  unchecked.method = Method::brute;
+  expect_same(among_bad, search_by(metric, bad.view(), base.view(), 3, unchecked), "NaN");
+  for (std::int64_t r = 0; r < 100; ++r) bad(30 * r, 0) = 7;  // latitudes that are none
+  unchecked.method = Method::tree;
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"no images of too many base rows"},
                          [&] { search_by(metric, bad.view(), base.view(), 3, unchecked); }));
   Options approximate;
   approximate.method = Method::shifted_sort;
