@@ -6,8 +6,9 @@
      wrong argument that can be recognized as such ends the process: a null pointer, a number that stands for nothing, a
      buffer that its description calls too small, a handle that was destroyed or is of another kind.
    - Handles (kith_options, kith_index, kith_lists, kith_collection) are numbers in the shape of pointers: never follow
-   or copy what they seem to point to. Each is given back once, by the function of its kind whose name ends in _destroy,
-   at any time: calls that are under way keep what they work on. The null handle may be destroyed, which does nothing.
+     or copy what they seem to point to. Each is given back once, by the function of its kind whose name ends in
+     _destroy, at any time: calls that are under way keep what they work on. The null handle may be destroyed, which
+     does nothing.
    - A handle may be used by several threads at once.
    - Results come last, through pointers. A handle or a number is written only where the status is KITH_OK; arrays that
      the caller provides have unspecified contents after an error.
@@ -276,8 +277,7 @@ KITH_C_CHECKED kith_status kith_explain(int64_t base_rows, int64_t queries, int6
                                         const kith_options* options, const char* device, char* buffer, size_t size,
                                         size_t* length) KITH_C_NOEXCEPT;
 
-/* ---- Collections: points with ids of their own, which come and go, are searched in part, and are kept in files ----
- */
+/* ---- Collections: points with ids of their own that come and go, are searched in part, and are kept in files ---- */
 
 /* Everything is host memory. Searches see the points as they were when the call began; changes come one after the
    other, and one that fails leaves everything as it was. kith/collection.hpp says more about each function. */
@@ -304,8 +304,8 @@ typedef struct kith_id_lists {
 /* Which points a search may find: those for which all holds that is not null. Where fewer than k points are left, the
    last places of a row have id -1 and an infinite distance (inner_product: -infinity). */
 typedef struct kith_filter {
-  /* A flag for each point, in the order of ascending ids: bytes, or words whose bit i % 64 of word i / 64 is point i's.
-   */
+  /* A flag for each point, in the order of ascending ids: bytes, or words, of which point i has bit i % 64 of word
+     i / 64. */
   const uint8_t* mask_bytes;
   int64_t mask_byte_count;
   const uint64_t* mask_words;
@@ -388,7 +388,8 @@ KITH_C_CHECKED kith_status kith_collection_explain(const kith_collection* collec
 /* Writes a file, whole or not at all: what was there before stays until the new one is complete. */
 KITH_C_CHECKED kith_status kith_collection_save(const kith_collection* collection, const char* path) KITH_C_NOEXCEPT;
 /* Maps a file of kith_collection_save(), which must not change meanwhile. KITH_BAD_DATA where it is damaged, cut off or
-   newer; with `verify` all of it is read and compared with its checksums. Of the options those that the file has are
+   newer; with `verify` all of it is read and compared with its checksums. Nothing else of it is read but its head,
+   until searches need it. Of the options those that the file has are
    taken from it. */
 KITH_C_CHECKED kith_status kith_collection_load(const char* path, const kith_options* options, int32_t verify,
                                                 kith_collection** out) KITH_C_NOEXCEPT;

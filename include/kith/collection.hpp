@@ -111,12 +111,13 @@ class KITH_API Collection {
   Plan explain(std::int64_t queries, std::int64_t k) const;
 
   // Writes a file, whole or not at all: what was there before stays until the new one is complete. The points are put
-  // in one segment, with what their index has prepared.
+  // in one segment, with what their index has prepared. Options::progress, which counts bytes, may cancel it.
   void save(const std::string& path) const;
   // Maps a file of save(): its pages are read as searches need them, and must not change meanwhile. Error(bad_data) for
-  // a file that is damaged, cut off, of a later version, of another byte order or of other elements; `verify` reads all
-  // of it and compares every checksum, else those of the head and of the sizes are. Of the options those that the file
-  // has are taken from it.
+  // a file that is damaged, cut off, of a later version, of another byte order or of other elements, as far as its head
+  // tells; that of ids, trees and clusters comes with the first call that needs them. `verify` reads all of it and
+  // compares every checksum. Points are not looked at for NaN again: they were when the collection was made. Of the
+  // options those that the file has are taken from it.
   static Collection load(const std::string& path, const Options& options = {}, bool verify = false);
 
  private:

@@ -29,18 +29,30 @@ void distances(const MatrixView<T>& base, const MatrixView<T>& queries, const Op
 }
 
 template <Element T>
+void check_points(const MatrixView<T>& points, const char* role, const Options& options) {
+  ProgressMeter progress(options.progress, points.rows);
+  const int threads = threads_for(options.threads, std::numeric_limits<double>::infinity());
+  prepare_rows(points, options.metric, {role, options.check_finite, false, threads, 1}, progress);
+}
+
+template <Element T>
 constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, nullptr};
 
 }  // namespace
 
 template <Element T>
 void check_base(const MatrixView<T>& base, const Options& options) {
-  ProgressMeter progress(options.progress, base.rows);
-  const int threads = threads_for(options.threads, std::numeric_limits<double>::infinity());
-  prepare_rows(base, options.metric, {"base", options.check_finite, false, threads, 1}, progress);
+  check_points(base, "base", options);
 }
 
-#define KITH_INSTANTIATE(T) template void check_base(const MatrixView<T>&, const Options&);
+template <Element T>
+void check_queries(const MatrixView<T>& queries, const Options& options) {
+  check_points(queries, "query", options);
+}
+
+#define KITH_INSTANTIATE(T)                                       \
+  template void check_base(const MatrixView<T>&, const Options&); \
+  template void check_queries(const MatrixView<T>&, const Options&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -10,12 +11,14 @@
 #include "collection/model.hpp"
 #include "support/fails_with.hpp"
 #include "support/on_backend.hpp"
+#include "support/oracle.hpp"
+#include "support/problem.hpp"
 
 namespace kith::test {
 namespace {
 
 struct Setting {
-  MetricKind metric;
+  Metric metric;
   Method method;
   Backend backend = Backend::cpu;
 };
@@ -65,6 +68,14 @@ class Both {
     return at->first;
   }
 
+  // None of them constant where the metric takes no such rows.
+  Matrix<T> points(std::int64_t rows) {
+    Matrix<T> made = grid_points<T>(rows, dims_, random_);
+    for (std::int64_t i = 0; i < rows && options_.metric.kind == MetricKind::correlation; ++i)
+      made(i, 0) = static_cast<T>(static_cast<float>(made(i, 0)) + 10);
+    return made;
+  }
+
   void put(std::int64_t id, const Matrix<T>& points, std::int64_t row, std::int64_t tag) {
     model_[id] = {{points.row(row), points.row(row) + dims_}, tag};
     next_ = std::max(next_, id + 1);
@@ -72,7 +83,7 @@ class Both {
 
   void add() {
     const std::int64_t rows = random_.below(3) == 0 ? 1 : 1 + random_.below(60);
-    const Matrix<T> points = grid_points<T>(rows, dims_, random_);
+    const Matrix<T> points = this->points(rows);
     std::vector<std::int64_t> ids;
     std::vector<std::int64_t> tags;
     const bool has_ids = random_.below(2) == 0;
@@ -112,7 +123,7 @@ class Both {
   void update() {
     if (model_.empty()) return;
     const std::vector<std::int64_t> ids = {any_id()};
-    const Matrix<T> points = grid_points<T>(1, dims_, random_);
+    const Matrix<T> points = this->points(1);
     const std::int64_t tag = model_[ids[0]].tag;
     if (random_.below(2) == 0) {
       collection_.update(points.view(), {ids, {}});
@@ -129,7 +140,7 @@ class Both {
   // What fails half-way leaves everything as it was.
   void refused() {
     if (model_.empty()) return;
-    const Matrix<T> points = grid_points<T>(2, dims_, random_);
+    const Matrix<T> points = this->points(2);
     const std::vector<std::int64_t> known = {5000, any_id()};
     EXPECT_THROW(collection_.add(points.view(), {known, {}}), Error);
     EXPECT_THROW(collection_.update(points.view(), {known, {}}), Error);
@@ -155,7 +166,7 @@ class Both {
 
   void check_search(const Filter& filter, const Allowed& allowed) {
     const std::int64_t count = 3;
-    const Matrix<T> queries = grid_points<T>(count, dims_, random_);
+    const Matrix<T> queries = points(count);
     const std::int64_t k = 1 + random_.below(8);
     const auto found = collection_.search(queries.view(), k, filter);
     for (std::int64_t q = 0; q < count; ++q) {
@@ -163,6 +174,23 @@ class Both {
       const auto [ids, distances] = answer(subset, queries.view().rows_from(q, 1), k, options_);
       ASSERT_EQ(std::vector(found.ids_of(q).begin(), found.ids_of(q).end()), ids) << "query " << q;
       ASSERT_EQ(std::vector(found.distances_of(q).begin(), found.distances_of(q).end()), distances);
+      // The oracle has no 16-bit floats.
+      if constexpr (sizeof(T) != 2)
+        if (options_.method != Method::shifted_sort) check_truth(subset, queries, q, found);
+    }
+  }
+
+  // Distances are those of the definition, the nearest first.
+  void check_truth(const Subset<T>& subset, const Matrix<T>& queries, std::int64_t q,
+                   const Neighbors<DistanceOf<T>>& found) {
+    const auto there = static_cast<std::int64_t>(subset.ids.size());
+    if (there == 0) return;
+    const auto truth = truth_of(subset.points, queries, options_.metric);
+    const std::vector<std::int64_t> nearest = truth.nearest(q, std::min(there, found.k));
+    const double scale = sizeof(DistanceOf<T>) == 4 ? 1e-5 : 1e-12;
+    for (std::size_t i = 0; i < nearest.size(); ++i) {
+      const double want = truth.distance(q, nearest[i]);
+      ASSERT_NEAR(found.distances_of(q)[i], want, scale * (1 + std::abs(want))) << "query " << q;
     }
   }
 
@@ -240,9 +268,11 @@ class Both {
   }
 
   void check_radius() {
-    if (model_.empty() || options_.method == Method::triangle || options_.method == Method::shifted_sort) return;
+    const bool has_radii =
+        options_.method == Method::automatic || options_.method == Method::brute || options_.method == Method::tree;
+    if (model_.empty() || !has_radii) return;
     using D = DistanceOf<T>;
-    const Matrix<T> queries = grid_points<T>(2, dims_, random_);
+    const Matrix<T> queries = points(2);
     const std::vector<D> radii = {D{2}};
     const std::vector<std::int64_t> tags = {0, 1};
     Filter filter;
@@ -255,6 +285,7 @@ class Both {
     }
     Options options = options_;
     options.backend = Backend::cpu;
+    options.method = Method::automatic;
     const auto want = search_radius(subset.points.view(), queries.view(), std::span<const D>(radii),
                                     RadiusOutput::neighbors, options);
     ASSERT_EQ(found.offsets, want.offsets);
@@ -310,9 +341,36 @@ TEST_P(CollectionChanges, AnswersAreThoseOfAFreshIndex) {
   }
 }
 
+// Whatever metric and method go together.
+TEST_P(CollectionChanges, EveryMetricAndMethod) {
+  const Backend backend = GetParam();
+  const Matrix<float> any(1, 3, {1, 2, 4});
+  std::uint64_t seed = 100;
+  int settings = 0;
+  for (const Metric& metric : all_metrics())
+    for (const Method method : search_methods(backend)) {
+      Options options;
+      options.metric = metric;
+      options.method = method;
+      options.backend = backend;
+      try {
+        search(any.view(), any.view(), 1, options);
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
+        continue;
+      }
+      ++settings;
+      run<float>({metric, method, backend}, 3, backend == Backend::cpu ? 12 : 3, ++seed);
+      if (backend == Backend::cpu) run<double>({metric, method, backend}, 4, 6, ++seed);
+      ASSERT_FALSE(HasFailure()) << to_string(metric) << " " << to_string(method);
+    }
+  EXPECT_GE(settings, 30);
+}
+
 // One segment, so that the orders along the curve are those of all points.
-TEST(CollectionShiftedSort, AnswersAreThoseOfAFreshIndex) {
-  run<float>({MetricKind::euclidean, Method::shifted_sort}, 2, 40, 5);
+TEST_P(CollectionChanges, AnswersOfShiftedSortAreThoseOfAFreshIndex) {
+  const Backend backend = GetParam();
+  run<float>({MetricKind::euclidean, Method::shifted_sort, backend}, 2, backend == Backend::cpu ? 40 : 8, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CollectionChanges, testing::ValuesIn(available_backends()),
@@ -368,6 +426,32 @@ TEST(Collection, SearchesSeeOneStateWhilePointsComeAndGo) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Files of a collection to which points come meanwhile: each is of one moment, ids that are given later included.
+TEST(Collection, SavesSeeOneStateWhilePointsComeAndGo) {
+  Random random(10);
+  Collection<float> collection(grid_points<float>(300, 3, random));
+  const Matrix<float> points = grid_points<float>(5, 3, random);
+  const std::string path = path_of("beside");
+  std::atomic<bool> done{false};
+  std::thread adder([&] {
+    for (int i = 0; i < 60 || !done; ++i) {
+      collection.add(points.view());
+      if (i % 3 == 0) collection.remove(std::vector<std::int64_t>{300 + 5 * i});
+    }
+  });
+  for (int i = 0; i < 12; ++i) {
+    collection.save(path);
+    Collection<float> loaded = Collection<float>::load(path, {}, true);
+    const std::vector<std::int64_t> before = loaded.ids();
+    loaded.add(points.view());
+    EXPECT_GT(loaded.ids()[before.size()], before.back());
+    EXPECT_EQ((loaded.ids().back() + 1) % 5, 0);  // no part of a change
+  }
+  done = true;
+  adder.join();
+  std::filesystem::remove(path);
+}
+
 TEST(Collection, RefusesWhatItCannotKeep) {
   Random random(1);
   const Matrix<float> points = grid_points<float>(3, 2, random);
@@ -393,6 +477,11 @@ TEST(Collection, RefusesWhatItCannotKeep) {
   EXPECT_EQ(collection.rows(), 3);
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"k = 4 but the number of points is 3"},
                          [&] { collection.search(points.view(), 4); }));
+  const Collection<float> none(2);
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"k = 1 but the number of other points is 0"},
+                         [&] { none.search_self(1); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::invalid_argument, {"k = 1 but the number of other points is 0"}, [&] { none.graph(1); }));
   const std::vector<std::int64_t> gone = {7};
   EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"no point has id 7"}, [&] { collection.remove(gone); }));
   const std::vector<std::uint8_t> mask(2);
@@ -436,6 +525,22 @@ TEST(Padding, RowsEndWithMissingNeighbors) {
   options.metric = MetricKind::euclidean;
   const Index<float> one(MatrixView<float>(values.data(), 1, 1), options);
   EXPECT_EQ(one.search_self(2).ids, (std::vector<std::int64_t>{-1, -1}));
+  options.pad_missing = false;
+  // Nothing is made room for before it is known what for.
+  options.pad_missing = true;
+  const Index<float> padded(MatrixView<float>(values.data(), 3, 1), options);
+  std::int64_t id = 0;
+  float distance = 0;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"queries is -1 × 1"}, [&] {
+    padded.search_into(MatrixView<float>(values.data(), -1, 1), 4, {&id, &distance});
+  }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"exceed what memory can address"}, [&] {
+    padded.search_into(MatrixView<float>(values.data(), 1, 1), kMost, {&id, &distance});
+  }));
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"a result of 1099511627776 × 3"}, [&] {
+    padded.search_into(MatrixView<float>(values.data(), std::int64_t{1} << 40, 1, 0, 1), 4, {&id, &distance});
+  }));
   options.pad_missing = false;
   const Index<float> strict(MatrixView<float>(values.data(), 3, 1), options);
   EXPECT_THROW(strict.search(MatrixView<float>(values.data(), 1, 1), 4), Error);

@@ -1,7 +1,9 @@
 // Files of collections: what comes back is what was saved, damage is found, and a save that is stopped leaves what was
 // there.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -10,6 +12,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <thread>
 
 #include "collection/model.hpp"
@@ -19,6 +25,11 @@ namespace kith::test {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string bytes_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 // A folder of this test's own.
 class CollectionFile : public testing::Test {
@@ -33,10 +44,7 @@ class CollectionFile : public testing::Test {
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator{}));
   }
-  static std::string bytes_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  static std::string bytes_of(const std::string& path) { return bytes_of_file(path); }
   static void write(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
   }
@@ -130,6 +138,48 @@ TEST_F(CollectionFile, ComesBackAsItWas) {
   EXPECT_EQ(files(), 1U);
 }
 
+// What one backend has prepared serves others as far as it goes; the rest is made by the first search.
+TEST_F(CollectionFile, OfOtherBackends) {
+  Random random(1);
+  const Matrix<float> queries = varying_points<float>(300, random);
+  for (const Backend writer : available_backends())
+    for (const Backend reader : available_backends())
+      for (const Method method : {Method::brute, Method::tree, Method::triangle}) {
+        Options options;
+        options.method = method;
+        options.backend = writer;
+        some<float>(options).save(path());
+        options.backend = Backend::cpu;
+        const Collection<float> want = some<float>(options);
+        options.backend = reader;
+        Collection<float> loaded = Collection<float>::load(path(), options);
+        loaded.save(path("again.kith"));  // before anything is made
+        EXPECT_EQ(collection_info(path("again.kith")).prepared, collection_info(path()).prepared);
+        expect_same_searches(loaded, want);
+        loaded.search(queries.view(), 5);
+        loaded.save(path());
+        if (reader == Backend::cpu) {
+          EXPECT_EQ(collection_info(path()).prepared.size(), 1U) << to_string(method);
+        }
+        expect_same_searches(Collection<float>::load(path(), options, true), want);
+      }
+}
+
+TEST_F(CollectionFile, ThreadsMeetInTheFirstSearch) {
+  Options options;
+  options.backend = Backend::cpu;
+  for (const Method method : {Method::brute, Method::tree, Method::triangle}) {
+    options.method = method;
+    const Collection<float> want = some<float>(options);
+    want.save(path());
+    const Collection<float> loaded = Collection<float>::load(path(), options);
+    std::vector<std::thread> searchers;
+    for (int t = 0; t < 4; ++t) searchers.emplace_back([&] { expect_same_searches(loaded, want); });
+    loaded.save(path("beside.kith"));
+    for (std::thread& each : searchers) each.join();
+  }
+}
+
 TEST_F(CollectionFile, OfNoPoints) {
   Collection<float>(4).save(path());
   Collection<float> loaded = Collection<float>::load(path(), {}, true);
@@ -214,6 +264,238 @@ TEST_F(CollectionFile, DamagedTreesAreNotWalked) {
       fails_with(ErrorCode::bad_data, {"section tree.ids is damaged"}, [&] { loaded.search(query.view(), 1); }));
 }
 
+// A file whose head is another text, with the checksums that belong to it.
+std::string with_head(const std::string& file, const nlohmann::json& head) {
+  const auto sum = [](const std::string& text) {
+    return static_cast<std::uint32_t>(
+        ::crc32(0, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(text.size())));
+  };
+  const std::string text = head.dump();
+  std::string made = file;
+  made.replace(64, text.size(), text);
+  const std::uint64_t head_bytes = text.size();
+  std::memcpy(made.data() + 16, &head_bytes, sizeof head_bytes);
+  const std::uint32_t head_sum = sum(text);
+  std::memcpy(made.data() + 32, &head_sum, sizeof head_sum);
+  const std::uint32_t start_sum = sum(made.substr(0, 36));
+  std::memcpy(made.data() + 36, &start_sum, sizeof start_sum);
+  return made;
+}
+
+nlohmann::json head_of(const std::string& file) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, file.data() + 16, sizeof bytes);
+  return nlohmann::json::parse(file.substr(64, bytes));
+}
+
+nlohmann::json& section_of(nlohmann::json& head, const std::string& name) {
+  for (nlohmann::json& section : head["sections"])
+    if (section["name"] == name) return section;
+  throw std::out_of_range(name);
+}
+
+// The same file with other bytes at a place of a section, whose checksum is that of what it then has.
+template <class V>
+std::string with_value(const std::string& file, const std::string& name, std::size_t index, V value) {
+  nlohmann::json head = head_of(file);
+  nlohmann::json& section = section_of(head, name);
+  std::string made = file;
+  const auto offset = section["offset"].get<std::size_t>();
+  std::memcpy(made.data() + offset + index * sizeof(V), &value, sizeof value);
+  section["crc32"] = {static_cast<std::uint32_t>(
+      ::crc32(0, reinterpret_cast<const Bytef*>(made.data() + offset), section["bytes"].get<uInt>()))};
+  return with_head(made, head);
+}
+
+// What only a head that was made up can say, checksums and all.
+TEST_F(CollectionFile, MadeUpHeadsAreRefused) {
+  using nlohmann::json;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  some<float>({}, 70).save(path());
+  const std::string with_ids = bytes_of(path());
+  Random random(3);
+  Collection<float>(varying_points<float>(70, random)).save(path());
+  const std::string counted = bytes_of(path());
+  const auto refused = [&](const std::string& file, const std::function<void(json&)>& change, const std::string& why) {
+    json head = head_of(file);
+    change(head);
+    write(path(), with_head(file, head));
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {path(), why}, [&] { Collection<float>::load(path()); })) << head;
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {why}, [&] { collection_info(path()); }));
+  };
+  refused(
+      counted, [](json& head) { head["next_id"] = 69; }, "the next id is 69, but there is 69 already");
+  refused(
+      counted, [](json& head) { head["next_id"] = -1; }, "the next id is -1");
+  refused(
+      counted, [](json& head) { head["first_id"] = -3; }, "its 70 ids from -3 on cannot be");
+  refused(
+      counted, [&](json& head) { head["first_id"] = kMost - 5; }, "cannot be");
+  refused(
+      counted, [&](json& head) { head["first_id"] = 100; }, "but there is 169 already");
+  refused(
+      counted, [&](json& head) { head["rows"] = kMost; }, "cannot be");
+  refused(
+      counted, [](json& head) { head["rows"] = -1; }, "cannot be");
+  refused(
+      counted, [](json& head) { head["rows"] = 71; }, "840 bytes");
+  refused(
+      counted, [&](json& head) { head["dims"] = std::int64_t{1} << 31; }, "cannot be");
+  refused(
+      counted, [](json& head) { head["dims"] = 0; }, "cannot be");
+  refused(
+      counted, [](json& head) { head["options"]["period"] = {1.0}; }, "1 periods for 3 dimensions");
+  refused(
+      counted,
+      [](json& head) {
+        head["options"]["period"] = {1.0, -1.0, 1.0};
+      },
+      "a period of -1");
+  refused(
+      counted,
+      [](json& head) {
+        head["options"].update({{"metric", "minkowski"}, {"p", 0.5}});
+      },
+      "p = 0.5");
+  refused(
+      counted, [](json& head) { head["options"]["metric"] = "nearness"; }, "nearness");
+  refused(
+      counted, [](json& head) { section_of(head, "points")["offset"] = 0; }, "lies at 0");
+  refused(
+      counted, [](json& head) { section_of(head, "points")["offset"] = 8193; }, "lies at 8193");
+  refused(
+      counted, [&](json& head) { section_of(head, "points")["offset"] = kMost / 4096 * 4096; }, "lies at");
+  refused(
+      counted, [&](json& head) { section_of(head, "points")["bytes"] = kMost; }, "lies at");
+  refused(
+      counted, [](json& head) { section_of(head, "points")["crc32"] = json::array(); }, "0 checksums");
+  refused(
+      counted, [](json& head) { section_of(head, "points")["name"] = "pints"; }, "no part points");
+  refused(
+      with_ids, [](json& head) { section_of(head, "ids")["offset"] = section_of(head, "points")["offset"]; },
+      "where what precedes it reaches to");
+  refused(
+      with_ids, [](json& head) { section_of(head, "tags")["name"] = "ids"; }, "section ids is there twice");
+  refused(
+      with_ids, [](json& head) { section_of(head, "ids")["bytes"] = 8; }, "part ids");
+}
+
+// Ids are read by the first call that needs them.
+TEST_F(CollectionFile, MadeUpIdsAreRefusedWhenTheyAreNeeded) {
+  some<float>({}, 70).save(path());
+  const std::string good = bytes_of(path());
+  Random random(3);
+  const Matrix<float> query = varying_points<float>(1, random);
+  const auto refused = [&](const std::string& bytes, const std::string& why) {
+    write(path(), bytes);
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {path(), why}, [&] { Collection<float>::load(path(), {}, true); }));
+    Collection<float> loaded = Collection<float>::load(path());
+    EXPECT_EQ(loaded.rows(), 70);
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {why}, [&] { loaded.search(query.view(), 2); }));
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {why}, [&] { loaded.ids(); }));
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {why}, [&] { loaded.add(query.view()); }));
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {why}, [&] { loaded.save(path("other.kith")); }));
+  };
+  refused(with_value<std::int64_t>(good, "ids", 3, 0), "id 3 is 0 after 11; ids ascend");
+  refused(with_value<std::int64_t>(good, "ids", 3, 11), "id 3 is 11 after 11; ids ascend");
+  refused(with_value<std::int64_t>(good, "ids", 0, -1), "id 0 is -1");
+  refused(with_value<std::int64_t>(good, "ids", 69, 5000), "the next id is 213, but there is 5000 already");
+  std::string damaged = good;
+  nlohmann::json head = head_of(good);
+  damaged[section_of(head, "ids")["offset"].get<std::size_t>()] ^= 1;
+  refused(damaged, "section ids is damaged");
+}
+
+// Pages of this process that are in memory, those of mapped files among them.
+std::int64_t resident_bytes() {
+  std::int64_t size = 0;
+  std::int64_t resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+// 20 GB of points, all of them holes that nobody wrote, with ids. Nothing of it is prepared.
+void write_large(const std::string& path, std::int64_t dims, const Options& options) {
+  constexpr std::int64_t kFirst = std::int64_t{1} << 20;
+  constexpr std::int64_t kPointBytes = 20'480'000'000;
+  constexpr std::int64_t kIdsAt = kFirst + (kPointBytes / 4096 + 1) * 4096;
+  const std::int64_t rows = kPointBytes / 4 / dims;
+  const std::int64_t all_bytes = kIdsAt + (rows * 8 / 4096 + 1) * 4096;
+  const auto checksums = [](std::int64_t bytes) {
+    return std::vector<std::uint32_t>(static_cast<std::size_t>((bytes + (1 << 26) - 1) >> 26), 1U);
+  };
+  Collection<float>(3, options).save(path);
+  std::string file = std::string(bytes_of_file(path), 0, 64) + std::string(kFirst - 64, '\0');
+  nlohmann::json head = head_of(bytes_of_file(path));
+  head["rows"] = rows;
+  head["dims"] = dims;
+  head["next_id"] = rows;
+  head["sections"] = {
+      {{"name", "points"}, {"offset", kFirst}, {"bytes", kPointBytes}, {"crc32", checksums(kPointBytes)}},
+      {{"name", "ids"}, {"offset", kIdsAt}, {"bytes", rows * 8}, {"crc32", checksums(rows * 8)}}};
+  const auto file_bytes = static_cast<std::uint64_t>(all_bytes);
+  std::memcpy(file.data() + 24, &file_bytes, sizeof file_bytes);
+  std::ofstream(path, std::ios::binary) << with_head(file, head);
+  fs::resize_file(path, static_cast<std::uintmax_t>(all_bytes));
+}
+
+// Loading reads the head, whatever the method, the backend, and what the file has prepared.
+TEST_F(CollectionFile, LargeFilesAreThereAtOnce) {
+  for (const Backend backend : available_backends())
+    for (const Method method : {Method::automatic, Method::brute, Method::tree, Method::triangle, Method::shifted_sort})
+      for (const MetricKind metric : {MetricKind::euclidean, MetricKind::cosine}) {
+        Options options;
+        options.metric = metric;
+        options.method = method;
+        if (metric == MetricKind::cosine && method != Method::automatic && method != Method::brute) continue;
+        const std::int64_t dims = method == Method::shifted_sort ? 16 : 128;
+        write_large(path(), dims, options);
+        options.backend = backend;
+        const std::int64_t before = resident_bytes();
+        double seconds = std::numeric_limits<double>::infinity();
+        for (int i = 0; i < 3; ++i) {
+          const auto start = std::chrono::steady_clock::now();
+          const Collection<float> loaded = Collection<float>::load(path(), options);
+          seconds = std::min(seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+          EXPECT_EQ(loaded.dims(), dims);
+        }
+        const std::string what = std::string(to_string(backend)) + " " + std::string(to_string(method));
+        EXPECT_LT(resident_bytes() - before, std::int64_t{32} << 20) << what;
+        EXPECT_LT(seconds, 0.05) << what;
+        RecordProperty(what, std::to_string(seconds));
+      }
+}
+
+// Trees and clusters whose numbers are wrong although their checksums are right.
+TEST_F(CollectionFile, MadeUpTreesAndClustersAreRefusedWhenTheyAreNeeded) {
+  Random random(3);
+  const Matrix<float> query = varying_points<float>(1, random);
+  const auto refused = [&](const std::string& bytes, const std::string& why) {
+    write(path(), bytes);
+    const Collection<float> loaded = Collection<float>::load(path());
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {why}, [&] { loaded.search(query.view(), 2); }));
+  };
+  Options options;
+  options.backend = Backend::cpu;
+  options.method = Method::tree;
+  some<float>(options).save(path());
+  const std::string tree = bytes_of(path());
+  for (const double count : {0.0, -1.0, 0.5, 1.0, 3.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    refused(with_value(tree, "tree", 1, count), "tree is damaged");                  // levels
+    if (count != 0) refused(with_value(tree, "tree", 2, count), "tree is damaged");  // axes
+  }
+  refused(with_value(tree, "tree", 0, 2.0), "tree is damaged");
+  refused(with_value(tree, "tree", 3, 1e18), "tree is damaged");  // boxes of the first level
+  refused(with_value<std::uint32_t>(tree, "tree.ids", 5, 700), "tree is damaged");
+  options.method = Method::triangle;
+  some<float>(options).save(path());
+  const std::string clusters = bytes_of(path());
+  for (const std::int64_t offset : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{701}, std::int64_t{1} << 62})
+    refused(with_value(clusters, "clusters", 1, offset), "clustering is damaged");
+  for (const std::int64_t id : {std::int64_t{-1}, std::int64_t{700}})
+    refused(with_value(clusters, "clusters.ids", 5, id), "clustering is damaged");
+}
+
 TEST_F(CollectionFile, OfOtherSizesVersionsAndOrders) {
   some<float>({}).save(path());
   const std::string good = bytes_of(path());
@@ -246,23 +528,79 @@ TEST_F(CollectionFile, OfOtherSizesVersionsAndOrders) {
   EXPECT_EQ(files(), 1U);
 }
 
-// A process that is killed while it saves leaves the old file or the new one, and nothing else.
+// A process that is killed while it saves leaves the old file or the new one. Of a file that was about to take its
+// place nothing is left by the next save.
 TEST_F(CollectionFile, AKillLeavesAWholeFile) {
   some<float>({}, 100).save(path());
   Random random(4);
-  const Matrix<float> points = grid_points<float>(200000, 3, random);
-  for (int i = 0; i < 12; ++i) {
+  const Matrix<float> points = grid_points<float>(20000, 3, random);
+  for (int i = 0; i < 60; ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
       const Collection<float> large(points.view());
-      for (;;) large.save(path());
+      const Collection<float> small(points.view().rows_from(0, 50));
+      for (;;) {
+        large.save(path());
+        small.save(path());
+      }
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5 + random.below(60)));
+    std::this_thread::sleep_for(std::chrono::microseconds(1000 + random.below(20000)));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    const Collection<float> loaded = Collection<float>::load(path(), {}, true);
-    EXPECT_TRUE(loaded.rows() == 100 || loaded.rows() == 200000) << loaded.rows();
+    EXPECT_LE(files(), 2U);
+    Collection<float> loaded = Collection<float>::load(path(), {}, true);
+    EXPECT_TRUE(loaded.rows() == 100 || loaded.rows() == 50 || loaded.rows() == 20000) << loaded.rows();
+    if (i % 10 != 9) continue;
+    loaded.save(path());
+    EXPECT_EQ(files(), 1U);
   }
+}
+
+TEST_F(CollectionFile, WhatAKilledProcessLeftIsRemovedByTheNextSave) {
+  some<float>({}, 10).save(path());
+  const std::string left = path(".points.kith.0123456789abcdef.tmp");
+  const std::string at_work = path(".points.kith.00000000deadbeef.tmp");
+  const std::vector<std::string> others = {path(".points.kith.0123456789abcdeg.tmp"), path(".points.kith.tmp"),
+                                           path(".other.kith.0123456789abcdef.tmp")};
+  for (const std::string& each : {left, at_work, others[0], others[1], others[2]}) write(each, "x");
+  const int writer = ::open(at_work.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(writer, LOCK_EX), 0);
+  some<float>({}, 20).save(path());
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(at_work));
+  for (const std::string& each : others) EXPECT_TRUE(fs::exists(each)) << each;
+  ::close(writer);
+  some<float>({}, 30).save(path());
+  EXPECT_FALSE(fs::exists(at_work));
+  EXPECT_EQ(files(), 1 + others.size());
+}
+
+// Two of them at a time leave one of the two files.
+TEST_F(CollectionFile, SavesMeet) {
+  std::vector<std::thread> writers;
+  for (int t = 0; t < 3; ++t)
+    writers.emplace_back([&, t] {
+      const Collection<float> mine = some<float>({}, 100 + t);
+      for (int i = 0; i < 10; ++i) mine.save(path());
+    });
+  for (std::thread& each : writers) each.join();
+  EXPECT_EQ(files(), 1U);
+  EXPECT_GE(Collection<float>::load(path(), {}, true).rows(), 100);
+}
+
+TEST_F(CollectionFile, ACancelledSaveLeavesTheOldFile) {
+  some<float>({}, 10).save(path());
+  bool goes_on = true;
+  Options options;
+  options.progress = [&](const Progress&) { return goes_on; };
+  const Collection<float> collection = some<float>(options, 20);
+  goes_on = false;
+  EXPECT_TRUE(fails_with(ErrorCode::cancelled, {path()}, [&] { collection.save(path()); }));
+  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(Collection<float>::load(path()).rows(), 10);
+  goes_on = true;
+  collection.save(path());
+  EXPECT_EQ(Collection<float>::load(path()).rows(), 20);
 }
 
 TEST_F(CollectionFile, KeepsThePermissionsOfWhatItReplaces) {

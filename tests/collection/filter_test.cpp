@@ -1,9 +1,11 @@
 // Every way in which a search finds what a filter leaves: all points tested, tests that do not suffice, copies.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <numeric>
 
 #include "collection/model.hpp"
+#include "support/fails_with.hpp"
 #include "support/on_backend.hpp"
 
 namespace kith::test {
@@ -205,6 +207,174 @@ TEST(CollectionFilter, ReductionsAndGraphsAreOfWhatIsLeft) {
   EXPECT_THROW(collection.reduce(queries.view(), 5, {}, ReduceOp::kth_distance, empty), Error);
   EXPECT_EQ(collection.search(queries.view(), 1, empty).ids, std::vector<std::int64_t>(8, -1));
   EXPECT_TRUE(collection.ids(empty).empty());
+}
+
+// A filter for each query is cut into blocks of queries, which needs all of it.
+TEST(CollectionFilter, ReductionsRefuseFiltersThatAreTooShort) {
+  const Matrix<float> points = gaussian_points(300, 15);
+  const Matrix<float> queries = gaussian_points(8, 16);
+  const Collection<float> collection(points.view());
+  const std::vector<std::uint8_t> mask(300, 1);
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"filter.mask has 300 bytes", "300 each"}, [&] {
+    collection.reduce(queries.view(), 5, {}, ReduceOp::kth_distance, mask_of(mask, true));
+  }));
+  const std::vector<std::int64_t> ids = {1, 2, 3};
+  const std::vector<std::int64_t> offsets = {0, 3};
+  Filter lists;
+  lists.allowed = FilterLists{ids, offsets};
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"2 offsets; 8 queries need 9"},
+                         [&] { collection.reduce(queries.view(), 5, {}, ReduceOp::kth_distance, lists); }));
+  const std::vector<std::int64_t> wild = {0, 1000000, 2000000, 2, 2, 2, 2, 2, 3};
+  lists.allowed = FilterLists{ids, wild};
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"offset 3 is 2"},
+                         [&] { collection.reduce(queries.view(), 5, {}, ReduceOp::kth_distance, lists); }));
+}
+
+// Queries are refused for what they are, whether a search needs them or not, by their own numbers.
+TEST(CollectionFilter, QueriesAreCheckedWhereNothingIsAllowed) {
+  Collection<float> collection(gaussian_points(50, 17));
+  Matrix<float> queries = gaussian_points(3, 18);
+  queries(2, 1) = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::int64_t> none;
+  const std::vector<std::int64_t> first = {4};
+  const std::vector<std::int64_t> only_second = {0, 0, 1, 1};
+  Filter empty;
+  empty.allowed = FilterLists{none};
+  Filter each;
+  each.allowed = FilterLists{first, only_second};
+  const std::vector<float> radii = {1.0F};
+  for (const Filter& filter : {empty, each}) {
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 2, column 1"},
+                           [&] { collection.search(queries.view(), 1, filter); }));
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 2, column 1"},
+                           [&] { collection.search_radius(queries.view(), radii, filter); }));
+    EXPECT_TRUE(fails_with(ErrorCode::bad_data, {"query row 2, column 1"},
+                           [&] { collection.reduce(queries.view(), 1, {}, ReduceOp::kth_distance, filter); }));
+  }
+}
+
+TEST(CollectionFilter, IdsAtTheEndsOfTheirRange) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const Matrix<float> points = gaussian_points(3, 19);
+  const std::vector<std::int64_t> wanted = {kMost, kLeast, kLeast + 2, 0};
+  Filter filter;
+  filter.allowed = FilterLists{wanted};
+  const std::vector<std::int64_t> low = {kLeast, kLeast + 1, kLeast + 2};
+  const Collection<float> lowest(points.view(), {low, {}});
+  EXPECT_EQ(lowest.ids(filter), (std::vector<std::int64_t>{kLeast, kLeast + 2}));
+  EXPECT_FALSE(lowest.contains(kMost));
+  const std::vector<std::int64_t> high = {kMost - 2, kMost - 1, kMost};
+  const Collection<float> highest(points.view(), {high, {}});
+  EXPECT_EQ(highest.ids(filter), (std::vector<std::int64_t>{kMost}));
+  EXPECT_FALSE(highest.contains(kLeast));
+}
+
+std::int64_t peak_bytes() {
+  struct rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+// Numbers of neighbors are those of the lists, which need not be in memory for them.
+TEST(CollectionFilter, CountsHoldNoHits) {
+  Random random(23);
+  const Matrix<float> points = grid_points<float>(20000, 3, random);
+  Options options;
+  options.backend = Backend::cpu;
+  options.memory_budget = std::int64_t{32} << 20;
+  Collection<float> collection(points.view(), {}, options);
+  collection.add(points.view().rows_from(0, 3000));
+  collection.remove(std::vector<std::int64_t>{7});  // so that hits must be looked at
+  const std::vector<float> all = {100.0F};
+  const std::int64_t before = peak_bytes();
+  const auto counted = collection.search_radius(points.view().rows_from(0, 2000), all, {}, RadiusOutput::count_only);
+  for (std::int64_t q = 0; q < counted.queries; ++q) ASSERT_EQ(counted.count_of(q), 22999);
+  EXPECT_LT(peak_bytes() - before, std::int64_t{128} << 20);  // of 736 MB of hits
+}
+
+TEST(CollectionFilter, CountsAreThoseOfLists) {
+  Random random(24);
+  const Matrix<float> points = grid_points<float>(1500, 3, random);
+  std::vector<std::int64_t> tags(1500);
+  for (std::int64_t& tag : tags) tag = random.below(4);
+  const std::vector<std::int64_t> wanted = {0, 2};
+  Filter tagged;
+  tagged.tags = FilterLists{wanted};
+  const std::vector<float> one = {1.5F};
+  for (const std::int64_t budget : {std::int64_t{0}, std::int64_t{1} << 17}) {
+    Options options;
+    options.backend = Backend::cpu;
+    options.memory_budget = budget;
+    Collection<float> collection(points.view(), {{}, tags}, options);
+    collection.add(points.view().rows_from(0, 400), {{}, std::vector<std::int64_t>(400, 2)});
+    collection.remove(std::vector<std::int64_t>{3, 5, 1600});
+    for (const Filter& filter : {Filter{}, tagged}) {
+      const auto queries = points.view().rows_from(0, 100);
+      EXPECT_EQ(collection.search_radius(queries, one, filter, RadiusOutput::count_only).offsets,
+                collection.search_radius(queries, one, filter).offsets);
+      const auto rows = static_cast<std::size_t>(collection.ids(filter).size());
+      std::vector<float> radii(rows, 1.0F);
+      for (std::size_t i = 0; i < rows; i += 3) radii[i] = 2.0F;
+      const auto others = collection.search_radius_self(radii, filter);
+      EXPECT_EQ(collection.search_radius_self(radii, filter, RadiusOutput::count_only).offsets, others.offsets);
+      EXPECT_EQ(static_cast<std::size_t>(others.queries), rows);
+    }
+  }
+}
+
+// Copies that a budget has no room for, of a method that needs all of them.
+TEST(CollectionFilter, ErrorsNameTheBudget) {
+  const Matrix<float> points = gaussian_points(2000, 25);
+  Options options;
+  options.backend = Backend::cpu;
+  options.method = Method::shifted_sort;
+  options.memory_budget = 40000;
+  const Collection<float> collection(points.view(), {}, options);
+  std::vector<std::uint8_t> mask(2000, 1);
+  mask[0] = 0;
+  EXPECT_TRUE(fails_with(ErrorCode::out_of_memory, {"1999 points", "127936 bytes", "budget is 40000 bytes"},
+                         [&] { collection.search(points.view().rows_from(0, 2), 3, mask_of(mask)); }));
+}
+
+// Devices have shorter lists than tests of a few allowed points would need.
+TEST_P(CollectionFilterOn, ShiftedSortIsOfWhatIsLeft) {
+  Options options = OnBackend::options();
+  options.method = Method::shifted_sort;
+  Random random(20);
+  const Matrix<float> points = grid_points<float>(2500, 2, random);
+  const Matrix<float> queries = grid_points<float>(6, 2, random);
+  Collection<float> collection(points.view(), {}, options);
+  std::vector<std::uint8_t> mask(2500);
+  for (std::size_t i = 0; i < mask.size(); i += 100) mask[i] = 1;
+  std::vector<std::int64_t> gone;
+  for (std::int64_t id = 0; id < 2500; ++id)
+    if (id % 100 != 0) gone.push_back(id);
+  std::vector<float> values;
+  for (std::int64_t id = 0; id < 2500; id += 100) values.insert(values.end(), points.row(id), points.row(id) + 2);
+  const Matrix<float> left(25, 2, values);
+  const Neighbors<float> want = search(left.view(), queries.view(), 7, options);
+  std::vector<std::int64_t> ids = want.ids;
+  for (std::int64_t& id : ids) id *= 100;
+  const Neighbors<float> found = collection.search(queries.view(), 7, mask_of(mask));
+  EXPECT_EQ(found.ids, ids);
+  EXPECT_EQ(found.distances, want.distances);
+  collection.remove(gone);
+  EXPECT_EQ(collection.search(queries.view(), 7).ids, ids);
+}
+
+// What is asked for by name may take fewer neighbors than tests of a few allowed points would need.
+TEST_P(CollectionFilterOn, SelectionsOfShortListsSearchCopies) {
+  if (is_cpu()) GTEST_SKIP() << "selections of backend cpu take lists of any length";
+  const Matrix<float> points = gaussian_points(5000, 21);
+  const Matrix<float> queries = gaussian_points(4, 22);
+  Options options = OnBackend::options();
+  options.select = SelectMethod::warp_select;
+  const Collection<float> collection(points.view(), {}, options);
+  std::vector<std::uint8_t> mask(5000);
+  for (std::size_t i = 0; i < mask.size(); i += 200) mask[i] = 1;
+  expect_answer(collection.search(queries.view(), 7, mask_of(mask)), points, queries,
+                [&](std::int64_t, std::int64_t row) { return mask[static_cast<std::size_t>(row)] != 0; });
 }
 
 }  // namespace

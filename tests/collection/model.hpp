@@ -57,7 +57,10 @@ std::pair<std::vector<std::int64_t>, std::vector<DistanceOf<T>>> answer(const Su
                                                                         const MatrixView<T>& query, std::int64_t k,
                                                                         Options options, std::int64_t left_out = -1) {
   options.pad_missing = false;
-  options.backend = Backend::cpu;
+  // What shifted-sort finds differs from backend to backend.
+  if (options.method != Method::shifted_sort) options.backend = Backend::cpu;
+  const std::vector<Method> methods = search_methods(options.backend);
+  if (std::find(methods.begin(), methods.end(), options.method) == methods.end()) options.method = Method::automatic;
   std::vector<std::int64_t> ids;
   std::vector<DistanceOf<T>> distances;
   if (!subset.ids.empty()) {

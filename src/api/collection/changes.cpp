@@ -35,6 +35,11 @@ void check_labels(const PointLabels& labels, std::int64_t rows) {
     refuse(fmt::format("id {} is -1, which marks places without a neighbor", missing - labels.ids.begin()));
 }
 
+// Where ids count on behind this one, or from `least` if that is more.
+std::int64_t id_after(std::int64_t largest, std::int64_t least) {
+  return std::max(least, largest < kLargestId ? largest + 1 : largest);
+}
+
 // The order of points by ascending ids, none of which may be there twice.
 std::vector<std::int64_t> order_of(std::span<const std::int64_t> ids) {
   std::vector<std::int64_t> order(ids.size());
@@ -146,7 +151,14 @@ void check_points(const MatrixView<T>& points, std::int64_t dims, const Options&
   cpu::check_base(points, options);
 }
 
-// Calls change(parts, copied), whose parts become the next snapshot, and tells what that took.
+// What a change makes of a snapshot.
+template <Element T>
+struct Changed {
+  std::vector<SnapshotPart<T>> parts;
+  std::int64_t next_id;
+};
+
+// Calls change(snapshot, copied), which makes the next one, and tells what that took.
 template <class State, class Change>
 ChangeReport changed(State& state, std::int64_t points, Change change) {
   return guarded([&] {
@@ -154,9 +166,9 @@ ChangeReport changed(State& state, std::int64_t points, Change change) {
     const std::lock_guard<std::mutex> lock(state.changing);
     ChangeReport report;
     report.points = points;
-    auto parts = change(*state.now(), report.copied);
+    auto [parts, next_id] = change(*state.now(), report.copied);
     report.segments = static_cast<std::int64_t>(parts.size());
-    state.publish(std::move(parts));
+    state.publish(std::move(parts), next_id);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
   });
@@ -192,9 +204,8 @@ Collection<T>::Collection(MatrixView<T> points, PointLabels labels, Options opti
       api::refuse("points on a device for a collection, which takes host memory only");
     api::check_labels(labels, points.rows);
     const std::vector<std::int64_t> order = api::order_of(labels.ids);
-    state_->next_id = labels.ids.empty() ? points.rows : labels.ids[static_cast<std::size_t>(order.back())];
-    if (!labels.ids.empty() && state_->next_id < api::kLargestId) ++state_->next_id;
-    state_->next_id = std::max<std::int64_t>(state_->next_id, 0);
+    const std::int64_t next_id =
+        labels.ids.empty() ? points.rows : api::id_after(labels.ids[static_cast<std::size_t>(order.back())], 0);
     if (std::is_sorted(order.begin(), order.end())) {
       api::Labels kept;
       kept.rows = points.rows;
@@ -203,13 +214,14 @@ Collection<T>::Collection(MatrixView<T> points, PointLabels labels, Options opti
       } else {
         kept = api::labels_of({labels.ids.begin(), labels.ids.end()}, {labels.tags.begin(), labels.tags.end()});
       }
-      state_->publish({api::part_of(api::make_segment<T>(points, {}, std::move(kept), state_->segment_options))});
+      state_->publish({api::part_of(api::make_segment<T>(points, {}, std::move(kept), state_->segment_options))},
+                      next_id);
       return;
     }
     cpu::check_base(points, state_->segment_options);  // names the caller's rows
     const api::NewPoints<T> added{
         points, {labels.ids.begin(), labels.ids.end()}, {labels.tags.begin(), labels.tags.end()}};
-    state_->publish({api::part_of(api::join<T>({}, &added, state_->segment_options))});
+    state_->publish({api::part_of(api::join<T>({}, &added, state_->segment_options))}, next_id);
   });
 }
 
@@ -230,10 +242,10 @@ ChangeReport Collection<T>::add(MatrixView<T> points, PointLabels labels) {
     api::check_labels(labels, points.rows);
     api::NewPoints<T> added{points, {labels.ids.begin(), labels.ids.end()}, {labels.tags.begin(), labels.tags.end()}};
     if (added.ids.empty()) {
-      if (points.rows > api::kLargestId - state.next_id)
+      if (points.rows > api::kLargestId - now.next_id())
         api::refuse(
-            fmt::format("{} points without ids, but ids from {} on are few; name theirs", points.rows, state.next_id));
-      for (std::int64_t i = 0; i < points.rows; ++i) added.ids.push_back(state.next_id + i);
+            fmt::format("{} points without ids, but ids from {} on are few; name theirs", points.rows, now.next_id()));
+      for (std::int64_t i = 0; i < points.rows; ++i) added.ids.push_back(now.next_id() + i);
     } else {
       api::order_of(added.ids);
       for (const std::int64_t id : added.ids)
@@ -242,8 +254,7 @@ ChangeReport Collection<T>::add(MatrixView<T> points, PointLabels labels) {
     }
     auto parts = api::with<T>(now.parts(), added, api::needs_one_segment(state.options), state.segment_options, copied);
     const std::int64_t largest = *std::max_element(added.ids.begin(), added.ids.end());
-    if (largest >= state.next_id) state.next_id = largest < api::kLargestId ? largest + 1 : largest;
-    return parts;
+    return api::Changed<T>{std::move(parts), api::id_after(largest, now.next_id())};
   });
 }
 
@@ -256,7 +267,7 @@ ChangeReport Collection<T>::remove(std::span<const std::int64_t> ids) {
         auto parts = api::without<T>(now.parts(), api::find_all(now.rows(), ids), state.segment_options, copied);
         if (api::needs_one_segment(state.options))
           parts = api::joined<T>(std::move(parts), state.segment_options, copied);
-        return parts;
+        return api::Changed<T>{std::move(parts), now.next_id()};
       });
 }
 
@@ -274,7 +285,9 @@ ChangeReport Collection<T>::update(MatrixView<T> points, PointLabels labels) {
       for (const api::Place& place : places)
         added.tags.push_back(now.rows()[static_cast<std::size_t>(place.part)].labels->tag(place.row));
     auto left = api::without<T>(now.parts(), places, state.segment_options, copied);
-    return api::with<T>(std::move(left), added, api::needs_one_segment(state.options), state.segment_options, copied);
+    auto parts =
+        api::with<T>(std::move(left), added, api::needs_one_segment(state.options), state.segment_options, copied);
+    return api::Changed<T>{std::move(parts), now.next_id()};
   });
 }
 
@@ -282,7 +295,7 @@ template <Element T>
 ChangeReport Collection<T>::compact() {
   State& state = this->state();
   return api::changed(state, 0, [&](const api::Snapshot<T>& now, std::int64_t& copied) {
-    return api::joined<T>(now.parts(), state.segment_options, copied);
+    return api::Changed<T>{api::joined<T>(now.parts(), state.segment_options, copied), now.next_id()};
   });
 }
 

@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "backend/whole_file.hpp"
+#include "core/max_distance.hpp"
 
 namespace kith::api {
 namespace {
@@ -123,16 +125,28 @@ DType parse_dtype(const std::string& name) {
   throw Error(ErrorCode::bad_data, fmt::format("element type '{}' is not known", name));
 }
 
+[[noreturn]] void refuse_file(const std::string& message) {
+  throw Error(ErrorCode::bad_data, message);
+}
+
 }  // namespace
 
-void write_file(const std::string& path, const FileHead& head, const std::vector<FileSection>& sections) {
+void write_file(const std::string& path, const FileHead& head, const std::vector<FileSection>& sections,
+                const ProgressCallback& progress) {
   backend::WholeFile file(path);
+  std::int64_t total = 0;
+  std::int64_t written = 0;
+  const auto go_on = [&] {
+    if (progress && !progress({written, total}))
+      throw Error(ErrorCode::cancelled, fmt::format("{}: cancelled by the progress callback", path));
+  };
   // The head names checksums of sections, so these are written first, behind room for the longest head.
   json described = json::array();
   std::int64_t places = 0;
   for (const FileSection& section : sections) {
     std::size_t bytes = 0;
     for (const auto& chunk : section.chunks) bytes += chunk.size();
+    total += static_cast<std::int64_t>(bytes);
     places += 160 + static_cast<std::int64_t>(section.name.size() + bytes / kCheckedBytes * 12);
   }
   std::int64_t at = aligned(static_cast<std::int64_t>(sizeof(FileStart)) + 4096 + places +
@@ -151,7 +165,9 @@ void write_file(const std::string& path, const FileHead& head, const std::vector
         summed += some.size();
         bytes += static_cast<std::int64_t>(some.size());
         chunk = chunk.subspan(some.size());
+        written += static_cast<std::int64_t>(some.size());
         if (summed == kCheckedBytes) {
+          go_on();
           checksums.push_back(sum);
           sum = 0;
           summed = 0;
@@ -184,6 +200,7 @@ void write_file(const std::string& path, const FileHead& head, const std::vector
   } else {
     file.write(std::span(&last, 1), at - 1);
   }
+  go_on();
   file.commit();
 }
 
@@ -223,20 +240,22 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::read_head() {
-  const auto refuse = [](const std::string& message) { throw Error(ErrorCode::bad_data, message); };
   FileStart start;
   std::memcpy(&start, data_, sizeof start);
-  if (start.magic != kMagic) refuse("it is no file of a collection");
-  if (start.byte_order == kOtherByteOrder) refuse("it was written on a machine of another byte order");
-  if (start.checksum != start_checksum(start) || start.byte_order != kByteOrder) refuse("its first bytes are damaged");
+  if (start.magic != kMagic) refuse_file("it is no file of a collection");
+  if (start.byte_order == kOtherByteOrder) refuse_file("it was written on a machine of another byte order");
+  if (start.checksum != start_checksum(start) || start.byte_order != kByteOrder)
+    refuse_file("its first bytes are damaged");
   if (start.version > kFileVersion)
-    refuse(fmt::format("it has version {} of the format; this library reads up to {}", start.version, kFileVersion));
+    refuse_file(
+        fmt::format("it has version {} of the format; this library reads up to {}", start.version, kFileVersion));
   if (start.file_bytes != size_)
-    refuse(fmt::format("it has {} bytes, but {} were written: it was cut off or added to", size_, start.file_bytes));
+    refuse_file(
+        fmt::format("it has {} bytes, but {} were written: it was cut off or added to", size_, start.file_bytes));
   if (start.head_bytes > size_ - sizeof start || start.head_bytes > kLargestHead)
-    refuse(fmt::format("its head has {} bytes, more than there can be", start.head_bytes));
+    refuse_file(fmt::format("its head has {} bytes, more than there can be", start.head_bytes));
   const auto text = std::span(data_, size_).subspan(sizeof start, start.head_bytes);
-  if (checksum(text) != start.head_checksum) refuse("its head is damaged");
+  if (checksum(text) != start.head_checksum) refuse_file("its head is damaged");
   const auto* const begin = reinterpret_cast<const char*>(text.data());
   const json head = json::parse(begin, begin + text.size());
   head_.dtype = parse_dtype(head.at("dtype").get<std::string>());
@@ -245,10 +264,8 @@ void MappedFile::read_head() {
   head_.first_id = integer<std::int64_t>(head.at("first_id"));
   head_.next_id = integer<std::int64_t>(head.at("next_id"));
   head_.options = options_of(head.at("options"));
-  std::int64_t values = 0;
-  if (head_.rows < 0 || head_.dims < 1 || __builtin_mul_overflow(head_.rows, head_.dims, &values) ||
-      values > std::numeric_limits<std::int64_t>::max() / 8)
-    refuse(fmt::format("it has {} × {} points, which cannot be", head_.rows, head_.dims));
+  check_numbers();
+  auto before = static_cast<std::int64_t>(sizeof start + start.head_bytes);
   std::vector<backend::Part> sections;
   for (const json& section : head.at("sections")) {
     const auto name = section.at("name").get<std::string>();
@@ -257,11 +274,16 @@ void MappedFile::read_head() {
     const auto checksums = integers(section.at("crc32"));
     const auto size = static_cast<std::int64_t>(size_);
     if (offset < 0 || offset % kAlignment != 0 || bytes < 0 || offset > size || bytes > size - offset)
-      refuse(fmt::format("section {} lies at {} with {} bytes, in a file of {}", name, offset, bytes, size_));
+      refuse_file(fmt::format("section {} lies at {} with {} bytes, in a file of {}", name, offset, bytes, size_));
+    if (offset < before)
+      refuse_file(fmt::format("section {} lies at {}, where what precedes it reaches to {}", name, offset, before));
+    if (std::any_of(sections.begin(), sections.end(), [&](const backend::Part& each) { return each.name == name; }))
+      refuse_file(fmt::format("section {} is there twice", name));
+    before = offset + bytes;
     const auto content =
         std::span(data_, size_).subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
     if (checksums.size() != (content.size() + kCheckedBytes - 1) / kCheckedBytes)
-      refuse(fmt::format("section {} has {} checksums for {} bytes", name, checksums.size(), bytes));
+      refuse_file(fmt::format("section {} has {} checksums for {} bytes", name, checksums.size(), bytes));
     sections.push_back({name, content, [path = path_, name, content, checksums] {
                           for (std::size_t i = 0; i < checksums.size(); ++i) {
                             const std::size_t first = i * kCheckedBytes;
@@ -274,7 +296,37 @@ void MappedFile::read_head() {
                         }});
   }
   sections_ = backend::Parts(std::move(sections));
-  sections_.values<std::byte>(kPointsSection, values * size_of(head_.dtype));
+  check_sections();
+}
+
+// What can be said of them without a look at the points.
+void MappedFile::check_numbers() const {
+  constexpr std::int64_t kMostDims = std::numeric_limits<std::int32_t>::max();
+  std::int64_t values = 0;
+  if (head_.rows < 0 || head_.dims < 1 || head_.dims > kMostDims ||
+      __builtin_mul_overflow(head_.rows, head_.dims, &values) || values > std::numeric_limits<std::int64_t>::max() / 8)
+    refuse_file(fmt::format("it has {} × {} points, which cannot be", head_.rows, head_.dims));
+  if (head_.next_id < 0) refuse_file(fmt::format("the next id is {}; it must be 0 or more", head_.next_id));
+  const Options& options = head_.options;
+  if (!options.period.empty() && static_cast<std::int64_t>(options.period.size()) != head_.dims)
+    refuse_file(fmt::format("it has {} periods for {} dimensions", options.period.size(), head_.dims));
+  for (const double period : options.period)
+    if (!(period >= 0) || std::isinf(period)) refuse_file(fmt::format("it has a period of {}", period));
+  if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
+    refuse_file(fmt::format("minkowski p = {}; p must be at least 1", options.metric.p));
+}
+
+// Those of points and their labels; others are looked at when they are needed.
+void MappedFile::check_sections() const {
+  sections_.values<std::byte>(kPointsSection, head_.rows * head_.dims * size_of(head_.dtype));
+  if (!sections_.has(kIdsSection) && head_.rows > 0) {
+    std::int64_t last = 0;
+    const bool overflows = __builtin_add_overflow(head_.first_id, head_.rows - 1, &last);
+    if (overflows || (head_.first_id < 0 && last >= core::kNoNeighbor))
+      refuse_file(fmt::format("its {} ids from {} on cannot be", head_.rows, head_.first_id));
+    if (!is_id_after(head_.next_id, last))
+      refuse_file(fmt::format("the next id is {}, but there is {} already", head_.next_id, last));
+  }
   if (sections_.has(kIdsSection)) sections_.values<std::int64_t>(kIdsSection, head_.rows);
   if (sections_.has(kTagsSection)) sections_.values<std::int64_t>(kTagsSection, head_.rows);
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,8 +35,9 @@ struct FileHead {
   Options options;
 };
 
-// Whole or not at all. Throws Error(cannot_write).
-void write_file(const std::string& path, const FileHead& head, const std::vector<FileSection>& sections);
+// Whole or not at all. Throws Error(cannot_write), and Error(cancelled) where `progress`, which counts bytes, says so.
+void write_file(const std::string& path, const FileHead& head, const std::vector<FileSection>& sections,
+                const ProgressCallback& progress);
 
 // A file in memory.
 class MappedFile {
@@ -46,6 +48,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
+  const std::string& path() const { return path_; }
   const FileHead& head() const { return head_; }
   // Sections, which live as long as this; without those of points and their labels.
   backend::Parts prepared() const;
@@ -56,6 +59,8 @@ class MappedFile {
 
  private:
   void read_head();
+  void check_numbers() const;
+  void check_sections() const;
 
   std::string path_;
   const std::byte* data_ = nullptr;
@@ -63,6 +68,11 @@ class MappedFile {
   FileHead head_;
   backend::Parts sections_;
 };
+
+// Whether points that come without an id may be numbered from `next` on where `largest` is there.
+inline bool is_id_after(std::int64_t next, std::int64_t largest) {
+  return next > largest || (next == largest && next == std::numeric_limits<std::int64_t>::max());
+}
 
 inline constexpr std::string_view kPointsSection = "points";
 inline constexpr std::string_view kIdsSection = "ids";

@@ -79,12 +79,13 @@ void check_mask(const FilterMask& mask, std::int64_t points, std::int64_t querie
     throw Error(ErrorCode::invalid_argument, "filter.mask has either bytes or words, not both and not neither");
   const bool by_bytes = !mask.bytes.empty();
   const auto given = static_cast<std::int64_t>(by_bytes ? mask.bytes.size() : mask.words.size());
-  const std::int64_t wanted = rows * (by_bytes ? points : static_cast<std::int64_t>(words_of(points)));
-  if (given != wanted)
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("filter.mask has {} {}; {} of {} points need {}", given, by_bytes ? "bytes" : "words",
-                    mask.each ? fmt::format("{} queries, a row each,", rows) : std::string("flags"), points, wanted));
+  const std::int64_t width = by_bytes ? points : static_cast<std::int64_t>(words_of(points));
+  std::int64_t wanted = 0;
+  if (__builtin_mul_overflow(rows, width, &wanted) || given != wanted)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("filter.mask has {} {}; {} of {} points need {}", given, by_bytes ? "bytes" : "words",
+                            mask.each ? fmt::format("{} queries, a row each,", rows) : std::string("flags"), points,
+                            mask.each ? fmt::format("{} each", width) : fmt::to_string(width)));
 }
 
 MaskRow mask_row(const FilterMask& mask, std::int64_t points, std::int64_t query) {
@@ -167,16 +168,20 @@ bool is_each(const Filter& filter) {
          is_each(filter.tags);
 }
 
-FilterRows::FilterRows(const std::vector<LiveRows>& parts, const std::function<const Ranks&()>& ranks,
-                       const Filter& filter, std::int64_t queries)
-    : parts_(parts), filter_(filter) {
-  if (filter.mask) {
-    ranks_ = &ranks();
-    check_mask(*filter.mask, ranks_->count(), queries);
-  }
+void check_filter(const Filter& filter, std::int64_t points, std::int64_t queries) {
+  if (filter.mask) check_mask(*filter.mask, points, queries);
   check_lists(filter.allowed, "allowed", queries);
   check_lists(filter.excluded, "excluded", queries);
   check_lists(filter.tags, "tags", queries);
+}
+
+FilterRows::FilterRows(const std::vector<LiveRows>& parts, const std::function<const Ranks&()>& ranks,
+                       const Filter& filter, std::int64_t queries)
+    : parts_(parts), filter_(filter) {
+  std::int64_t points = 0;
+  for (const LiveRows& part : parts) points += part.count;
+  check_filter(filter, points, queries);
+  if (filter.mask) ranks_ = &ranks();
   for (const LiveRows& part : parts) {
     const AllowedRows live{part.live, part.count};
     Narrowing narrowing(part, live);

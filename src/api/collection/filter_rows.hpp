@@ -19,6 +19,9 @@ struct AllowedRows {
   bool has(std::int64_t row) const { return rows == nullptr || rows->has(row); }
 };
 
+// Throws Error(invalid_argument) for a filter that does not fit so many points and queries.
+void check_filter(const Filter& filter, std::int64_t points, std::int64_t queries);
+
 class FilterRows {
  public:
   // Queries for which the filter says the same.
@@ -27,8 +30,7 @@ class FilterRows {
     std::int64_t first = 0;  // of them, whose lists they share
   };
 
-  // Throws Error(invalid_argument) for a filter that does not fit so many points and queries. The filter and the parts
-  // must outlive this; `ranks` is asked only where there is a mask.
+  // Throws as check_filter(). The filter and the parts must outlive this; `ranks` is asked only where there is a mask.
   FilterRows(const std::vector<LiveRows>& parts, const std::function<const Ranks&()>& ranks, const Filter& filter,
              std::int64_t queries);
 

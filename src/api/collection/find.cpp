@@ -1,5 +1,7 @@
 #include "api/collection/find.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,8 +32,11 @@ constexpr double kDoublingNeighbors = 32;
 constexpr std::int64_t kCopyBytes = std::int64_t{256} << 20;
 // Neighbors that a list has room for before it grows.
 constexpr std::int64_t kFirstRoom = 128;
-// Sets of allowed rows that are in memory at a time.
+// Sets of allowed rows that are in memory at a time; lists of a search of a segment; hits that are counted.
 constexpr std::int64_t kSetBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kListBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kHitBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kPlaceBytes = 16;  // of an id and a distance
 
 // A query and those of its points that are allowed in the segment at hand.
 struct Wanted {
@@ -49,40 +54,76 @@ class Finder {
     report_.filter.emplace();
   }
 
-  // Calls found(query, hit) for every neighbor that is allowed.
-  template <class Found>
-  void nearest(std::int64_t k, const FilterRows& filter, Found found) {
-    for_groups(filter, [&](std::size_t part, const std::vector<Wanted>& wanted) {
-      nearest_in(snapshot_.parts()[part], k, wanted, found);
-    });
+  // Calls found(query, hit) for every neighbor that is allowed, then done(query).
+  template <class Found, class Done>
+  void nearest(std::int64_t k, const FilterRows& filter, Found found, Done done) {
+    const std::int64_t places = std::max<std::int64_t>(1, held_bytes(options_, kListBytes) / kPlaceBytes);
+    for_groups(
+        filter, std::max<std::int64_t>(1, places / k / 2),
+        [&](std::size_t part, const std::vector<Wanted>& wanted) {
+          nearest_in(snapshot_.parts()[part], k, wanted, found);
+        },
+        done);
   }
   template <class Found>
   void within(std::span<const D> radii, const FilterRows& filter, Found found) {
-    for_groups(filter, [&](std::size_t part, const std::vector<Wanted>& wanted) {
-      within_in(snapshot_.parts()[part], radii, wanted, found);
-    });
+    for_groups(
+        filter, queries_.rows,
+        [&](std::size_t part, const std::vector<Wanted>& wanted) {
+          within_in(snapshot_.parts()[part], wanted,
+                    [&](const auto& search, const std::vector<Wanted>& some, std::span<const std::int64_t> copies) {
+                      const Asked asked_for = asked(some);
+                      const auto lists = search(asked_for.view, radii_of(radii, some), RadiusOutput::neighbors);
+                      note(lists.report);
+                      for_hits(snapshot_.parts()[part], lists, some, copies, found);
+                    });
+        },
+        [](std::int64_t) {});
+  }
+  // Adds to the counts of queries, without the points of these ids where there are some.
+  void count(std::span<const D> radii, const FilterRows& filter, std::span<const std::int64_t> self,
+             std::vector<std::int64_t>& counts) {
+    for_groups(
+        filter, queries_.rows,
+        [&](std::size_t part, const std::vector<Wanted>& wanted) {
+          within_in(snapshot_.parts()[part], wanted,
+                    [&](const auto& search, const std::vector<Wanted>& some, std::span<const std::int64_t> copies) {
+                      count_hits(snapshot_.parts()[part], radii, search, some, copies, self, counts);
+                    });
+        },
+        [](std::int64_t) {});
   }
 
  private:
-  // Calls search(part, wanted) for the queries of as many groups at a time as there is memory for.
-  template <class Search>
-  void for_groups(const FilterRows& filter, Search search) {
+  // Calls search(part, wanted) for the queries of as many groups at a time as there is memory for, no more than
+  // `block`, and done(query) for each of them.
+  template <class Search, class Done>
+  void for_groups(const FilterRows& filter, std::int64_t block, Search search, Done done) {
     const std::int64_t set_bytes = snapshot_.count() / 8 + 64;
-    const auto step = static_cast<std::size_t>(std::max<std::int64_t>(1, kSetBytes / set_bytes));
+    const auto step = static_cast<std::size_t>(std::max<std::int64_t>(1, held_bytes(options_, kSetBytes) / set_bytes));
     const auto& groups = filter.groups();
     for (std::size_t first = 0; first < groups.size(); first += step) {
       const std::size_t last = std::min(groups.size(), first + step);
       std::vector<std::vector<AllowedRows>> allowed;
-      for (std::size_t g = first; g < last; ++g) allowed.push_back(filter.allowed(groups[g]));
-      for (std::size_t part = 0; part < snapshot_.parts().size(); ++part) {
-        std::vector<Wanted> wanted;
-        for (std::size_t g = first; g < last; ++g)
-          if (allowed[g - first][part].count > 0)
-            for (const std::int64_t query : groups[g].queries) wanted.push_back({query, &allowed[g - first][part]});
-        if (wanted.empty()) continue;
-        ++report_.filter->segments;
-        search(part, wanted);
+      std::vector<std::pair<std::int64_t, std::size_t>> queries;  // with the group of each
+      for (std::size_t g = first; g < last; ++g) {
+        allowed.push_back(filter.allowed(groups[g]));
+        for (const std::int64_t query : groups[g].queries) queries.emplace_back(query, g - first);
       }
+      std::vector<bool> is_searched(snapshot_.parts().size());
+      for (std::size_t at = 0; at < queries.size(); at += static_cast<std::size_t>(block)) {
+        const std::span some(queries.data() + at, std::min(queries.size() - at, static_cast<std::size_t>(block)));
+        for (std::size_t part = 0; part < snapshot_.parts().size(); ++part) {
+          std::vector<Wanted> wanted;
+          for (const auto& [query, group] : some)
+            if (allowed[group][part].count > 0) wanted.push_back({query, &allowed[group][part]});
+          if (wanted.empty()) continue;
+          is_searched[part] = true;
+          search(part, wanted);
+        }
+        for (const auto& [query, group] : some) done(query);
+      }
+      report_.filter->segments += std::count(is_searched.begin(), is_searched.end(), true);
     }
   }
 
@@ -112,13 +153,14 @@ class Finder {
     for (const SearchStep& step : part.steps) report_.steps.push_back(step);
   }
 
-  // Seconds of a search of the whole segment for so many queries and neighbors; infinite where the budget is too small.
+  // Seconds of a search of the whole segment for so many queries and neighbors; infinite where the budget is too small,
+  // or where the method takes fewer neighbors.
   double whole_seconds(const SnapshotPart<T>& part, std::int64_t queries, std::int64_t k) const {
     double planned = 0;
     try {
       planned = part.segment->index->explain(queries, k).seconds;
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::out_of_memory) throw;
+      if (error.code() != ErrorCode::out_of_memory && error.code() != ErrorCode::invalid_argument) throw;
       return std::numeric_limits<double>::infinity();
     }
     return planned * (1 + static_cast<double>(k) / (kDoublingNeighbors * std::sqrt(static_cast<double>(k) + 1024.0)));
@@ -165,13 +207,9 @@ class Finder {
         std::int64_t neighbors = tested_neighbors(k, allowed.count, rows);
         // Few numbers of neighbors, so that few searches do.
         if (end - i < wanted.size()) neighbors = std::min(rows, rounded_up(neighbors));
-        const auto count = static_cast<double>(end - i);
-        const double test = seconds_of(neighbors) * count / static_cast<double>(queries);
-        const double copy =
-            copy_seconds(part, seconds_of(std::min(k, rows)) * count / static_cast<double>(queries), allowed.count);
-        // What shifted-sort finds depends on all points that it has.
-        const bool copies = copy < test || options_.method == Method::shifted_sort;
-        list = copies ? &copied[&allowed] : &tested[neighbors];
+        const double queries_here = static_cast<double>(end - i) / static_cast<double>(queries);
+        list = is_tested(part, allowed, std::min(k, rows), neighbors, queries_here, seconds_of) ? &tested[neighbors]
+                                                                                                : &copied[&allowed];
       }
       list->insert(list->end(), wanted.begin() + static_cast<std::ptrdiff_t>(i),
                    wanted.begin() + static_cast<std::ptrdiff_t>(end));
@@ -235,6 +273,19 @@ class Finder {
     return whole_seconds(part, queries, more) < copies;
   }
 
+  // Whether to look for so many neighbors, not for k of copies: what takes less time. `seconds_of` are a search's for
+  // all queries, of which these are a fraction.
+  template <class Seconds>
+  bool is_tested(const SnapshotPart<T>& part, const AllowedRows& allowed, std::int64_t k, std::int64_t neighbors,
+                 double fraction, Seconds seconds_of) const {
+    // What shifted-sort finds depends on all points that it has.
+    if (options_.method == Method::shifted_sort) return false;
+    // Some selections of devices take short lists only.
+    if (options_.select != SelectMethod::automatic && options_.backend != Backend::cpu) return false;
+    const double test = seconds_of(neighbors) * fraction;
+    return std::isfinite(test) && test <= copy_seconds(part, seconds_of(k) * fraction, allowed.count);
+  }
+
   static std::int64_t rounded_up(std::int64_t neighbors) {
     std::int64_t step = 1;
     while (step * 8 < neighbors) step *= 2;
@@ -249,8 +300,8 @@ class Finder {
   template <class Each>
   void search(const SnapshotPart<T>& part, const std::vector<Wanted>& wanted, std::int64_t k, Each each) {
     // Long lists are not held for all queries at once.
-    constexpr std::int64_t kListPlaces = std::int64_t{1} << 24;
-    const auto step = static_cast<std::size_t>(std::max<std::int64_t>(1, kListPlaces / k));
+    const auto step =
+        static_cast<std::size_t>(std::max<std::int64_t>(1, held_bytes(options_, kListBytes) / kPlaceBytes / k));
     for (std::size_t first = 0; first < wanted.size(); first += step) {
       const std::size_t last = std::min(wanted.size(), first + step);
       const std::vector<Wanted> some(wanted.begin() + static_cast<std::ptrdiff_t>(first),
@@ -265,9 +316,28 @@ class Finder {
     }
   }
 
-  std::int64_t copy_rows_limit() const {
-    const std::int64_t bytes = options_.memory_budget > 0 ? options_.memory_budget / 2 : kCopyBytes;
-    return std::max<std::int64_t>(1024, bytes / (queries_.cols * static_cast<std::int64_t>(sizeof(T))));
+  std::int64_t row_bytes() const { return queries_.cols * static_cast<std::int64_t>(sizeof(T)); }
+
+  // How many rows are copied at a time. A method that depends on all points has all of them.
+  std::int64_t copy_rows_limit(std::int64_t allowed) const {
+    if (options_.method != Method::shifted_sort)
+      return std::max<std::int64_t>(1, held_bytes(options_, kCopyBytes) / row_bytes());
+    const std::int64_t budget = options_.memory_budget;
+    if (budget > 0 && allowed > budget / row_bytes())
+      throw Error(
+          ErrorCode::out_of_memory,
+          fmt::format("method shifted-sort searches a copy of the {} points that a filter leaves, {} bytes; the "
+                      "memory budget is {} bytes",
+                      allowed, allowed * row_bytes(), budget));
+    return allowed;
+  }
+
+  // Of a search of copies, which have a part of the budget.
+  Options copy_options(const MatrixView<T>& copy) const {
+    Options options = options_;
+    if (options.memory_budget > 0)
+      options.memory_budget = std::max<std::int64_t>(1, options.memory_budget - copy.rows * row_bytes());
+    return options;
   }
 
   // Calls work(copy, stream, rows) for copies of the allowed rows, as many at a time as there is memory for.
@@ -281,8 +351,7 @@ class Finder {
       rows.resize(static_cast<std::size_t>(allowed.count));
       std::iota(rows.begin(), rows.end(), std::int64_t{0});
     }
-    // A method that depends on all points has all of them.
-    const std::int64_t limit = options_.method == Method::shifted_sort ? allowed.count : copy_rows_limit();
+    const std::int64_t limit = copy_rows_limit(allowed.count);
     for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(limit)) {
       const std::span<const std::int64_t> some(rows.data() + first,
                                                std::min(rows.size() - first, static_cast<std::size_t>(limit)));
@@ -303,7 +372,7 @@ class Finder {
     const Asked queries = asked(wanted);
     for_copies(part, allowed, [&](const MatrixView<T>& copy, void* stream, std::span<const std::int64_t> rows) {
       const std::int64_t here = std::min(k, copy.rows);
-      const Neighbors<D> lists = kith::search(copy, queries.view, here, options_, stream);
+      const Neighbors<D> lists = kith::search(copy, queries.view, here, copy_options(copy), stream);
       note(lists.report);
       for (std::size_t q = 0; q < wanted.size(); ++q) {
         const auto ids = lists.ids_of(static_cast<std::int64_t>(q));
@@ -314,9 +383,70 @@ class Finder {
     });
   }
 
+  static std::vector<D> radii_of(std::span<const D> radii, const std::vector<Wanted>& some) {
+    if (radii.size() == 1) return std::vector<D>(radii.begin(), radii.end());
+    std::vector<D> theirs;
+    for (const Wanted& each : some) theirs.push_back(radii[static_cast<std::size_t>(each.query)]);
+    return theirs;
+  }
+
+  // Calls found(query, hit) for those that are allowed of lists of rows, which are numbers of `copies` where there are
+  // some.
   template <class Found>
-  void within_in(const SnapshotPart<T>& part, std::span<const D> radii, const std::vector<Wanted>& wanted,
-                 Found& found) {
+  void for_hits(const SnapshotPart<T>& part, const RadiusNeighbors<D>& lists, std::span<const Wanted> some,
+                std::span<const std::int64_t> copies, const Found& found) const {
+    for (std::size_t q = 0; q < some.size(); ++q) {
+      const auto ids = lists.ids_of(static_cast<std::int64_t>(q));
+      const auto distances = lists.distances_of(static_cast<std::int64_t>(q));
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const std::int64_t row = copies.empty() ? ids[i] : copies[static_cast<std::size_t>(ids[i])];
+        if (some[q].allowed->has(row)) found(some[q].query, hit(part, row, distances[i]));
+      }
+    }
+  }
+
+  // Counts what search(queries, radii, output) finds.
+  template <class Search>
+  void count_hits(const SnapshotPart<T>& part, std::span<const D> radii, const Search& search,
+                  const std::vector<Wanted>& some, std::span<const std::int64_t> copies,
+                  std::span<const std::int64_t> self, std::vector<std::int64_t>& counts) {
+    const Asked asked_for = asked(some);
+    const RadiusNeighbors<D> all = search(asked_for.view, radii_of(radii, some), RadiusOutput::count_only);
+    note(all.report);
+    std::vector<Wanted> looked_at;
+    std::vector<std::int64_t> places;  // how many hits each of these has
+    for (std::size_t q = 0; q < some.size(); ++q) {
+      const std::int64_t found = all.count_of(static_cast<std::int64_t>(q));
+      const auto query = static_cast<std::size_t>(some[q].query);
+      const bool may_be_left_out = copies.empty() && some[q].allowed->rows != nullptr;
+      if (found > 0 && (may_be_left_out || (!self.empty() && part.segment->labels.find(self[query]) >= 0))) {
+        looked_at.push_back(some[q]);
+        places.push_back(found);
+      } else {
+        counts[query] += found;
+      }
+    }
+    const std::int64_t limit = held_bytes(options_, kHitBytes) / kPlaceBytes;
+    for (std::size_t first = 0; first < looked_at.size();) {
+      std::size_t last = first + 1;
+      for (std::int64_t held = places[first]; last < looked_at.size() && held + places[last] <= limit; ++last)
+        held += places[last];
+      const std::vector<Wanted> block(looked_at.begin() + static_cast<std::ptrdiff_t>(first),
+                                      looked_at.begin() + static_cast<std::ptrdiff_t>(last));
+      const Asked queries = asked(block);
+      for_hits(part, search(queries.view, radii_of(radii, block), RadiusOutput::neighbors), block, copies,
+               [&](std::int64_t query, const Hit<D>& found) {
+                 const auto at = static_cast<std::size_t>(query);
+                 counts[at] += self.empty() || found.id != self[at] ? 1 : 0;
+               });
+      first = last;
+    }
+  }
+
+  // Calls take(search, wanted, copies) for the queries that are to search the whole segment, and for those that search
+  // copies of some rows: search(queries, radii, output) does.
+  template <class Take>
+  void within_in(const SnapshotPart<T>& part, const std::vector<Wanted>& wanted, Take take) {
     const std::int64_t rows = part.segment->points.rows;
     // How many points lie within is not known, so the choice is by shares: copies cost about as much as so many queries
     // of all points.
@@ -335,36 +465,20 @@ class Finder {
         tested.push_back(each);
       }
     }
-    const auto radii_of = [&](const std::vector<Wanted>& some) {
-      if (radii.size() == 1) return std::vector<D>(radii.begin(), radii.end());
-      std::vector<D> theirs;
-      for (const Wanted& each : some) theirs.push_back(radii[static_cast<std::size_t>(each.query)]);
-      return theirs;
-    };
-    const auto add = [&](const RadiusNeighbors<D>& lists, const std::vector<Wanted>& some,
-                         std::span<const std::int64_t> copies) {
-      note(lists.report);
-      for (std::size_t q = 0; q < some.size(); ++q) {
-        const auto ids = lists.ids_of(static_cast<std::int64_t>(q));
-        const auto distances = lists.distances_of(static_cast<std::int64_t>(q));
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-          const std::int64_t row = copies.empty() ? ids[i] : copies[static_cast<std::size_t>(ids[i])];
-          if (some[q].allowed->has(row)) found(some[q].query, hit(part, row, distances[i]));
-        }
-      }
-    };
-    if (!tested.empty()) {
-      const Asked queries_of = asked(tested);
-      add(part.segment->index->search_radius(queries_of.view, radii_of(tested)), tested, {});
-    }
+    if (!tested.empty())
+      take([&](const MatrixView<T>& some, const std::vector<D>& theirs,
+               RadiusOutput output) { return part.segment->index->search_radius(some, theirs, output); },
+           tested, {});
     for (const auto& [allowed, list] : copied) {
       report_.filter->gathered += static_cast<std::int64_t>(list.size());
-      const Asked queries_of = asked(list);
       for_copies(part, *allowed,
                  [&, &some = list](const MatrixView<T>& copy, void* stream, std::span<const std::int64_t> from) {
-                   const std::vector<D> theirs = radii_of(some);
-                   add(kith::search_radius(copy, queries_of.view, std::span<const D>(theirs), RadiusOutput::neighbors,
-                                           options_, stream),
+                   const Options options = copy_options(copy);
+                   take(
+                       [&](const MatrixView<T>& asked_for, const std::vector<D>& theirs, RadiusOutput output) {
+                         return kith::search_radius(copy, asked_for, std::span<const D>(theirs), output, options,
+                                                    stream);
+                       },
                        some, from);
                  });
     }
@@ -378,20 +492,29 @@ class Finder {
 
 }  // namespace
 
+std::int64_t held_bytes(const Options& options, std::int64_t bytes) {
+  return options.memory_budget > 0 ? std::min(bytes, options.memory_budget / 4) : bytes;
+}
+
 template <Element T>
 SearchReport find_nearest(const Snapshot<T>& snapshot, const Options& options, const MatrixView<T>& queries,
                           std::int64_t k, const FilterRows& filter, const NeighborsView<DistanceOf<T>>& out) {
   using D = DistanceOf<T>;
   SearchReport report;
   std::vector<std::vector<Hit<D>>> hits(static_cast<std::size_t>(queries.rows));
-  Finder<T> finder(snapshot, options, queries, report);
-  finder.nearest(k, filter, [&](std::int64_t query, const Hit<D>& hit) {
+  const auto most = 2 * static_cast<std::size_t>(k);
+  const auto found = [&](std::int64_t query, const Hit<D>& hit) {
     std::vector<Hit<D>>& mine = hits[static_cast<std::size_t>(query)];
     if (mine.empty()) mine.reserve(static_cast<std::size_t>(std::min<std::int64_t>(k, kFirstRoom)));
     mine.push_back(hit);
+    if (mine.size() < most) return;
+    std::nth_element(mine.begin(), mine.begin() + k - 1, mine.end());
+    mine.resize(static_cast<std::size_t>(k));
+  };
+  Finder<T>(snapshot, options, queries, report).nearest(k, filter, found, [&](std::int64_t query) {
+    std::vector<Hit<D>> mine = std::move(hits[static_cast<std::size_t>(query)]);
+    write_best(options.metric, mine, k, out.ids + query * k, out.distances + query * k);
   });
-  for (std::int64_t q = 0; q < queries.rows; ++q)
-    write_best(options.metric, hits[static_cast<std::size_t>(q)], k, out.ids + q * k, out.distances + q * k);
   return report;
 }
 
@@ -408,12 +531,25 @@ SearchReport find_within(const Snapshot<T>& snapshot, const Options& options, co
   return report;
 }
 
-#define KITH_INSTANTIATE(T)                                                                                  \
-  template SearchReport find_nearest(const Snapshot<T>&, const Options&, const MatrixView<T>&, std::int64_t, \
-                                     const FilterRows&, const NeighborsView<DistanceOf<T>>&);                \
-  template SearchReport find_within(const Snapshot<T>&, const Options&, const MatrixView<T>&,                \
-                                    std::span<const DistanceOf<T>>, const FilterRows&,                       \
-                                    std::vector<std::vector<Hit<DistanceOf<T>>>>&);
+template <Element T>
+SearchReport count_within(const Snapshot<T>& snapshot, const Options& options, const MatrixView<T>& queries,
+                          std::span<const DistanceOf<T>> radii, const FilterRows& filter,
+                          std::span<const std::int64_t> self, std::vector<std::int64_t>& counts) {
+  SearchReport report;
+  counts.resize(static_cast<std::size_t>(queries.rows));
+  Finder<T>(snapshot, options, queries, report).count(radii, filter, self, counts);
+  return report;
+}
+
+#define KITH_INSTANTIATE(T)                                                                                            \
+  template SearchReport find_nearest(const Snapshot<T>&, const Options&, const MatrixView<T>&, std::int64_t,           \
+                                     const FilterRows&, const NeighborsView<DistanceOf<T>>&);                          \
+  template SearchReport find_within(const Snapshot<T>&, const Options&, const MatrixView<T>&,                          \
+                                    std::span<const DistanceOf<T>>, const FilterRows&,                                 \
+                                    std::vector<std::vector<Hit<DistanceOf<T>>>>&);                                    \
+  template SearchReport count_within(const Snapshot<T>&, const Options&, const MatrixView<T>&,                         \
+                                     std::span<const DistanceOf<T>>, const FilterRows&, std::span<const std::int64_t>, \
+                                     std::vector<std::int64_t>&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

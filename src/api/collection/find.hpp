@@ -28,4 +28,14 @@ SearchReport find_within(const Snapshot<T>& snapshot, const Options& options, co
                          std::span<const DistanceOf<T>> radii, const FilterRows& filter,
                          std::vector<std::vector<core::Hit<DistanceOf<T>>>>& hits);
 
+// How many they are, adding to `counts`. Hits are kept only where they must be looked at, some queries' at a time:
+// where a filter may leave them out, and the points themselves where `self` has the id of each query.
+template <Element T>
+SearchReport count_within(const Snapshot<T>& snapshot, const Options& options, const MatrixView<T>& queries,
+                          std::span<const DistanceOf<T>> radii, const FilterRows& filter,
+                          std::span<const std::int64_t> self, std::vector<std::int64_t>& counts);
+
+// The part of a memory budget that one kind of what searches of collections hold may take, or this many bytes.
+std::int64_t held_bytes(const Options& options, std::int64_t bytes);
+
 }  // namespace kith::api

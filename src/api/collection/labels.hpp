@@ -20,7 +20,10 @@ struct Labels {
   // The first row whose id is not below this one.
   std::int64_t lower_bound(std::int64_t wanted) const {
     if (!ids.empty()) return std::lower_bound(ids.begin(), ids.end(), wanted) - ids.begin();
-    return wanted <= first ? 0 : wanted - first >= rows ? rows : wanted - first;
+    if (wanted <= first) return 0;
+    // The difference of two ids may be more than a signed number holds.
+    const std::uint64_t beyond = static_cast<std::uint64_t>(wanted) - static_cast<std::uint64_t>(first);
+    return beyond >= static_cast<std::uint64_t>(rows) ? rows : static_cast<std::int64_t>(beyond);
   }
   // −1 where no point has it.
   std::int64_t find(std::int64_t wanted) const {

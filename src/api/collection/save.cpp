@@ -8,6 +8,7 @@
 #include "api/collection/state.hpp"
 #include "api/index_state.hpp"
 #include "core/instantiate.hpp"
+#include "core/max_distance.hpp"
 
 namespace kith {
 namespace api {
@@ -31,11 +32,20 @@ std::vector<std::span<const std::byte>> bytes_of(const MatrixView<T>& points, Ma
   return {std::as_bytes(std::span<const T>(copy.data(), values))};
 }
 
-// Ids that lead nowhere: those of a file that were changed, but not by save().
-void check_ids(const Labels& labels) {
-  for (std::size_t i = 0; i < labels.ids.size(); ++i)
-    if (labels.ids[i] == -1 || (i > 0 && labels.ids[i] <= labels.ids[i - 1]))
-      throw Error(ErrorCode::bad_data, fmt::format("id {} of the file is {}; ids ascend", i, labels.ids[i]));
+// Throws Error(bad_data) for ids by which points are not found, or given to others again.
+void check_ids(const MappedFile& file, const Labels& labels) {
+  file.sections().values<std::int64_t>(kIdsSection, labels.rows, true);
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::bad_data, fmt::format("{}: {}", file.path(), what));
+  };
+  for (std::size_t i = 0; i < labels.ids.size(); ++i) {
+    if (labels.ids[i] == core::kNoNeighbor)
+      refuse(fmt::format("id {} is -1, which marks places without a neighbor", i));
+    if (i > 0 && labels.ids[i] <= labels.ids[i - 1])
+      refuse(fmt::format("id {} is {} after {}; ids ascend", i, labels.ids[i], labels.ids[i - 1]));
+  }
+  if (!is_id_after(file.head().next_id, labels.id(labels.rows - 1)))
+    refuse(fmt::format("the next id is {}, but there is {} already", file.head().next_id, labels.id(labels.rows - 1)));
 }
 
 }  // namespace
@@ -45,7 +55,7 @@ template <Element T>
 void Collection<T>::save(const std::string& path) const {
   api::guarded([&] {
     const auto now = state().now();
-    api::FileHead head{dtype_of<T>(), now->count(), state().dims, 0, state().next_id, state().options};
+    api::FileHead head{dtype_of<T>(), now->count(), state().dims, 0, now->next_id(), state().options};
     std::vector<api::FileSection> sections;
     std::shared_ptr<const api::Segment<T>> segment;
     if (now->parts().size() == 1 && now->parts()[0].rows.live == nullptr) {
@@ -55,7 +65,7 @@ void Collection<T>::save(const std::string& path) const {
     }
     if (segment == nullptr) {
       sections.push_back({std::string(api::kPointsSection), {}});
-      return api::write_file(path, head, sections);
+      return api::write_file(path, head, sections, state().options.progress);
     }
     Matrix<T> copy;
     const api::Labels& labels = segment->labels;
@@ -65,7 +75,7 @@ void Collection<T>::save(const std::string& path) const {
     if (!labels.tags.empty()) sections.push_back({std::string(api::kTagsSection), {std::as_bytes(labels.tags.span())}});
     const backend::Parts prepared = OneSearch::parts_of(*segment->index);
     for (const backend::Part& part : prepared.all()) sections.push_back({part.name, {part.bytes}});
-    api::write_file(path, head, sections);
+    api::write_file(path, head, sections, state().options.progress);
   });
 }
 
@@ -86,7 +96,6 @@ Collection<T> Collection<T>::load(const std::string& path, const Options& wanted
     options.shifted_sort.merge = wanted.shifted_sort.merge;
     options.shifted_sort.positions = wanted.shifted_sort.positions;
     auto state = std::make_unique<State>(head.dims, std::move(options));
-    state->next_id = head.next_id;
     if (head.rows > 0) {
       auto segment = std::make_shared<api::Segment<T>>();
       const auto& sections = file->sections();
@@ -100,10 +109,14 @@ Collection<T> Collection<T>::load(const std::string& path, const Options& wanted
       if (sections.has(api::kTagsSection))
         segment->labels.tags =
             core::MappedArray<std::int64_t>(sections.values<std::int64_t>(api::kTagsSection, head.rows));
-      if (verify) api::check_ids(segment->labels);
+      if (!segment->labels.ids.empty())
+        segment->check_labels = [file, &labels = segment->labels] { api::check_ids(*file, labels); };
+      if (verify) segment->require_labels();
       segment->index = std::make_unique<const Index<T>>(
           OneSearch::prepared(segment->points, state->segment_options, file->prepared()));
-      state->publish({api::part_of<T>(std::move(segment))});
+      state->publish({api::part_of<T>(std::move(segment))}, head.next_id);
+    } else {
+      state->publish({}, head.next_id);
     }
     return Collection(std::move(state));
   });

@@ -13,6 +13,7 @@
 #include "api/collection/row_lists.hpp"
 #include "api/collection/state.hpp"
 #include "api/index_state.hpp"
+#include "backend/host.hpp"
 #include "core/exclude_self.hpp"
 #include "core/instantiate.hpp"
 #include "core/neighbor_graph.hpp"
@@ -22,8 +23,13 @@ namespace api {
 namespace {
 
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
-// Places of lists, and values of points, that are in memory at a time where there may be many.
-constexpr std::int64_t kBlockPlaces = std::int64_t{1} << 22;
+// Lists, and points, that are in memory at a time where there may be many.
+constexpr std::int64_t kBlockBytes = std::int64_t{64} << 20;
+
+// How many queries are at work at a time that hold so many bytes each.
+std::int64_t block_of(const Options& options, std::int64_t bytes) {
+  return std::max<std::int64_t>(1, held_bytes(options, kBlockBytes) / bytes);
+}
 
 template <Element T>
 FilterRows filter_of(const Snapshot<T>& now, const Filter& filter, std::int64_t queries) {
@@ -163,7 +169,7 @@ Neighbors<D> room_for(std::int64_t queries, std::int64_t k) {
 }
 
 void check_number(std::int64_t k, std::int64_t points, bool pads, const char* why) {
-  check_k(k, pads ? kAnyNumber : points, why);
+  check_k(k, pads ? kAnyNumber : std::max<std::int64_t>(points, 0), why);
 }
 
 // The k nearest others of the chosen points.
@@ -175,7 +181,8 @@ SearchReport find_others(const Snapshot<T>& now, const Options& options, const C
   if (chosen.ids.empty()) return sum;
   const auto points = static_cast<std::int64_t>(chosen.ids.size());
   const std::int64_t dims = now.parts().front().segment->points.cols;
-  const std::int64_t block = std::max<std::int64_t>(1, kBlockPlaces / std::max(k + 1, dims));
+  const std::int64_t block = block_of(options, (k + 1) * static_cast<std::int64_t>(sizeof(std::int64_t) + sizeof(D)) +
+                                                   dims * static_cast<std::int64_t>(sizeof(T)));
   for (std::int64_t first = 0; first < points; first += block) {
     const std::int64_t count = std::min(block, points - first);
     const Matrix<T> queries = points_of(now, chosen, first, count);
@@ -197,19 +204,16 @@ SearchReport find_others(const Snapshot<T>& now, const Options& options, const C
   return sum;
 }
 
-// Hits of each query, sorted, as rows of an answer; without the point itself where queries are `self`.
+// Appends the hits of each query, sorted, as rows of an answer; without the point itself where queries are `self`.
 template <class D>
-void write_rows(const Metric& metric, std::vector<std::vector<core::Hit<D>>>& hits, std::span<const std::int64_t> self,
-                RadiusOutput output, RadiusNeighbors<D>& found) {
-  found.queries = static_cast<std::int64_t>(hits.size());
-  found.offsets.assign(1, 0);
+void append_rows(const Metric& metric, std::vector<std::vector<core::Hit<D>>>& hits, std::span<const std::int64_t> self,
+                 RadiusNeighbors<D>& found) {
   for (std::size_t q = 0; q < hits.size(); ++q) {
     std::vector<core::Hit<D>>& mine = hits[q];
     if (!self.empty())
       mine.erase(std::remove_if(mine.begin(), mine.end(), [&](const auto& hit) { return hit.id == self[q]; }),
                  mine.end());
     found.offsets.push_back(found.offsets.back() + static_cast<std::int64_t>(mine.size()));
-    if (output == RadiusOutput::count_only) continue;
     std::sort(mine.begin(), mine.end());
     for (const core::Hit<D>& hit : mine) {
       found.ids.push_back(hit.id);
@@ -217,6 +221,23 @@ void write_rows(const Metric& metric, std::vector<std::vector<core::Hit<D>>>& hi
     }
     mine = {};
   }
+}
+
+// Adds the rows of some queries to an answer, or the numbers of their neighbors.
+template <Element T>
+void append_within(const Snapshot<T>& now, const Options& options, const MatrixView<T>& queries,
+                   std::span<const DistanceOf<T>> radii, const FilterRows& filter, std::span<const std::int64_t> self,
+                   RadiusOutput output, RadiusNeighbors<DistanceOf<T>>& found) {
+  found.queries += queries.rows;
+  if (output == RadiusOutput::count_only) {
+    std::vector<std::int64_t> counts;
+    add(found.report, count_within(now, options, queries, radii, filter, self, counts));
+    for (const std::int64_t count : counts) found.offsets.push_back(found.offsets.back() + count);
+    return;
+  }
+  std::vector<std::vector<core::Hit<DistanceOf<T>>>> hits;
+  add(found.report, find_within(now, options, queries, radii, filter, hits));
+  append_rows(options.metric, hits, self, found);
 }
 
 // The neighbors of a query, as reduce_neighbors() takes them: points by part and row, values by rank.
@@ -260,7 +281,7 @@ auto Collection<T>::state() const -> State& {
 
 template <Element T>
 std::int64_t Collection<T>::rows() const {
-  return state().now()->count();
+  return state().unchecked()->count();
 }
 
 template <Element T>
@@ -295,9 +316,11 @@ auto Collection<T>::search(MatrixView<T> queries, std::int64_t k, const Filter& 
       found.report.filter.emplace().segments = 1;
       return found;
     }
+    const api::FilterRows rows = api::filter_of(*now, filter, queries.rows);
+    cpu::check_queries(queries, options);
     Neighbors<D> found = api::room_for<D>(queries.rows, k);
-    found.report = api::find_nearest(*now, options, queries, k, api::filter_of(*now, filter, queries.rows),
-                                     NeighborsView<D>{found.ids.data(), found.distances.data()});
+    found.report =
+        api::find_nearest(*now, options, queries, k, rows, NeighborsView<D>{found.ids.data(), found.distances.data()});
     return found;
   });
 }
@@ -338,11 +361,11 @@ auto Collection<T>::search_radius(MatrixView<T> queries, std::span<const D> radi
     if (radii.size() != 1 && static_cast<std::int64_t>(radii.size()) != queries.rows)
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} radii for {} queries; one for all or one for each", radii.size(), queries.rows));
+    const api::FilterRows rows = api::filter_of(*now, filter, queries.rows);
+    cpu::check_queries(queries, state().segment_options);
     RadiusNeighbors<D> found;
-    std::vector<std::vector<core::Hit<D>>> hits;
-    found.report = api::find_within<T>(*now, state().segment_options, queries, radii,
-                                       api::filter_of(*now, filter, queries.rows), hits);
-    api::write_rows<D>(state().options.metric, hits, {}, output, found);
+    found.offsets.assign(1, 0);
+    api::append_within<T>(*now, state().segment_options, queries, radii, rows, {}, output, found);
     return found;
   });
 }
@@ -365,13 +388,18 @@ auto Collection<T>::search_radius_self(std::span<const D> radii, const Filter& f
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} radii for {} points; one for all or one for each", radii.size(), points));
     RadiusNeighbors<D> found;
-    std::vector<std::vector<core::Hit<D>>> hits;
-    if (points > 0) {
-      const Matrix<T> queries = api::points_of(*now, chosen, 0, points);
-      found.report = api::find_within<T>(*now, state().segment_options, queries.view(), radii,
-                                         api::filter_of(*now, filter, points), hits);
+    found.offsets.assign(1, 0);
+    const std::int64_t block = api::block_of(state().options, state().dims * static_cast<std::int64_t>(sizeof(T)));
+    for (std::int64_t first = 0; first < points; first += block) {
+      const std::int64_t count = std::min(block, points - first);
+      const auto some = [&](auto all) {
+        return all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+      };
+      const Matrix<T> queries = api::points_of(*now, chosen, first, count);
+      const api::FilterRows rows = api::filter_of(*now, filter, count);
+      api::append_within<T>(*now, state().segment_options, queries.view(), radii.size() == 1 ? radii : some(radii),
+                            rows, some(std::span<const std::int64_t>(chosen.ids)), output, found);
     }
-    api::write_rows<D>(state().options.metric, hits, chosen.ids, output, found);
     return found;
   });
 }
@@ -416,11 +444,14 @@ auto Collection<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> 
         api::checked_reduction(now->count(), state().dims, k, values, op, state().options);
     if (const auto* const segment = api::whole(*now); segment != nullptr && filter.is_empty())
       return segment->index->reduce(queries, k, values, op);
+    api::check_filter(filter, now->count(), queries.rows);
+    cpu::check_queries(queries, state().segment_options);
     const std::int64_t columns = core::reduced_columns(reduction);
     api::check_output(queries.rows, columns, sizeof(D));
     Reduced<D> reduced;
     reduced.values = Matrix<D>(queries.rows, columns);
-    const std::int64_t block = std::max<std::int64_t>(1, api::kBlockPlaces / k);
+    const std::int64_t block =
+        api::block_of(state().options, k * static_cast<std::int64_t>(sizeof(std::int64_t) + sizeof(D)));
     for (std::int64_t first = 0; first < queries.rows; first += block) {
       const std::int64_t count = std::min(block, queries.rows - first);
       const api::FilterOfBlock some(filter, now->count(), first, count);
@@ -446,7 +477,7 @@ auto Collection<T>::reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> 
 
 template <Element T>
 Plan Collection<T>::explain(std::int64_t queries, std::int64_t k) const {
-  const auto now = state().now();
+  const auto now = state().unchecked();
   if (now->parts().empty()) throw Error(ErrorCode::invalid_argument, "the collection has no points to plan for");
   const auto& parts = now->parts();
   const auto largest = std::max_element(parts.begin(), parts.end(),

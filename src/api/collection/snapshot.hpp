@@ -2,6 +2,7 @@
 // as they were; so searches go on with theirs, and a change that fails leaves nothing behind.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,6 +49,14 @@ struct Segment {
   std::shared_ptr<const void> mapping{};  // where they lie in a file
   Labels labels;
   std::unique_ptr<const Index<T>> index{};
+  std::function<void()> check_labels{};  // of a file's, before they are first used; null for those made here
+
+  void require_labels() const {
+    if (check_labels) std::call_once(checked_, check_labels);
+  }
+
+ private:
+  mutable std::once_flag checked_;
 };
 
 template <Element T>
@@ -60,7 +69,7 @@ template <Element T>
 class Snapshot {
  public:
   Snapshot() = default;
-  explicit Snapshot(std::vector<SnapshotPart<T>> parts) : parts_(std::move(parts)) {
+  Snapshot(std::vector<SnapshotPart<T>> parts, std::int64_t next_id) : parts_(std::move(parts)), next_id_(next_id) {
     for (const SnapshotPart<T>& part : parts_) {
       rows_.push_back(part.rows);
       count_ += part.rows.count;
@@ -70,6 +79,8 @@ class Snapshot {
   const std::vector<SnapshotPart<T>>& parts() const { return parts_; }
   const std::vector<LiveRows>& rows() const { return rows_; }
   std::int64_t count() const { return count_; }
+  // Of the next point that comes without an id.
+  std::int64_t next_id() const { return next_id_; }
   // Made once, for those who need them.
   const Ranks& ranks() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -81,6 +92,7 @@ class Snapshot {
   std::vector<SnapshotPart<T>> parts_;
   std::vector<LiveRows> rows_;
   std::int64_t count_ = 0;
+  std::int64_t next_id_ = 0;
   mutable std::mutex mutex_;
   mutable std::optional<Ranks> ranks_;
 };
