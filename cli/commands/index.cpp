@@ -124,6 +124,10 @@ Json index_object(const char* action) {
   return json;
 }
 
+bool until_interrupted(const Progress& /*progress*/) {
+  return !interrupted();
+}
+
 // Says what became of a file.
 void tell(const Context& context, Json json, const std::string& text) {
   if (context.json) return print_json(json);
@@ -133,8 +137,8 @@ void tell(const Context& context, Json json, const std::string& text) {
 template <Element T>
 void save_changed(const Collection<T>& collection, const ChangeReport& change, const char* action,
                   const std::string& path, const Context& context) {
-  collection.save(path);
   throw_if_interrupted();
+  collection.save(path);  // a signal that comes when the file is there has come too late
   Json json = index_object(action);
   json["points"] = change.points;
   json["rows"] = collection.rows();
@@ -145,7 +149,8 @@ void save_changed(const Collection<T>& collection, const ChangeReport& change, c
 }
 
 void run_build(const BuildArguments& settings, const Context& context) {
-  const Options options = settings.search.options();
+  Options options = settings.search.options();
+  options.progress = until_interrupted;
   const io::Array base =
       load_points("base", settings.base, settings.files.load_options(settings.base_array, kBaseArrays));
   const LoadedLabels labels(settings.labels);
@@ -197,7 +202,9 @@ void run_add(const AddArguments& settings, const Context& context) {
     throw Error(ErrorCode::invalid_argument, "--update replaces points by their ids, so it needs --ids");
   const LoadedLabels labels(settings.labels);
   const InterruptScope scope;
-  with_collection(settings.index, {}, false, [&]<Element T>(Collection<T> collection) {
+  Options options;
+  options.progress = until_interrupted;
+  with_collection(settings.index, options, false, [&]<Element T>(Collection<T> collection) {
     const io::Array points = points_of_type(
         "base", settings.base, settings.files.load_options(settings.base_array, kBaseArrays), dtype_of<T>());
     const auto view = points.view<T>();
@@ -213,7 +220,9 @@ void run_remove(const RemoveArguments& settings, const Context& context) {
     throw Error(ErrorCode::invalid_argument, "one of --ids and --id is needed, and not both");
   const std::vector<std::int64_t> ids = settings.ids.empty() ? settings.listed : load_numbers(settings.ids, "ids");
   const InterruptScope scope;
-  with_collection(settings.index, {}, false, [&]<Element T>(Collection<T> collection) {
+  Options options;
+  options.progress = until_interrupted;
+  with_collection(settings.index, options, false, [&]<Element T>(Collection<T> collection) {
     const ChangeReport change = collection.remove(ids);
     save_changed(collection, change, "remove", settings.output.empty() ? settings.index : settings.output, context);
   });
@@ -289,6 +298,11 @@ void add_build(CLI::App& app, Context& context) {
   add_input_options(*command, context, settings->files);
   add_labels(*command, settings->labels, "from 0 on");
   add_search_options(*command, context, settings->search);
+  // What only searches choose, which have these of their own: the file would not keep them.
+  for (const char* option :
+       {"--distance", "--select", "--query-landmarks", "--triangle-form", "--triangle-filter", "--triangle-placement",
+        "--triangle-layout", "--no-remap", "--threads-per-query", "--merge", "--positions"})
+    command->remove_option(command->get_option(option));
   add_period(*command, settings->search);
   add_file(*command, "-o,--output", settings->output, "The index")->required()->group("Output");
   add_general_options(*command, context, "Print one JSON object on stdout");

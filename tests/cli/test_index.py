@@ -129,6 +129,10 @@ class Index(KithTest):
         self.fails(USAGE, "index", says=["no command given", "Try 'kith index --help'"])
         self.fails(USAGE, "index", "bild", says=["unknown command 'bild'", "build", "Try 'kith index --help'"])
         self.fails(USAGE, "index", "build", "--base", "base.npy", says=["--output", "Try 'kith index build --help'"])
+        for option in (["--distance", "direct"], ["--select", "threshold-filter"], ["--triangle-form", "sweet-knn"],
+                       ["--no-remap"], ["--merge", "warp"]):
+            self.fails(USAGE, "index", "build", "--base", "base.npy", "-o", "other.kith", *option,
+                       says=f"unknown option '{option[0]}'")
         self.fails(USAGE, *search, "-k", 0, says="k = 0")
         self.fails(USAGE, *search, "-k", ROWS + 1, says="k = 121")
         self.fails(USAGE, *search, "-k", 2, "--tags", "1", says="unknown option '--tags'")
