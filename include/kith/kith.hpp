@@ -17,6 +17,7 @@
 #include "kith/named_metric.hpp"
 #include "kith/options.hpp"
 #include "kith/pair_metric.hpp"
+#include "kith/pivot_points.hpp"
 #include "kith/pivots.hpp"
 #include "kith/plan.hpp"
 #include "kith/quality.hpp"
