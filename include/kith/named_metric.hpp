@@ -1,5 +1,6 @@
 // Metrics of SciPy and scikit-learn beyond those of kith/metric.hpp, by name, and metrics by a formula. Values agree
-// with SciPy's, computed in double by the definition. docs/metrics.md has the definitions and the grammar.
+// with SciPy's, computed in double by the definition. docs/metrics.md has the definitions and the grammar, and says of
+// which metrics few distances need to be computed.
 #pragma once
 
 #include <cstdint>

@@ -163,7 +163,10 @@ def _numbers(values: Numbers, name: str, rank: int) -> Optional[np.ndarray]:
 
 
 class CustomIndex:
-    """A base prepared for many searches by a metric that is computed by its definition; brute force, on the CPU.
+    """A base prepared for many searches by a metric that is computed by its definition, on the CPU.
+
+    Brute force, but for haversine, mahalanobis, seuclidean, minkowski with ``w`` and cosine with ``zero_vectors``, of which
+    few distances are needed.
 
     ``metric`` is a name ("braycurtis", "jaccard", …), a formula, a :class:`kith.Expression`, what :func:`kith.c_metric`
     returns, or a function of two rows, as for :func:`kith.search`, which has the other parameters too. Formulas that

@@ -16,7 +16,7 @@ namespace {
 
 using pivots::kInfinity;
 
-constexpr double kLargest = 1e150;  // whose square double can hold
+constexpr double kLargestStep = 1e150;  // whose square double can hold
 
 double squared_distance(const double* a, const double* b, std::int64_t dims) {
   double sum = 0;
@@ -143,10 +143,10 @@ TimeSeries::TimeSeries(std::vector<double> values, std::int64_t dims) : values_(
     if (count == 0) throw Error(ErrorCode::bad_data, "a time series of 0 steps; at least one is needed");
     for (std::int64_t i = 0; i < count; ++i) {
       const double value = values_[static_cast<std::size_t>(i)];
-      if (!(std::abs(value) <= kLargest))
+      if (!(std::abs(value) <= kLargestStep))
         throw Error(ErrorCode::bad_data,
                     fmt::format("step {} of the time series has {}; finite numbers up to {} are needed", i / dims,
-                                value, kLargest));
+                                value, kLargestStep));
     }
   });
 }
