@@ -50,7 +50,8 @@ struct TriangleStatistics {
 // for every segment that it searched.
 struct FilterReport {
   std::int64_t segments = 0;  // that were searched
-  std::int64_t tested = 0;    // looked for more neighbors than k among all points, and tested what they found
+  std::int64_t tested = 0;    // looked for k neighbors or more among all points, and tested what they found
+  std::int64_t narrowed = 0;  // of these, looked for k, by a search that leaves out most points that are not allowed
   std::int64_t repeated = 0;  // of these, had too few that are allowed: tested again, or gathered for
   std::int64_t gathered = 0;  // searched copies of the points that are left
   std::int64_t copied = 0;    // rows, for those

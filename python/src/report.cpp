@@ -86,6 +86,7 @@ nb::object filter_of(const SearchReport& report) {
   facts["segments"] = report.filter->segments;
   facts["tested"] = report.filter->tested;
   facts["repeated"] = report.filter->repeated;
+  facts["narrowed"] = report.filter->narrowed;
   facts["gathered"] = report.filter->gathered;
   facts["copied"] = report.filter->copied;
   return facts;

@@ -21,7 +21,8 @@ template <Element T>
 struct Asked {
   MatrixView<T> queries;
   void* stream = nullptr;
-  bool exclude_self = false;  // the queries are the base
+  bool exclude_self = false;              // the queries are the base
+  const std::uint64_t* wanted = nullptr;  // as backend::Queries has it
 };
 
 }  // namespace api
@@ -164,6 +165,14 @@ struct OneSearch {
                                                                 std::span<const std::int64_t> rows) {
     return index.state().index->copy_rows(rows);
   }
+  template <Element T>
+  static bool leaves_out(const Index<T>& index, const Plan& plan) {
+    return index.state().index->leaves_out(plan);
+  }
+  // As Index::search(): but points that are not wanted, as backend::Queries has it, may be missing.
+  template <Element T>
+  static Neighbors<DistanceOf<T>> search_wanted(const Index<T>& index, const MatrixView<T>& queries, std::int64_t k,
+                                                const std::uint64_t* wanted);
   // What is in it, for calls that are no function of an index.
   template <Element T>
   static auto state_of(const MatrixView<T>& base, const Options& options, void* stream, Memory others) {

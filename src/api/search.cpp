@@ -142,6 +142,12 @@ SearchReport Index<T>::search_into(MatrixView<T> queries, std::int64_t k, Neighb
 }
 
 template <Element T>
+Neighbors<DistanceOf<T>> OneSearch::search_wanted(const Index<T>& index, const MatrixView<T>& queries, std::int64_t k,
+                                                  const std::uint64_t* wanted) {
+  return search_neighbors<T>(index.state(), {queries, nullptr, false, wanted}, k);
+}
+
+template <Element T>
 auto Index<T>::search_self(std::int64_t k, void* stream) const -> Neighbors<D> {
   return search_neighbors<T>(state(), state().self(stream), k);
 }
@@ -202,6 +208,8 @@ Plan explain(const Problem& problem, const Options& options) {
   template SearchReport Index<T>::search_into(MatrixView<T>, std::int64_t, NeighborsView<D>, const SearchLimits&,      \
                                               void*) const;                                                            \
   template auto Index<T>::search_self(std::int64_t, void*) const->Neighbors<D>;                                        \
+  template Neighbors<DistanceOf<T>> OneSearch::search_wanted(const Index<T>&, const MatrixView<T>&, std::int64_t,      \
+                                                             const std::uint64_t*);                                    \
   template SearchReport Index<T>::search_self_into(std::int64_t, NeighborsView<D>, void*) const;                       \
   template KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T>, MatrixView<T>, std::int64_t, const Options&,        \
                                                     void*);                                                            \

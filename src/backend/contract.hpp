@@ -38,6 +38,9 @@ struct Queries {
   // its own.
   bool on_stream = false;
   void* stream = nullptr;
+  // A bit for each base point, of host memory: points without one need not be found, where leaving them out costs less
+  // than finding them does, and may be. Null: all are wanted.
+  const std::uint64_t* wanted = nullptr;
 };
 
 // One search: begun with its queries, followed by one of these functions. Each fills in the report but for plan and
@@ -91,6 +94,8 @@ class BackendIndex {
   virtual std::unique_ptr<BackendSearch<T>> begin(const Queries<T>& queries) const = 0;
   // What has been made, in memory of the index, for IndexRequest::parts of another one.
   virtual Parts parts() const { return {}; }
+  // Whether a search by this plan leaves out most points that are not wanted.
+  virtual bool leaves_out(const Plan& /*plan*/) const { return false; }
   // Whether copy_rows() copies rows on the device, where that takes less time than on the host.
   virtual bool copies_rows() const { return false; }
   // Null where it copies none.

@@ -70,6 +70,14 @@ std::unique_ptr<backend::BackendSearch<T>> DeviceIndex<T>::begin(const backend::
   return std::make_unique<DeviceSearch<T>>(*this, queries);
 }
 
+// Brute force by scores with a bias for each point, which can be infinite.
+template <Element T>
+bool DeviceIndex<T>::leaves_out(const Plan& plan) const {
+  const bool is_brute = plan.method == Method::fused || plan.method == Method::two_stage;
+  return is_resident() && is_brute && plan.distinct_rows == 0 && !plan.passes.empty() &&
+         brute::takes_wanted(plan.passes.front(), base().cols);
+}
+
 // Points in working precision whose rows lie next to each other.
 template <Element T>
 bool DeviceIndex<T>::copies_rows() const {

@@ -41,6 +41,7 @@ class DeviceIndex final : public backend::BackendIndex<T> {
   void prepare(const Plan* plan) override;
   std::unique_ptr<backend::BackendSearch<T>> begin(const backend::Queries<T>& queries) const override;
   backend::Parts parts() const override { return given_; }
+  bool leaves_out(const Plan& plan) const override;
   bool copies_rows() const override;
   std::shared_ptr<const backend::RowCopies<T>> copy_rows(std::span<const std::int64_t> rows) const override;
 

@@ -98,14 +98,15 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   DeviceBuffer<PointFaults> faults;
   // The way of queries from the host does not count.
   const bool brings = queries_.points.memory == Memory::host && !is_base;
-  std::optional<SearchTiming> timing = brings ? std::nullopt : begin_timing(plan);
+  const bool is_timed = queries_.wanted == nullptr;
+  std::optional<SearchTiming> timing = brings || !is_timed ? std::nullopt : begin_timing(plan);
   if (!is_base) {
     faults = DeviceBuffer<PointFaults>(1, stream_);
     brought.emplace(link.bring_points(queries_.points, index_.metric(),
                                       brute::needs_norms(plan.passes.front(), index_.metric()), RowGaps::closed));
     there.record(stream_);
   }
-  if (brings) timing = begin_timing(plan);
+  if (brings && is_timed) timing = begin_timing(plan);
   // Beside the search, on a stream of its own: the host waits for the check and for nothing else. It is enqueued while
   // the device works on the first tile.
   const auto begin_check = [&] {
@@ -114,7 +115,9 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
     check.emplace(*brought, index_.metric(), index_.checks_values(), index_.stream(), std::move(faults));
   };
   const PointStore<F>& points = brought ? *brought : *base;
-  const brute::BruteWork work = brute::brute_work_of(plan, index_.range_with(points, stream_), index_.history());
+  brute::BruteWork work = brute::brute_work_of(plan, index_.range_with(points, stream_), index_.history());
+  const DeviceBuffer<unsigned> wanted = bring_wanted(plan);
+  if (wanted.size() > 0) work.wanted = wanted.data();
   DeviceBuffer<F> keys(as_size(rows() * work.k), stream_);
   DeviceBuffer<unsigned> found(keys.size(), stream_);
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
@@ -140,6 +143,17 @@ void DeviceSearch<T>::search_brute(const Plan& plan, const NeighborsView<F>& out
   if (check && out.memory == Memory::host) check->refuse_faults("query");
   host_data::deliver(answers.distances, answers.ids);
   brute::add_steps(work, passes, report);
+}
+
+// Nothing where all points are wanted, or the plan leaves none out.
+template <Element T>
+DeviceBuffer<unsigned> DeviceSearch<T>::bring_wanted(const Plan& plan) const {
+  if (queries_.wanted == nullptr || !index_.leaves_out(plan)) return {};
+  const auto words = as_size((index_.base().rows + 63) / 64);
+  DeviceBuffer<unsigned> wanted(2 * words, stream_);
+  KITH_CUDA(
+      cudaMemcpyAsync(wanted.data(), queries_.wanted, words * sizeof(std::uint64_t), cudaMemcpyHostToDevice, stream_));
+  return wanted;
 }
 
 template <Element T>

@@ -54,6 +54,7 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   template <class Id>
   void put_lists(const F* keys, const Id* found, Answers& answers) const;
   void search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
+  DeviceBuffer<unsigned> bring_wanted(const Plan& plan) const;
   // Lists of groups of equal rows become lists of k rows.
   struct ExpandedLists {
     DeviceBuffer<F> keys;

@@ -23,7 +23,10 @@ Matrix<float> gaussian_points(std::int64_t rows, std::uint64_t seed) {
 
 // The answer among rows with a flag, by a search of their copies.
 void expect_answer(const Neighbors<float>& found, const Matrix<float>& points, const Matrix<float>& queries,
-                   const std::function<bool(std::int64_t query, std::int64_t row)>& allowed) {
+                   const std::function<bool(std::int64_t query, std::int64_t row)>& allowed,
+                   MetricKind metric = MetricKind::euclidean) {
+  Options options;
+  options.metric = metric;
   for (std::int64_t q = 0; q < found.queries; ++q) {
     Subset<float> subset;
     std::vector<float> values;
@@ -33,7 +36,7 @@ void expect_answer(const Neighbors<float>& found, const Matrix<float>& points, c
       values.insert(values.end(), points.row(row), points.row(row) + kDims);
     }
     subset.points = Matrix<float>(static_cast<std::int64_t>(subset.ids.size()), kDims, std::move(values));
-    const auto [ids, distances] = answer(subset, queries.view().rows_from(q, 1), found.k, Options{});
+    const auto [ids, distances] = answer(subset, queries.view().rows_from(q, 1), found.k, options);
     ASSERT_EQ(std::vector(found.ids_of(q).begin(), found.ids_of(q).end()), ids) << "query " << q;
     ASSERT_EQ(std::vector(found.distances_of(q).begin(), found.distances_of(q).end()), distances);
   }
@@ -76,6 +79,35 @@ TEST_P(CollectionFilterOn, AnySelectivity) {
   }
   EXPECT_GT(tested, 0);
   EXPECT_GT(gathered, 0);
+}
+
+// Scores of a device can leave points out: in the sample that limits come from, in the pass, and where few queries read
+// all points at once.
+TEST_P(CollectionFilterOn, PointsLeftOutOfScores) {
+  if (GetParam() == Backend::cpu) GTEST_SKIP() << "the cpu tests what it finds";
+  const Matrix<float> points = gaussian_points(4000, 21);
+  std::vector<std::uint8_t> mask(4000);
+  Random random(22);
+  for (const double share : {0.1, 0.6}) {
+    for (std::uint8_t& flag : mask) flag = random.uniform() < share ? 1 : 0;
+    for (const MetricKind metric : {MetricKind::euclidean, MetricKind::inner_product, MetricKind::cosine}) {
+      Options options;
+      options.backend = GetParam();
+      options.metric = metric;
+      options.method = share < 0.5 || metric != MetricKind::euclidean ? Method::fused : Method::two_stage;
+      options.distance = DistanceStage::fp16;
+      const Collection<float> collection(points.view(), {}, options);
+      for (const std::int64_t count : {1, 40}) {
+        const Matrix<float> queries = gaussian_points(count, 23);
+        const auto found = collection.search(queries.view(), 10, mask_of(mask));
+        expect_answer(
+            found, points, queries,
+            [&](std::int64_t, std::int64_t row) { return mask[static_cast<std::size_t>(row)] != 0; }, metric);
+        EXPECT_EQ(found.report.filter->narrowed, count) << share << " allowed, " << to_string(metric);
+        EXPECT_EQ(found.report.filter->repeated, 0) << share << " allowed, " << to_string(metric);
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CollectionFilterOn, testing::ValuesIn(available_backends()),

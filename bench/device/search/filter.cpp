@@ -141,7 +141,10 @@ class FilterRun {
     if (!row.timed() || !all.timed()) return;
     const FilterReport& report = *search.found.report.filter;
     const double ratio = row.median_ms() / all.median_ms();
-    const char* const way = report.gathered > 0 ? "copies" : report.tested > 0 ? "tests" : "all points";
+    const char* const way = report.gathered > 0   ? "copies"
+                            : report.narrowed > 0 ? "masked"
+                            : report.tested > 0   ? "tests"
+                                                  : "all points";
     row.facts["allowed"] = search.ids.size();
     row.facts["way"] = way;
     row.facts["of_all"] = ratio;

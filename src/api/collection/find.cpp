@@ -44,6 +44,8 @@ struct Wanted {
   const AllowedRows* allowed;
 };
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
 template <Element T>
 class Finder {
  public:
@@ -161,7 +163,7 @@ class Finder {
       planned = part.segment->index->explain(queries, k).seconds;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::out_of_memory && error.code() != ErrorCode::invalid_argument) throw;
-      return std::numeric_limits<double>::infinity();
+      return kNever;
     }
     return planned * (1 + static_cast<double>(k) / (kDoublingNeighbors * std::sqrt(static_cast<double>(k) + 1024.0)));
   }
@@ -189,7 +191,8 @@ class Finder {
   void nearest_in(const SnapshotPart<T>& part, std::int64_t k, const std::vector<Wanted>& wanted, Found& found) {
     const std::int64_t rows = part.segment->points.rows;
     std::vector<Wanted> plain;
-    std::map<std::int64_t, std::vector<Wanted>> tested;  // by the number of neighbors, rounded up
+    std::map<const AllowedRows*, std::vector<Wanted>> narrowed;  // searches that leave out what is not allowed
+    std::map<std::int64_t, std::vector<Wanted>> tested;          // by the number of neighbors, rounded up
     std::map<const AllowedRows*, std::vector<Wanted>> copied;
     std::map<std::int64_t, double> seconds;
     const auto queries = static_cast<std::int64_t>(wanted.size());
@@ -208,26 +211,22 @@ class Finder {
         // Few numbers of neighbors, so that few searches do.
         if (end - i < wanted.size()) neighbors = std::min(rows, rounded_up(neighbors));
         const double queries_here = static_cast<double>(end - i) / static_cast<double>(queries);
-        list = is_tested(part, allowed, std::min(k, rows), neighbors, queries_here, seconds_of) ? &tested[neighbors]
-                                                                                                : &copied[&allowed];
+        const Way way = cheapest_way(part, allowed, std::min(k, rows), neighbors, queries_here, seconds_of);
+        list = way == Way::copies ? &copied[&allowed] : way == Way::tests ? &tested[neighbors] : &narrowed[&allowed];
       }
       list->insert(list->end(), wanted.begin() + static_cast<std::ptrdiff_t>(i),
                    wanted.begin() + static_cast<std::ptrdiff_t>(end));
       i = end;
     }
     if (!plain.empty()) {
-      search(part, plain, std::min(k, rows),
+      search(part, plain, std::min(k, rows), nullptr,
              [&](const Wanted& each, const std::int64_t* ids, const D* distances, std::int64_t count) {
                for (std::int64_t i = 0; i < count && ids[i] >= 0; ++i)
                  found(each.query, hit(part, ids[i], distances[i]));
              });
     }
-    while (!tested.empty()) {
-      const auto [neighbors, list] = std::move(*tested.begin());
-      tested.erase(tested.begin());
-      report_.filter->tested += static_cast<std::int64_t>(list.size());
-      const std::vector<Wanted> unanswered = test_neighbors(part, neighbors, k, list, found);
-      if (unanswered.empty()) continue;
+    const auto repeat = [&](const std::vector<Wanted>& unanswered, std::int64_t neighbors) {
+      if (unanswered.empty()) return;
       report_.filter->repeated += static_cast<std::int64_t>(unanswered.size());
       const std::int64_t more = std::min(rows, neighbors * 4);
       if (tests_again(part, unanswered, k, more)) {
@@ -236,16 +235,27 @@ class Finder {
       } else {
         for (const Wanted& each : unanswered) copied[each.allowed].push_back(each);
       }
+    };
+    for (const auto& [allowed, list] : narrowed) repeat(test_neighbors(part, k, k, list, found, allowed), k);
+    while (!tested.empty()) {
+      const auto [neighbors, list] = std::move(*tested.begin());
+      tested.erase(tested.begin());
+      repeat(test_neighbors(part, neighbors, k, list, found), neighbors);
     }
     for (const auto& [allowed, list] : copied) search_copies(part, *allowed, list, k, found);
   }
 
-  // Finds so many neighbors of each and tests them. Returns those that have too few allowed ones among them.
+  // Finds so many neighbors of each and tests them; `narrowed`: by a search that leaves out most of the other points.
+  // Returns those that have too few allowed ones among them.
   template <class Found>
   std::vector<Wanted> test_neighbors(const SnapshotPart<T>& part, std::int64_t neighbors, std::int64_t k,
-                                     const std::vector<Wanted>& list, Found& found) {
+                                     const std::vector<Wanted>& list, Found& found,
+                                     const AllowedRows* narrowed = nullptr) {
     std::vector<Wanted> unanswered;
-    search(part, list, neighbors,
+    const auto queries = static_cast<std::int64_t>(list.size());
+    report_.filter->tested += queries;
+    if (narrowed != nullptr) report_.filter->narrowed += queries;
+    search(part, list, neighbors, narrowed,
            [&](const Wanted& each, const std::int64_t* ids, const D* distances, std::int64_t count) {
              std::int64_t left = 0;
              std::int64_t at = 0;
@@ -273,17 +283,36 @@ class Finder {
     return whole_seconds(part, queries, more) < copies;
   }
 
-  // Whether to look for so many neighbors, not for k of copies: what takes less time. `seconds_of` are a search's for
-  // all queries, of which these are a fraction.
+  // How the allowed points are searched.
+  enum class Way { copies, tests, narrowed };
+
+  // What takes least time of looking for k neighbors in copies, for so many among all points, or for k by a search that
+  // leaves the others out. `seconds_of` are a search's for all queries, of which these are a fraction.
   template <class Seconds>
-  bool is_tested(const SnapshotPart<T>& part, const AllowedRows& allowed, std::int64_t k, std::int64_t neighbors,
-                 double fraction, Seconds seconds_of) const {
+  Way cheapest_way(const SnapshotPart<T>& part, const AllowedRows& allowed, std::int64_t k, std::int64_t neighbors,
+                   double fraction, Seconds seconds_of) const {
     // What shifted-sort finds depends on all points that it has.
-    if (options_.method == Method::shifted_sort) return false;
+    if (options_.method == Method::shifted_sort) return Way::copies;
+    const double copy = copy_seconds(part, seconds_of(k) * fraction, allowed.count);
+    const double narrow = fraction < 1 ? kNever : narrowed_seconds(part, allowed, k);
     // Some selections of devices take short lists only.
-    if (options_.select != SelectMethod::automatic && options_.backend != Backend::cpu) return false;
-    const double test = seconds_of(neighbors) * fraction;
-    return std::isfinite(test) && test <= copy_seconds(part, seconds_of(k) * fraction, allowed.count);
+    const bool takes_long = options_.select == SelectMethod::automatic || options_.backend == Backend::cpu;
+    const double test = takes_long ? seconds_of(neighbors) * fraction : kNever;
+    if (test == kNever && narrow == kNever) return Way::copies;
+    if (copy < std::min(test, narrow)) return Way::copies;
+    return narrow < test ? Way::narrowed : Way::tests;
+  }
+
+  // Seconds of a search of all queries in the whole segment that leaves out what is not allowed; infinite where it
+  // would find other points too, since no search by such a plan leaves them out, or a sample has too few to go by.
+  double narrowed_seconds(const SnapshotPart<T>& part, const AllowedRows& allowed, std::int64_t k) const {
+    constexpr double kLeastShare = 0.05;
+    constexpr double kMaskByteSeconds = 5e-10;  // on its way to the device and there
+    const auto rows = static_cast<double>(part.segment->points.rows);
+    const Index<T>& index = *part.segment->index;
+    if (static_cast<double>(allowed.count) < kLeastShare * rows || k > allowed.count) return kNever;
+    const Plan plan = index.explain(queries_.rows, k);
+    return OneSearch::leaves_out(index, plan) ? plan.seconds + rows / 8 * kMaskByteSeconds : kNever;
   }
 
   static std::int64_t rounded_up(std::int64_t neighbors) {
@@ -296,9 +325,12 @@ class Finder {
     return {key_of(options_.metric, distance), part.segment->labels.id(row)};
   }
 
-  // Calls each(wanted, ids, distances, k) for the k nearest rows of the whole segment.
+  // Calls each(wanted, ids, distances, k) for the k nearest rows of the whole segment, of which those that are not
+  // `narrowed` may be missing.
   template <class Each>
-  void search(const SnapshotPart<T>& part, const std::vector<Wanted>& wanted, std::int64_t k, Each each) {
+  void search(const SnapshotPart<T>& part, const std::vector<Wanted>& wanted, std::int64_t k,
+              const AllowedRows* narrowed, Each each) {
+    const Index<T>& index = *part.segment->index;
     // Long lists are not held for all queries at once.
     const auto step =
         static_cast<std::size_t>(std::max<std::int64_t>(1, held_bytes(options_, kListBytes) / kPlaceBytes / k));
@@ -307,7 +339,9 @@ class Finder {
       const std::vector<Wanted> some(wanted.begin() + static_cast<std::ptrdiff_t>(first),
                                      wanted.begin() + static_cast<std::ptrdiff_t>(last));
       const Asked queries = asked(some);
-      const Neighbors<D> lists = part.segment->index->search(queries.view, k);
+      const Neighbors<D> lists = narrowed == nullptr
+                                     ? index.search(queries.view, k)
+                                     : OneSearch::search_wanted(index, queries.view, k, narrowed->rows->words().data());
       note(lists.report);
       for (std::size_t i = 0; i < some.size(); ++i) {
         const auto at = static_cast<std::int64_t>(i);

@@ -38,6 +38,7 @@ class RowSet {
   }
   // The words themselves, bit i % 64 of word i / 64 for row i.
   std::vector<std::uint64_t>& words() { return words_; }
+  const std::vector<std::uint64_t>& words() const { return words_; }
 
  private:
   std::uint64_t word(std::int64_t row) const { return words_[static_cast<std::size_t>(row / 64)]; }

@@ -114,6 +114,7 @@ void add(SearchReport& sum, const SearchReport& report) {
   if (!filter || !sum.filter) return;
   sum.filter->tested += filter->tested;
   sum.filter->repeated += filter->repeated;
+  sum.filter->narrowed += filter->narrowed;
   sum.filter->gathered += filter->gathered;
   sum.filter->copied += filter->copied;
   sum.filter->segments += filter->segments;

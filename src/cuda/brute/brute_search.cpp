@@ -24,6 +24,11 @@ bool needs_norms(const Pass& pass, const Metric& metric) {
          pass.distance != DistanceStage::fp16 && pass.distance != DistanceStage::split_fp16;
 }
 
+bool takes_wanted(const Pass& pass, std::int64_t dims) {
+  const bool rounded = pass.distance == DistanceStage::fp16 || pass.distance == DistanceStage::split_fp16;
+  return rounded && (pass.expanded || (pass.fused && tensor::has_tensor_filter(tensor::Element::fp16, dims)));
+}
+
 template <class F>
 std::vector<PassReport> brute_search(const BruteWork& work, const PointStore<F>& queries, BaseSource<F>& base, F* keys,
                                      unsigned* ids, Workspace& workspace, const std::function<void()>& on_tile_done,

@@ -65,6 +65,9 @@ struct BruteWork {
   double integer_range = 0;        // of core::ScoreBounds
   bool tries = true;               // passes on a sample of the queries first; for long searches only
   bool remembers = true;           // skips the passes that the history has
+  // On the device, a bit for each point: those without one are infinitely far away to passes by fp16, but to those that
+  // have neither a bias nor the kernels for tensor cores of Hopper. Null without.
+  const unsigned* wanted = nullptr;
   PassHistory* history = nullptr;  // of the index
 };
 
@@ -73,6 +76,9 @@ struct PassReport {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
 };
+
+// Whether the pass takes BruteWork::wanted; others may find any point.
+bool takes_wanted(const Pass& pass, std::int64_t dims);
 
 // Whether scores of the pass are judged by the queries' squared norms: rounded points have norms of their own.
 bool needs_norms(const Pass& pass, const Metric& metric);

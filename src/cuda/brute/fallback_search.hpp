@@ -40,7 +40,7 @@ class FallbackSearch {
     most_queries_ = std::max(most_queries_, queries.count());
     if (queries.count() >= plan::kJudgedQueries && 2 * queries.count() >= most_queries_) {
       note(pass, 2 * failed() <= queries.count());
-    } else if (work_.history != nullptr && pass == work_.passes.front() && rounds(pass)) {
+    } else if (keeps_history() && pass == work_.passes.front() && rounds(pass)) {
       work_.history->note_few(queries.count(), failed());
     }
     return report;
@@ -94,8 +94,10 @@ class FallbackSearch {
   const unsigned* failed_queries() const { return failed_.data(); }
 
  private:
+  // What some of the points take says little of all.
+  bool keeps_history() const { return work_.history != nullptr && work_.wanted == nullptr; }
   void note(const Pass& pass, bool sufficed) {
-    if (work_.history == nullptr) return;
+    if (!keeps_history()) return;
     if (sufficed) {
       work_.history->note_sufficed(pass);
     } else {

@@ -12,6 +12,7 @@
 #include "cuda/brute/rerank.hpp"
 #include "cuda/brute/scan_candidates.hpp"
 #include "cuda/brute/tensor_candidates.hpp"
+#include "cuda/brute/wanted_bias.hpp"
 #include "cuda/distance/exact_keys.hpp"
 #include "cuda/primitives/move_rows.hpp"
 #include "cuda/runtime/properties.hpp"
@@ -169,8 +170,18 @@ class PassSearch {
         return tensor::byte_product(state_.bytes->rows(first, count), base.bytes->rows(base.first, base.count),
                                     pass_.expanded ? base.store->bias(base.first) : nullptr);
     }
-    return tensor::fp16_product(state_.fp16->rows(first, count), base.fp16->rows(base.first, base.count),
-                                base.fp16->bias(base.first));
+    tensor::TensorProduct product = tensor::fp16_product(
+        state_.fp16->rows(first, count), base.fp16->rows(base.first, base.count), base.fp16->bias(base.first));
+    // Without one the product has another factor.
+    if (work_.wanted != nullptr) product.bias = bias_of_wanted_in(base);
+    return product;
+  }
+
+  const float* bias_of_wanted_in(const BaseTile<F>& base) const {
+    const float* const all = base.fp16->bias(base.first);
+    float* const bias = workspace_->allocate<float>(as_size(base.count));
+    bias_of_wanted({all, work_.wanted, base.first_id, base.count}, bias, workspace_->stream());
+    return bias;
   }
 
   // Candidates of queries first … first + count − 1 by products that are not stored.
@@ -187,7 +198,7 @@ class PassSearch {
          .capacity = pass_.bounded ? width : sample.capacity,
          .select = work_.select,
          .workspace = *workspace_,
-         .mirrored = is_base(base) && count == base.store->count() && count == base.count});
+         .mirrored = work_.wanted == nullptr && is_base(base) && count == base.store->count() && count == base.count});
   }
 
   void search_by_products(const BaseTile<F>& base, std::int64_t first, std::int64_t count,
@@ -284,9 +295,11 @@ class PassSearch {
   // best_scores() for points rounded to fp16.
   Selected best_fp16_scores(const BaseTile<F>& base, std::int64_t first, std::int64_t count) {
     if constexpr (std::is_same_v<F, float>) {
+      const float* const all = base.fp16->bias(base.first);
+      const bool squares = all != nullptr;  // else scores have none
       const distance::Fp16ScoreCall call{state_.fp16->rows(first, count),
                                          base.fp16->rows(base.first, base.count),
-                                         base.fp16->bias(base.first),
+                                         squares && work_.wanted != nullptr ? bias_of_wanted_in(base) : all,
                                          nullptr,
                                          stride_of(base),
                                          *workspace_};
