@@ -5,10 +5,10 @@
    - A kith_status is KITH_OK or says what went wrong; kith_last_error() then has a sentence. Nothing is thrown, and no
      wrong argument that can be recognized as such ends the process: a null pointer, a number that stands for nothing, a
      buffer that its description calls too small, a handle that was destroyed or is of another kind.
-   - Handles (kith_options, kith_index, kith_lists, kith_collection) are numbers in the shape of pointers: never follow
-     or copy what they seem to point to. Each is given back once, by the function of its kind whose name ends in
-     _destroy, at any time: calls that are under way keep what they work on. The null handle may be destroyed, which
-     does nothing.
+   - Handles (kith_options, kith_index, kith_lists and others) are numbers in the shape of pointers: never follow or
+     copy what they seem to point to. Each is given back once, by the function of its kind whose name ends in _destroy,
+     at any time: calls that are under way keep what they work on. The null handle may be destroyed, which does
+     nothing.
    - A handle may be used by several threads at once.
    - Results come last, through pointers. A handle or a number is written only where the status is KITH_OK; arrays that
      the caller provides have unspecified contents after an error.
@@ -148,13 +148,15 @@ KITH_C_CHECKED kith_status kith_options_create(kith_options** out) KITH_C_NOEXCE
 KITH_C_API kith_status kith_options_destroy(kith_options* options) KITH_C_NOEXCEPT;
 
 /* Sets an option by its name, from text: "metric" to "cosine", "k" being no option. Numbers may be text too, flags are
-   "0", "1", "false" or "true", and lists have commas. The names, which are those of kith/options.hpp: text     metric,
-   backend, method, distance, select, triangle.form, triangle.filter, triangle.placement, triangle.layout,
-   shifted_sort.curve, shifted_sort.merge, shifted_sort.positions integer  threads, memory_budget,
-   triangle.query_landmarks, triangle.base_landmarks, triangle.threads_per_query, shifted_sort.shifts,
-   shifted_sort.window flag     pad_missing, check_finite, statistics, triangle.remapped, shifted_sort.guaranteed,
-   shifted_sort.certify double   p (of metric minkowski, which must be set before), max_distance, epsilon,
-   shifted_sort.shift doubles  period An unknown name is an error that lists the known ones. */
+   "0", "1", "false" or "true", and lists have commas. An unknown name is an error that lists the known ones. The names,
+   which are those of kith/options.hpp:
+   - text: metric, backend, method, distance, select, triangle.form, triangle.filter, triangle.placement,
+     triangle.layout, shifted_sort.curve, shifted_sort.merge, shifted_sort.positions;
+   - integers: threads, memory_budget, triangle.query_landmarks, triangle.base_landmarks, triangle.threads_per_query,
+     shifted_sort.shifts, shifted_sort.window;
+   - flags: pad_missing, check_finite, statistics, triangle.remapped, shifted_sort.guaranteed, shifted_sort.certify;
+   - doubles: p (of metric minkowski, which must be set before), max_distance, epsilon, shifted_sort.shift;
+   - several doubles: period. */
 KITH_C_CHECKED kith_status kith_options_set(kith_options* options, const char* name, const char* value) KITH_C_NOEXCEPT;
 KITH_C_CHECKED kith_status kith_options_set_int(kith_options* options, const char* name, int64_t value) KITH_C_NOEXCEPT;
 KITH_C_CHECKED kith_status kith_options_set_double(kith_options* options, const char* name,

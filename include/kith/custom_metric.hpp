@@ -4,21 +4,24 @@
 // that joins coordinates (⊕):
 //
 //   struct Canberra {
-//     double combine(double x, double y) const {                            // ⊗; combine(x, y, c) is told which
-//       const double sum = std::abs(x) + std::abs(y);                       //    coordinate it is
+//     // ⊗; combine(x, y, c) is told which coordinate it is
+//     double combine(double x, double y) const {
+//       const double sum = std::abs(x) + std::abs(y);
 //       return sum == 0 ? 0 : std::abs(x - y) / sum;
 //     }
-//     double accumulate(double a, double b) const { return a + b; }         // ⊕; a sum where there is none
-//     static constexpr double identity = 0;                                 // what ⊕ begins with; 0 where there is
-//     none double finish(double sum) const { return sum; }                       // or finish(sum, dims); may be left
-//     out
+//     // ⊕; a sum where there is none
+//     double accumulate(double a, double b) const { return a + b; }
+//     // what ⊕ begins with; 0 where there is none
+//     static constexpr double identity = 0;
+//     // or finish(sum, dims); may be left out
+//     double finish(double sum) const { return sum; }
 //   };
 //   auto found = kith::search_by(Canberra{}, base, queries, 10);
 //
 // One of several sums has a combine() that returns std::array<double, N>; accumulate(), identity and finish() then take
-// and are such arrays. Anything else is a function of two rows, double operator()(std::span<const T>, std::span<const
-// T>), or a pointer to a C function of two rows of doubles, their length and a pointer of yours. x is always the
-// query's.
+// and are such arrays. Anything else is a function of two rows,
+//   double operator()(std::span<const T>, std::span<const T>),
+// or a pointer to a C function of two rows of doubles, their length and a pointer of yours. x is always the query's.
 //
 // Terms are computed for sixteen base rows and four queries at a time, in vectors where the compiler can: g++ does from
 // -O2 on, and makes code for AVX-512 and AVX2 besides what it was told, of which the processor's is taken. What helps:
