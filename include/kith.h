@@ -47,7 +47,7 @@ enum {
   KITH_OUT_OF_MEMORY = 3,    /* the budget or the machine's memory cannot hold the work */
   KITH_NO_DEVICE = 4,        /* the backend asked for does not exist here */
   KITH_CANNOT_WRITE = 5,     /* an output could not be written whole; nothing of it is left behind */
-  KITH_CANCELLED = 6,        /* the progress callback asked to stop */
+  KITH_CANCELLED = 6,        /* a callback asked to stop */
   KITH_INTERNAL = 7          /* a defect of the library */
 };
 
@@ -66,7 +66,7 @@ enum {
 typedef int32_t kith_memory;
 enum { KITH_HOST = 0, KITH_DEVICE = 1 };
 
-/* What a progress callback returns. */
+/* What callbacks return. */
 enum { KITH_CONTINUE = 0, KITH_CANCEL = 1 };
 
 /* ---- Descriptions of the caller's memory ---- */
@@ -132,8 +132,8 @@ KITH_C_API int64_t kith_dtype_size(kith_dtype dtype) KITH_C_NOEXCEPT;
 /* The names of the backends that this build has and this machine can run, the fastest first: "cuda,cpu". */
 KITH_C_CHECKED kith_status kith_available_backends(char* buffer, size_t size, size_t* length) KITH_C_NOEXCEPT;
 
-/* A JSON object: version, c_api_version, backends, simd, threads, memory_bytes, devices, and the names of metrics,
-   methods, reductions and options. */
+/* A JSON object: version, c_api_version, backends, simd, threads, memory_bytes, devices, and the names of metrics (of
+   points, and as bit_metrics, sparse_metrics and defined_metrics), methods, reductions and options. */
 KITH_C_CHECKED kith_status kith_info(char* buffer, size_t size, size_t* length) KITH_C_NOEXCEPT;
 
 /* Handles that were not destroyed yet, of all kinds: for tests that want none to be lost. */
@@ -156,7 +156,13 @@ KITH_C_API kith_status kith_options_destroy(kith_options* options) KITH_C_NOEXCE
      shifted_sort.shifts, shifted_sort.window;
    - flags: pad_missing, check_finite, statistics, triangle.remapped, shifted_sort.guaranteed, shifted_sort.certify;
    - doubles: p (of metric minkowski, which must be set before), max_distance, epsilon, shifted_sort.shift;
-   - several doubles: period. */
+   - several doubles: period.
+   Those of kith_pivot_index, which kith/pivots.hpp explains:
+   - text: pivots.choice, which is best-bounds or farthest-first;
+   - integers: pivots.count, where 0 means as many as are usual;
+   - flags that promise something of the distance: pivots.symmetric and pivots.triangle_inequality, both set unless they
+     are cleared, and pivots.integer_valued;
+   - doubles that say what it may be off by: pivots.relative_error, pivots.absolute_error. */
 KITH_C_CHECKED kith_status kith_options_set(kith_options* options, const char* name, const char* value) KITH_C_NOEXCEPT;
 KITH_C_CHECKED kith_status kith_options_set_int(kith_options* options, const char* name, int64_t value) KITH_C_NOEXCEPT;
 KITH_C_CHECKED kith_status kith_options_set_double(kith_options* options, const char* name,
@@ -399,6 +405,231 @@ KITH_C_CHECKED kith_status kith_collection_load(const char* path, const kith_opt
    version. */
 KITH_C_CHECKED kith_status kith_collection_file_info(const char* path, char* buffer, size_t size,
                                                      size_t* length) KITH_C_NOEXCEPT;
+
+/* ---- Batches: many sets of points in one call, where each query searches the points of its own batch alone ---- */
+
+/* Batch b has the base rows base_offsets[b] ... base_offsets[b + 1] - 1, and its queries likewise: both arrays, which
+   lie in host memory, have batches + 1 numbers, from 0 to the number of rows. Batches may have no rows. Ids are numbers
+   of rows of the whole base; where a batch has fewer than k points, the last places of a row have id -1 and an infinite
+   distance (inner_product: -infinity). `certified` is null. kith/batches.hpp says more. */
+KITH_C_CHECKED kith_status kith_search_batches(const kith_matrix* base, const int64_t* base_offsets,
+                                               const kith_matrix* queries, const int64_t* query_offsets,
+                                               int64_t batches, int64_t k, const kith_options* options,
+                                               const kith_neighbors* out, void* stream) KITH_C_NOEXCEPT;
+/* The k nearest others of each base point in its batch, itself left out by its id. */
+KITH_C_CHECKED kith_status kith_search_batches_self(const kith_matrix* base, const int64_t* offsets, int64_t batches,
+                                                    int64_t k, const kith_options* options, const kith_neighbors* out,
+                                                    void* stream) KITH_C_NOEXCEPT;
+
+/* ---- Packed bits: fingerprints, hashes, binary embeddings ---- */
+
+/* Rows of bits in host memory, eight in a byte, the first in its highest place, as numpy.packbits has them. Where the
+   last byte of a row is not full, its other bits are 0. */
+typedef struct kith_bits {
+  const uint8_t* data;
+  int64_t rows;
+  int64_t bits;   /* of a row: 1 to 2^30 */
+  int64_t stride; /* bytes from one row to the next; 0 means packed rows, (bits + 7) / 8 bytes each */
+} kith_bits;
+
+/* Answers, here and of sparse rows, of custom metrics and of pivots, go to host memory; `certified` is null. */
+
+typedef struct kith_bit_index kith_bit_index;
+
+/* `metric` is "hamming", the share of bits that differ, or "jaccard", also called "tanimoto"; null for hamming. The
+   base must outlive the index, and not change. Of the options those count that kith/bits.hpp names; what asks for
+   something else is refused. Distances are KITH_FLOAT32. */
+KITH_C_CHECKED kith_status kith_bit_index_create(const kith_bits* base, const char* metric, const kith_options* options,
+                                                 kith_bit_index** out) KITH_C_NOEXCEPT;
+/* Copies the base. */
+KITH_C_CHECKED kith_status kith_bit_index_create_copy(const kith_bits* base, const char* metric,
+                                                      const kith_options* options,
+                                                      kith_bit_index** out) KITH_C_NOEXCEPT;
+KITH_C_API kith_status kith_bit_index_destroy(kith_bit_index* index) KITH_C_NOEXCEPT;
+/* Either of the last two may be null. */
+KITH_C_CHECKED kith_status kith_bit_index_shape(const kith_bit_index* index, int64_t* rows,
+                                                int64_t* bits) KITH_C_NOEXCEPT;
+/* As those of kith_index. */
+KITH_C_CHECKED kith_status kith_bit_index_search(const kith_bit_index* index, const kith_bits* queries, int64_t k,
+                                                 const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_bit_index_search_self(const kith_bit_index* index, int64_t k,
+                                                      const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_bit_index_search_radius(const kith_bit_index* index, const kith_bits* queries,
+                                                        const double* radii, int64_t radius_count, int32_t count_only,
+                                                        kith_lists** out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_bit_index_search_radius_self(const kith_bit_index* index, const double* radii,
+                                                             int64_t radius_count, int32_t count_only,
+                                                             kith_lists** out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_bit_index_explain(const kith_bit_index* index, int64_t queries, int64_t k, char* buffer,
+                                                  size_t size, size_t* length) KITH_C_NOEXCEPT;
+
+/* ---- Sparse rows ---- */
+
+/* Points as compressed sparse rows in host memory: row i has values[j] in column indices[j], for j from indptr[i] to
+   indptr[i + 1] - 1. Columns of a row may come in any order, and repeatedly, when their values are added up. */
+typedef struct kith_csr {
+  int64_t rows;
+  int64_t cols;          /* up to 2^31 - 1 */
+  int64_t entries;       /* how many values and column numbers there are: indptr does not lead beyond */
+  const int64_t* indptr; /* rows + 1 */
+  const void* indices;   /* int32_t or int64_t, by index_bytes */
+  const void* values;    /* of type `dtype` */
+  int32_t index_bytes;   /* 4 or 8 */
+  kith_dtype dtype;      /* KITH_FLOAT32 or KITH_FLOAT64 */
+} kith_csr;
+
+typedef struct kith_sparse_index kith_sparse_index;
+
+/* `metric` is "euclidean", "sqeuclidean", "cosine", "inner_product", "manhattan" or "jaccard", which is that of the
+   sets of columns that are not 0; null for euclidean. The base must outlive the index, and not change. Of the options
+   backend, which is "auto" or "cpu", threads, memory_budget, max_distance, check_finite and the callback count; what
+   asks for something else is refused. Distances are of the type of the values. */
+KITH_C_CHECKED kith_status kith_sparse_index_create(const kith_csr* base, const char* metric,
+                                                    const kith_options* options,
+                                                    kith_sparse_index** out) KITH_C_NOEXCEPT;
+/* Copies the base. */
+KITH_C_CHECKED kith_status kith_sparse_index_create_copy(const kith_csr* base, const char* metric,
+                                                         const kith_options* options,
+                                                         kith_sparse_index** out) KITH_C_NOEXCEPT;
+KITH_C_API kith_status kith_sparse_index_destroy(kith_sparse_index* index) KITH_C_NOEXCEPT;
+/* Any of the last three may be null. */
+KITH_C_CHECKED kith_status kith_sparse_index_shape(const kith_sparse_index* index, int64_t* rows, int64_t* dims,
+                                                   kith_dtype* dtype) KITH_C_NOEXCEPT;
+/* As those of kith_index. */
+KITH_C_CHECKED kith_status kith_sparse_index_search(const kith_sparse_index* index, const kith_csr* queries, int64_t k,
+                                                    const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_sparse_index_search_self(const kith_sparse_index* index, int64_t k,
+                                                         const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_sparse_index_search_radius(const kith_sparse_index* index, const kith_csr* queries,
+                                                           const double* radii, int64_t radius_count,
+                                                           int32_t count_only, kith_lists** out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_sparse_index_search_radius_self(const kith_sparse_index* index, const double* radii,
+                                                                int64_t radius_count, int32_t count_only,
+                                                                kith_lists** out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_sparse_index_graph(const kith_sparse_index* index, int64_t k, const char* symmetrize,
+                                                   kith_lists** out) KITH_C_NOEXCEPT;
+
+/* ---- Metrics by their definition: others than those of kith_index by name, formulas, functions of yours ---- */
+
+typedef struct kith_metric kith_metric;
+
+/* What a metric takes besides its name: some numbers, or a text. */
+typedef struct kith_metric_parameter {
+  const char* name;     /* "p", "w", "V", "VI" or "zero_vectors" */
+  const double* values; /* null where there is a text */
+  int64_t count;        /* of the values; a matrix has its rows one after the other */
+  const char* text;     /* of zero_vectors: "error", "zero" or "one"; null where there are values */
+} kith_metric_parameter;
+
+/* "braycurtis", "mahalanobis" and others: docs/metrics.md has them, with the parameters that they take.
+   kith_options_set() sets those of kith_index. `parameters` may be null where `count` is 0. */
+KITH_C_CHECKED kith_status kith_metric_create(const char* name, const kith_metric_parameter* parameters, int64_t count,
+                                              kith_metric** out) KITH_C_NOEXCEPT;
+/* A formula of x, a coordinate of the query, and y, that of the base point: "sum(abs(x - y) / (1 + abs(x)))".
+   docs/metrics.md has the grammar; errors name the position. */
+KITH_C_CHECKED kith_status kith_metric_create_formula(const char* formula, kith_metric** out) KITH_C_NOEXCEPT;
+
+/* Writes the distance of a query and a base row, both `dims` doubles, to *distance; NaN, which ranks last, where it
+   writes none. What it returns other than KITH_CONTINUE ends the search with KITH_CANCELLED. It must return: no
+   longjmp, no exception. Several threads may call it at once, with the same `user`. */
+typedef int32_t (*kith_pair_distance)(const double* query, const double* row, int64_t dims, double* distance,
+                                      void* user);
+
+/* `user`, which is handed to the function, must stay as long as the metric and the indexes by it. `threads` says how
+   many may call the function at once: 1 for what must stay on the thread that searches, 0 for any number. */
+KITH_C_CHECKED kith_status kith_metric_create_function(kith_pair_distance function, void* user, int32_t threads,
+                                                       kith_metric** out) KITH_C_NOEXCEPT;
+/* Indexes keep their metric. */
+KITH_C_API kith_status kith_metric_destroy(kith_metric* metric) KITH_C_NOEXCEPT;
+
+typedef struct kith_custom_index kith_custom_index;
+
+/* The base must outlive the index, and not change. The metric of the options stays as it is, and what only other
+   metrics have is refused: kith/pair_metric.hpp. A formula that is a metric of kith_index is searched as that. */
+KITH_C_CHECKED kith_status kith_custom_index_create(const kith_metric* metric, const kith_matrix* base,
+                                                    const kith_options* options,
+                                                    kith_custom_index** out) KITH_C_NOEXCEPT;
+/* Copies the base. */
+KITH_C_CHECKED kith_status kith_custom_index_create_copy(const kith_metric* metric, const kith_matrix* base,
+                                                         const kith_options* options,
+                                                         kith_custom_index** out) KITH_C_NOEXCEPT;
+KITH_C_API kith_status kith_custom_index_destroy(kith_custom_index* index) KITH_C_NOEXCEPT;
+/* Any of the last three may be null. */
+KITH_C_CHECKED kith_status kith_custom_index_shape(const kith_custom_index* index, int64_t* rows, int64_t* dims,
+                                                   kith_dtype* dtype) KITH_C_NOEXCEPT;
+/* As those of kith_index. Radii may be any numbers but NaN. */
+KITH_C_CHECKED kith_status kith_custom_index_search(const kith_custom_index* index, const kith_matrix* queries,
+                                                    int64_t k, const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_custom_index_search_self(const kith_custom_index* index, int64_t k,
+                                                         const kith_neighbors* out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_custom_index_search_radius(const kith_custom_index* index, const kith_matrix* queries,
+                                                           const double* radii, int64_t radius_count,
+                                                           int32_t count_only, kith_lists** out) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_custom_index_search_radius_self(const kith_custom_index* index, const double* radii,
+                                                                int64_t radius_count, int32_t count_only,
+                                                                kith_lists** out) KITH_C_NOEXCEPT;
+/* All distances, a row of base rows for each query. */
+KITH_C_CHECKED kith_status kith_custom_index_distances(const kith_custom_index* index, const kith_matrix* queries,
+                                                       const kith_array* out) KITH_C_NOEXCEPT;
+
+/* ---- Pivots: any objects of yours, where one distance takes microseconds ---- */
+
+/* Writes the distance of a query to an object of the index to *distance, both by their numbers; anything above `bound`
+   will do where the distance is above it, and `bound` may be infinite. What it returns other than KITH_CONTINUE ends
+   the call with KITH_CANCELLED. It must return: no longjmp, no exception. Several threads may call it at once, with the
+   same `user`, unless option threads is 1: then it is called on the thread that searches. */
+typedef int32_t (*kith_object_distance)(int64_t query, int64_t object, double bound, double* distance, void* user);
+/* Writes to `bounds` numbers that are at most the distances of a query to `count` objects from `first` on. All else is
+   as above. */
+typedef int32_t (*kith_object_bounds)(int64_t query, int64_t first, int64_t count, double* bounds, void* user);
+
+/* Objects that only the caller knows, numbered from 0. */
+typedef struct kith_objects {
+  int64_t count;
+  kith_object_distance distance;   /* of one of these, as the query, to an object of the index */
+  kith_object_bounds lower_bounds; /* cheap ones, for a distance that has them; else null */
+  void* user;                      /* handed to both */
+} kith_objects;
+
+/* What was evaluated. */
+typedef struct kith_pivot_report {
+  int64_t objects;
+  int64_t queries;
+  int64_t pairs;             /* of a query and an object: the evaluations of brute force */
+  int64_t pivots;            /* that the index has */
+  int64_t build_evaluations; /* that prepared them, once */
+  int64_t evaluations;       /* calls of the distance by this search */
+  int64_t pivot_evaluations; /* of these, with a pivot for the sake of its bounds */
+  int64_t lower_bounds;      /* of the caller's own */
+  int64_t threads;
+  double seconds;
+} kith_pivot_report;
+
+typedef struct kith_pivot_index kith_pivot_index;
+
+/* Computes distances to pivots, by which searches pass over most objects: exactly, under the triangle inequality and
+   what else the options pivots.* promise of the distance; a promise that is seen to be broken is KITH_BAD_DATA. The
+   callbacks of `base`, whose queries are the objects themselves, are called now and by the functions whose names end in
+   _self: `user` must stay as long as the index. Of the options threads, the progress callback and pivots.* count. */
+KITH_C_CHECKED kith_status kith_pivot_index_create(const kith_objects* base, const kith_options* options,
+                                                   kith_pivot_index** out) KITH_C_NOEXCEPT;
+KITH_C_API kith_status kith_pivot_index_destroy(kith_pivot_index* index) KITH_C_NOEXCEPT;
+/* Any of the last three may be null. */
+KITH_C_CHECKED kith_status kith_pivot_index_shape(const kith_pivot_index* index, int64_t* objects, int64_t* pivots,
+                                                  int64_t* build_evaluations) KITH_C_NOEXCEPT;
+/* As those of kith_index. Distances are KITH_FLOAT64. `report` may be null. */
+KITH_C_CHECKED kith_status kith_pivot_index_search(const kith_pivot_index* index, const kith_objects* queries,
+                                                   int64_t k, const kith_neighbors* out,
+                                                   kith_pivot_report* report) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_pivot_index_search_self(const kith_pivot_index* index, int64_t k,
+                                                        const kith_neighbors* out,
+                                                        kith_pivot_report* report) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_pivot_index_search_radius(const kith_pivot_index* index, const kith_objects* queries,
+                                                          const double* radii, int64_t radius_count, kith_lists** out,
+                                                          kith_pivot_report* report) KITH_C_NOEXCEPT;
+KITH_C_CHECKED kith_status kith_pivot_index_search_radius_self(const kith_pivot_index* index, const double* radii,
+                                                               int64_t radius_count, kith_lists** out,
+                                                               kith_pivot_report* report) KITH_C_NOEXCEPT;
 
 #ifdef __cplusplus
 }

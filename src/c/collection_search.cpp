@@ -3,33 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "c/answers.hpp"
 #include "c/arguments.hpp"
 #include "c/collection.hpp"
 #include "c/filters.hpp"
 #include "c/lists.hpp"
-
-namespace kith::c {
-namespace {
-
-// Room for k neighbors of each query in host memory, which a collection's answer is copied to.
-template <class D>
-NeighborsView<D> host_room(const kith_neighbors* out, std::int64_t queries, std::int64_t k) {
-  const NeighborsView<D> view = room<D>(out, queries, k);
-  check_host(out->memory);
-  api::check_outputs(view.ids, view.distances);
-  if (view.certified != nullptr)
-    throw Error(ErrorCode::invalid_argument, "searches of a collection certify no rows; certified must be null");
-  return view;
-}
-
-template <class D>
-void copy_neighbors(const Neighbors<D>& found, const NeighborsView<D>& out) {
-  std::copy(found.ids.begin(), found.ids.end(), out.ids);
-  std::copy(found.distances.begin(), found.distances.end(), out.distances);
-}
-
-}  // namespace
-}  // namespace kith::c
 
 using namespace kith::c;
 using kith::Collection;

@@ -9,9 +9,12 @@
 #include "c/arguments.hpp"
 #include "c/call.hpp"
 #include "c/options.hpp"
+#include "kith/bit_metric.hpp"
 #include "kith/machine.hpp"
 #include "kith/metric.hpp"
+#include "kith/named_metric.hpp"
 #include "kith/reduce.hpp"
+#include "kith/sparse.hpp"
 #include "kith/version.hpp"
 
 namespace kith::c {
@@ -36,6 +39,9 @@ Json info() {
                {"memory_bytes", host.memory_bytes},
                {"devices", Json::array()},
                {"metrics", metric_names()},
+               {"bit_metrics", bit_metric_names()},
+               {"sparse_metrics", sparse_metric_names()},
+               {"defined_metrics", named_metric_names()},
                {"methods", names_of(search_methods(available_backends().front()))},
                {"reductions", reduce_op_names()},
                {"options", option_names()}};

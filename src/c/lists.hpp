@@ -1,6 +1,7 @@
 // lists.hpp: what a kith_lists stands for: the answer of a radius search, or a graph; and what both are asked with.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -19,7 +20,10 @@ struct Lists {
   std::vector<std::int64_t> ids;
   std::vector<D> distances;
 
-  explicit Lists(RadiusNeighbors<D>&& found)
+  // RadiusNeighbors, or what has its members.
+  template <class Found>
+  requires std::same_as<decltype(Found::distances), std::vector<D>>
+  explicit Lists(Found&& found)
       : offsets(std::move(found.offsets)), ids(std::move(found.ids)), distances(std::move(found.distances)) {}
   explicit Lists(Graph<D>&& graph)
       : offsets(std::move(graph.indptr)), ids(std::move(graph.indices)), distances(std::move(graph.data)) {}

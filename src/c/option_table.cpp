@@ -17,8 +17,8 @@ namespace {
 
 struct OptionRow {
   std::string_view name;
-  void (*set)(Options& options, std::string_view name, const OptionValue& value);
-  std::string (*get)(const Options& options);
+  void (*set)(AllOptions& options, std::string_view name, const OptionValue& value);
+  std::string (*get)(const AllOptions& options);
 };
 
 [[noreturn]] void refuse(std::string_view name, std::string_view wanted) {
@@ -85,16 +85,16 @@ std::vector<double> doubles_of(std::string_view name, const OptionValue& value) 
 template <auto kAt, auto kParse>
 constexpr OptionRow choice(std::string_view name) {
   return {name,
-          [](Options& options, std::string_view own, const OptionValue& value) {
+          [](AllOptions& options, std::string_view own, const OptionValue& value) {
             kAt(options) = kParse(text_of(own, value));
           },
-          [](const Options& options) { return std::string(to_string(kAt(options))); }};
+          [](const AllOptions& options) { return std::string(to_string(kAt(options))); }};
 }
 
 template <auto kAt>
 constexpr OptionRow integer(std::string_view name) {
   return {name,
-          [](Options& options, std::string_view own, const OptionValue& value) {
+          [](AllOptions& options, std::string_view own, const OptionValue& value) {
             auto& member = kAt(options);
             using Member = std::remove_reference_t<decltype(member)>;
             const std::int64_t number = integer_of(own, value);
@@ -104,44 +104,59 @@ constexpr OptionRow integer(std::string_view name) {
                                       std::numeric_limits<Member>::min(), std::numeric_limits<Member>::max()));
             member = static_cast<Member>(number);
           },
-          [](const Options& options) { return fmt::format("{}", kAt(options)); }};
+          [](const AllOptions& options) { return fmt::format("{}", kAt(options)); }};
 }
 
 template <auto kAt>
 constexpr OptionRow flag(std::string_view name) {
-  return {name,
-          [](Options& options, std::string_view own, const OptionValue& value) { kAt(options) = flag_of(own, value); },
-          [](const Options& options) { return std::string(kAt(options) ? "1" : "0"); }};
+  return {
+      name,
+      [](AllOptions& options, std::string_view own, const OptionValue& value) { kAt(options) = flag_of(own, value); },
+      [](const AllOptions& options) { return std::string(kAt(options) ? "1" : "0"); }};
 }
 
 template <auto kAt>
 constexpr OptionRow number(std::string_view name) {
   return {
       name,
-      [](Options& options, std::string_view own, const OptionValue& value) { kAt(options) = double_of(own, value); },
-      [](const Options& options) { return fmt::format("{}", kAt(options)); }};
+      [](AllOptions& options, std::string_view own, const OptionValue& value) { kAt(options) = double_of(own, value); },
+      [](const AllOptions& options) { return fmt::format("{}", kAt(options)); }};
 }
 
 // `p` is of one metric, which knows it.
-void check_minkowski(const Options& options) {
+void check_minkowski(const AllOptions& options) {
   if (options.metric.kind != MetricKind::minkowski)
     throw Error(ErrorCode::invalid_argument, "p is for metric minkowski, not for " + to_string(options.metric));
 }
 
 constexpr OptionRow kPower{"p",
-                           [](Options& options, std::string_view own, const OptionValue& value) {
+                           [](AllOptions& options, std::string_view own, const OptionValue& value) {
                              check_minkowski(options);
                              options.metric.p = double_of(own, value);
                            },
-                           [](const Options& options) {
+                           [](const AllOptions& options) {
                              check_minkowski(options);
                              return fmt::format("{}", options.metric.p);
                            }};
 
 constexpr OptionRow kPeriod{
     "period",
-    [](Options& options, std::string_view own, const OptionValue& value) { options.period = doubles_of(own, value); },
-    [](const Options& options) { return fmt::format("{}", fmt::join(options.period, ",")); }};
+    [](AllOptions& options, std::string_view own, const OptionValue& value) {
+      options.period = doubles_of(own, value);
+    },
+    [](const AllOptions& options) { return fmt::format("{}", fmt::join(options.period, ",")); }};
+
+constexpr std::array<core::Name<PivotChoice>, 2> kPivotChoices{{
+    {"best-bounds", PivotChoice::best_bounds},
+    {"farthest-first", PivotChoice::farthest_first},
+}};
+
+constexpr OptionRow kPivotChoice{
+    "pivots.choice",
+    [](AllOptions& options, std::string_view own, const OptionValue& value) {
+      options.pivots.choice = core::parse_name(kPivotChoices, "choice of pivots", text_of(own, value));
+    },
+    [](const AllOptions& options) { return std::string(core::name_of(kPivotChoices, options.pivots.choice)); }};
 
 #define KITH_AT(member)        \
   [](auto& options) -> auto& { \
@@ -178,6 +193,13 @@ constexpr std::array kRows{
     choice<KITH_AT(shifted_sort.merge), parse_curve_merge>("shifted_sort.merge"),
     choice<KITH_AT(shifted_sort.positions), parse_curve_positions>("shifted_sort.positions"),
     flag<KITH_AT(shifted_sort.certify)>("shifted_sort.certify"),
+    integer<KITH_AT(pivots.count)>("pivots.count"),
+    kPivotChoice,
+    flag<KITH_AT(pivots.distance.symmetric)>("pivots.symmetric"),
+    flag<KITH_AT(pivots.distance.triangle_inequality)>("pivots.triangle_inequality"),
+    flag<KITH_AT(pivots.distance.integer_valued)>("pivots.integer_valued"),
+    number<KITH_AT(pivots.distance.relative_error)>("pivots.relative_error"),
+    number<KITH_AT(pivots.distance.absolute_error)>("pivots.absolute_error"),
 };
 #undef KITH_AT
 
@@ -192,12 +214,12 @@ const OptionRow& row_of(std::string_view name) {
 
 }  // namespace
 
-void set_option(Options& options, std::string_view name, const OptionValue& value) {
+void set_option(AllOptions& options, std::string_view name, const OptionValue& value) {
   const OptionRow& row = row_of(name);
   row.set(options, row.name, value);
 }
 
-std::string option_text(const Options& options, std::string_view name) {
+std::string option_text(const AllOptions& options, std::string_view name) {
   return row_of(name).get(options);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 struct OptionsObject {
   mutable std::mutex mutex;  // several threads may set and read
-  Options options;
+  AllOptions options;
 };
 
 using OptionsTable = HandleTable<kith_options, OptionsObject>;
@@ -35,11 +35,15 @@ kith_status set(kith_options* options, const char* name, const OptionValue& valu
 
 }  // namespace
 
-Options options_of(const kith_options* options) {
+AllOptions all_options_of(const kith_options* options) {
   if (options == nullptr) return {};
   const auto object = options_table().get(options);
   const std::lock_guard lock(object->mutex);
   return object->options;
+}
+
+Options options_of(const kith_options* options) {
+  return all_options_of(options);
 }
 
 }  // namespace kith::c
@@ -82,7 +86,7 @@ kith_status kith_options_get(const kith_options* options, const char* name, char
                              size_t* length) noexcept {
   return call([&] {
     need(options, "options");
-    write_text(option_text(options_of(options), need_text(name, "the name of the option")), buffer, size, length);
+    write_text(option_text(all_options_of(options), need_text(name, "the name of the option")), buffer, size, length);
   });
 }
 

@@ -49,6 +49,13 @@ static const setting settings[] = {
     {"shifted_sort.merge", "auto", "global-memory"},
     {"shifted_sort.positions", "auto", "sort"},
     {"shifted_sort.certify", "0", "1"},
+    {"pivots.count", "0", "12"},
+    {"pivots.choice", "best-bounds", "farthest-first"},
+    {"pivots.symmetric", "1", "0"},
+    {"pivots.triangle_inequality", "1", "0"},
+    {"pivots.integer_valued", "0", "1"},
+    {"pivots.relative_error", "1e-09", "0.01"},
+    {"pivots.absolute_error", "0", "1.5"},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
