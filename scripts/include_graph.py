@@ -18,7 +18,7 @@ CORE = PUBLIC | {"src/core"}
 CHOICE = CORE | {"src/plan", "src/backend"}
 DEVICE_BASE = CORE | {"src/cuda/runtime", "src/cuda/primitives", "src/cuda/points"}
 DEVICE = CHOICE | DEVICE_BASE | {"src/cuda/distance", "src/cuda/select"}
-SEARCHES = {"src/cuda/bits", "src/cuda/brute", "src/cuda/radius", "src/cuda/triangle", "src/cuda/shifted_sort", "src/cuda/tree"}
+SEARCHES = {"src/cuda/bits", "src/cuda/pairs", "src/cuda/brute", "src/cuda/radius", "src/cuda/triangle", "src/cuda/shifted_sort", "src/cuda/tree"}
 LIBRARY = CHOICE | {"src/api", "src/cpu", "src/io"}
 DEVICE_LIBRARY = DEVICE | SEARCHES | {"src/cuda/tensor", "src/cuda/reduce", "src/cuda/graph", "src/cuda/host_data"}
 
@@ -45,6 +45,7 @@ ALLOWED = {
     "src/cuda/tensor": DEVICE_BASE | {"src/cuda/distance"},
     "src/cuda/reduce": DEVICE,
     "src/cuda/bits": DEVICE,
+    "src/cuda/pairs": DEVICE,
     "src/cuda/brute": DEVICE | {"src/cuda/tensor", "src/cuda/reduce"},
     "src/cuda/radius": DEVICE | {"src/cuda/brute", "src/cuda/tensor"},
     "src/cuda/triangle": DEVICE | {"src/cuda/reduce"},

@@ -86,6 +86,23 @@ class KITH_API PairMetric {
   PairMetric& operator=(const PairMetric&) = default;
 };
 
+// A metric that can be computed on a device too: PairMetrics that are also this are searched there where the options
+// ask for it. kith/cuda_custom_metric.cuh makes one of a functor for nvcc, kith/cuda_pair_kernel.cuh has the types.
+struct PairTile;
+enum class PairWork : int;
+
+class KITH_API DevicePairs {
+ public:
+  virtual ~DevicePairs() = default;
+  // Enqueues the work on a cudaStream_t of the current device. `bytes`: of a coordinate and of a distance, 4 or 8.
+  virtual void launch(PairWork work, int bytes, const PairTile& tile, void* stream) const = 0;
+
+ protected:
+  DevicePairs() = default;
+  DevicePairs(const DevicePairs&) = default;
+  DevicePairs& operator=(const DevicePairs&) = default;
+};
+
 // A base prepared for searches by such a metric, as kith::Index is for the others. All functions are thread-safe as far
 // as the metric is. Of the options these count: threads, memory_budget, max_distance, pad_missing, check_finite and
 // progress; backend, method, distance and select may be automatic, cpu, brute and exact, and for metrics with images of

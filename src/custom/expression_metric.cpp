@@ -6,23 +6,23 @@
 
 #include "api/guard.hpp"
 #include "custom/expression_program.hpp"
+#include "custom/formula_metric.hpp"
 #include "kith/named_metric.hpp"
 
 namespace kith {
 namespace {
 
-class ExpressionMetric final : public PairMetric {
+class ExpressionMetric final : public custom::FormulaMetric {
  public:
-  ExpressionMetric(std::string_view text, ExpressionOptions options) {
-    const core::Expression expression = core::parse_expression(text);
-    text_ = expression.text;
-    if (options.recognize) built_in_ = core::built_in_metric(expression);
-    program_ = custom::compile_expression(expression, options.fuse);
+  ExpressionMetric(std::string_view text, ExpressionOptions options) : formula_(core::parse_expression(text)) {
+    if (options.recognize) built_in_ = core::built_in_metric(formula_);
+    program_ = custom::compile_expression(formula_, options.fuse);
     for (const cpu::VmStage& stage : program_.stages)
       seconds_ += stage.term != cpu::VmTerm::none ? 5e-11 : seconds_of(stage);
   }
 
-  std::string name() const override { return text_; }
+  std::string name() const override { return formula_.text; }
+  const core::Expression& formula() const override { return formula_; }
   using PairMetric::fill;
   void fill(const PanelTile& tile) const override { cpu::run_expression(program_, tile); }
   double pair_seconds(std::int64_t dims) const override { return 5e-9 + seconds_ * static_cast<double>(dims); }
@@ -40,7 +40,7 @@ class ExpressionMetric final : public PairMetric {
     return seconds;
   }
 
-  std::string text_;
+  core::Expression formula_;
   cpu::VmProgram program_;
   std::optional<Metric> built_in_;
   double seconds_ = 0;

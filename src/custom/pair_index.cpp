@@ -9,6 +9,7 @@
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "backend/machine.hpp"
+#include "backend/registry.hpp"
 #include "core/aligned.hpp"
 #include "core/elements.hpp"
 #include "core/instantiate.hpp"
@@ -16,6 +17,7 @@
 #include "cpu/facts.hpp"
 #include "cpu/parallel.hpp"
 #include "cpu/simd/kernels.hpp"
+#include "custom/device_pairs.hpp"
 #include "custom/mapped_part.hpp"
 #include "custom/pair_search.hpp"
 #include "custom/tile_distances.hpp"
@@ -25,14 +27,25 @@
 namespace kith {
 namespace {
 
+using custom::device_obstacle;
+
 [[noreturn]] void refuse(const PairMetric& metric, const std::string& what) {
   throw Error(ErrorCode::invalid_argument, fmt::format("metric '{}' {}", metric.name(), what));
 }
 
 // What only other metrics have is refused, not passed over.
 void check_options(const PairMetric& metric, const Options& options) {
-  if (options.backend != Backend::automatic && options.backend != Backend::cpu && custom::wants_brute(options))
+  const bool asks_for_device = options.backend != Backend::automatic && options.backend != Backend::cpu;
+  if (asks_for_device && custom::has_device_code(metric)) {
+    if (const std::string obstacle = device_obstacle(metric, options.backend); !obstacle.empty())
+      refuse(metric, fmt::format("is not computed by backend {}: {}", to_string(options.backend), obstacle));
+    if (options.method != Method::automatic && options.method != Method::brute)
+      refuse(metric, fmt::format("is searched by brute force; method {} was asked for", to_string(options.method)));
+    if (!backend::is_available(options.backend))
+      throw Error(ErrorCode::no_device, backend::unavailable_reason(options.backend));
+  } else if (asks_for_device && custom::wants_brute(options)) {
     refuse(metric, fmt::format("is computed on the CPU; backend {} was asked for", to_string(options.backend)));
+  }
   if (options.method == Method::shifted_sort) refuse(metric, "has no approximate search; method shifted-sort has");
   if (options.distance != DistanceStage::automatic && options.distance != DistanceStage::exact)
     refuse(metric,
@@ -57,7 +70,7 @@ void check_host(const PairMetric& metric, const MatrixView<T>& points, const cha
   api::check_view(points, role);
   api::check_dims(points.cols);
   if (points.memory != Memory::host)
-    refuse(metric, fmt::format("is computed on the CPU; the {} lie on a device", role));
+    refuse(metric, fmt::format("is computed of points in host memory; the {} lie on a device", role));
 }
 
 // NaN passes where the metric takes it.
@@ -106,6 +119,11 @@ struct PairSearcher {
   core::AlignedVector<double> panels;  // empty where the base is only viewed
   std::optional<Index<T>> built_in;    // that searches in the place of all this
   std::unique_ptr<MappedPart> mapped;  // null where every distance is computed
+  std::unique_ptr<DevicePairBase<T>> on_device = std::make_unique<DevicePairBase<T>>();
+
+  Backend backend_for(const MatrixView<T>& queries) const {
+    return choose_backend(*metric, options, queries.rows, base.rows, base.cols);
+  }
 
   PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
     return {*metric, base, queries, panels.empty() ? nullptr : panels.data(), exclude_self};
@@ -143,6 +161,17 @@ struct PairSearcher {
     plan.reason = fmt::format("metric '{}': every distance by its definition, in double", metric->name());
     report.finalists = queries * base.rows;
     return report;
+  }
+
+  // Calls work(report), of a device, and completes the report.
+  template <class Work>
+  SearchReport run_on_device(std::int64_t queries, std::int64_t k, bool self, Work work) const {
+    const auto start = std::chrono::steady_clock::now();
+    SearchReport made;
+    work(made);
+    made.plan.problem = {base.rows, queries, base.cols, k, dtype_of<T>(), self};
+    made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return made;
   }
 
   // Calls work(problem, sizes) and reports it.
@@ -187,6 +216,12 @@ struct PairSearcher {
     found.ids.resize(static_cast<std::size_t>(queries.rows * k));
     found.distances.resize(found.ids.size());
     const NeighborsView<D> out{found.ids.data(), found.distances.data()};
+    if (const Backend backend = backend_for(queries); backend != Backend::cpu) {
+      found.report = run_on_device(queries.rows, std::min(k, base.rows), exclude_self, [&](SearchReport& report) {
+        on_device->search(*metric, base, queries, backend, k, exclude_self, options, out, report);
+      });
+      return found;
+    }
     if (run_mapped(queries, k, exclude_self, found.report, [&](const auto& asked, const ImageIndex& images) {
           return nearest_mapped(asked, images, k, options, out);
         }))
@@ -215,6 +250,12 @@ struct PairSearcher {
       };
     constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
     const std::int64_t most = output == RadiusOutput::neighbors ? backend::free_memory().bytes / kHitBytes : 0;
+    if (const Backend backend = backend_for(queries); backend != Backend::cpu) {
+      found.report = run_on_device(queries.rows, 0, exclude_self, [&](SearchReport& report) {
+        on_device->within(*metric, base, queries, backend, radii, exclude_self, most, options, lists, report);
+      });
+      return found;
+    }
     if (run_mapped(queries, 0, exclude_self, found.report, [&](const auto& asked, const ImageIndex& images) {
           return within_mapped(asked, images, radii, most, options, lists);
         }))
@@ -227,6 +268,8 @@ struct PairSearcher {
 
   // What many searches need, or one that asks for images: images, or else panels of all rows.
   void prepare(bool keep) {
+    const bool on_cpu = options.backend == Backend::automatic || options.backend == Backend::cpu;
+    if (!on_cpu && has_device_code(*metric)) return;
     if (!wants_brute(options)) mapped = std::make_unique<MappedPart>(*metric, base.cols, options);
     if (mapped != nullptr && (keep || wants_images(options)))
       if (mapped->images_for(problem(base, false), 0, 1, options) != nullptr) return;
@@ -345,12 +388,17 @@ auto PairIndex<T>::distances(MatrixView<T> queries) const -> Matrix<D> {
   return api::guarded([&] {
     if (state_->built_in) return kith::distances(state_->base, queries, state_->built_in->options());
     state_->check_queries(queries);
-    if (state_->options.backend != Backend::automatic && state_->options.backend != Backend::cpu)
-      refuse(*state_->metric, fmt::format("has matrices of distances on the CPU; backend {} was asked for",
-                                          to_string(state_->options.backend)));
+    const Backend wanted = state_->options.backend;
+    if (wanted != Backend::automatic && wanted != Backend::cpu && !custom::has_device_code(*state_->metric))
+      refuse(*state_->metric,
+             fmt::format("has matrices of distances on the CPU; backend {} was asked for", to_string(wanted)));
     api::check_sizes(queries.rows, state_->base.rows, 1);
     api::check_output(queries.rows, state_->base.rows, sizeof(D));
     Matrix<D> out(queries.rows, state_->base.rows);
+    if (const Backend backend = state_->backend_for(queries); backend != Backend::cpu) {
+      state_->on_device->distances(*state_->metric, state_->base, queries, backend, state_->options, out.data());
+      return out;
+    }
     const custom::PairProblem<T> asked = state_->problem(queries, false);
     custom::all_pairs(asked, custom::plan_pairs(asked, 0, state_->options), state_->options, out.data());
     return out;

@@ -149,7 +149,14 @@ class PairTasks {
   std::vector<Worker> workers_;
 };
 
-// The hits that are a query's answer; what is missing becomes −1 and infinity.
+template <class D>
+struct QueryHits {
+  std::vector<core::Hit<D>> hits;
+  std::int64_t count = 0;
+};
+
+}  // namespace
+
 template <class D>
 void write_row(std::vector<core::Hit<D>> hits, std::int64_t self, std::int64_t k, D largest, std::int64_t* ids,
                D* distances) {
@@ -164,14 +171,6 @@ void write_row(std::vector<core::Hit<D>> hits, std::int64_t self, std::int64_t k
     }
   }
 }
-
-template <class D>
-struct QueryHits {
-  std::vector<core::Hit<D>> hits;
-  std::int64_t count = 0;
-};
-
-}  // namespace
 
 template <Element T>
 PairPlan plan_pairs(const PairProblem<T>& problem, std::int64_t k, const Options& options) {
@@ -316,6 +315,9 @@ void all_pairs(const PairProblem<T>& problem, const PairPlan& plan, const Option
             [](std::int64_t) {});
   tasks.finish();
 }
+
+template void write_row(std::vector<core::Hit<float>>, std::int64_t, std::int64_t, float, std::int64_t*, float*);
+template void write_row(std::vector<core::Hit<double>>, std::int64_t, std::int64_t, double, std::int64_t*, double*);
 
 #define KITH_INSTANTIATE(T)                                                                                        \
   template PairPlan plan_pairs(const PairProblem<T>&, std::int64_t, const Options&);                               \

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "core/order.hpp"
 #include "kith/pair_metric.hpp"
 
 namespace kith::custom {
@@ -36,6 +38,12 @@ PairPlan plan_pairs(const PairProblem<T>& problem, std::int64_t k, const Options
 template <Element T>
 void nearest_pairs(const PairProblem<T>& problem, const PairPlan& plan, std::int64_t k, const Options& options,
                    const NeighborsView<DistanceOf<T>>& out);
+
+// The hits that are a query's answer, by (distance, id), without `self` unless that is −1; what is missing, or beyond
+// `largest`, becomes −1 and infinity.
+template <class D>
+void write_row(std::vector<core::Hit<D>> hits, std::int64_t self, std::int64_t k, D largest, std::int64_t* ids,
+               D* distances);
 
 // Throws Error(out_of_memory) for more than `most` hits.
 template <Element T>
