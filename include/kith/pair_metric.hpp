@@ -2,10 +2,11 @@
 // one, and the searches. kith/custom_metric.hpp makes one of a functor or a function of yours, kith/named_metric.hpp of
 // a name or of a formula.
 //
-// Every distance is computed (method brute), on the CPU, and rounded once to the returned type; neighbors are ordered
-// by (that value, id), NaN last. Nothing is asked of a metric: it need not be symmetric, positive, or keep the triangle
-// inequality. Of haversine, mahalanobis, seuclidean and weighted minkowski other points than the neighbors are ruled
-// out first, by images of rows that any method and backend searches (docs/metrics.md): the answers are the same.
+// Every distance is computed (method brute), on the CPU or, of formulas and functors for nvcc, on a device, and rounded
+// once to the returned type; neighbors are ordered by (that value, id), NaN last. Nothing is asked of a metric: it need
+// not be symmetric, positive, or keep the triangle inequality. Of haversine, mahalanobis, seuclidean and weighted
+// minkowski other points than the neighbors are ruled out first, by images of rows that any method and backend searches
+// (docs/metrics.md): the answers are the same.
 #pragma once
 
 #include <cstdint>
