@@ -96,6 +96,7 @@ Suite radius_suite(const Settings& settings);
 Suite stream_suite(const Settings& settings);
 Suite types_suite(const Settings& settings);
 Suite bits_suite(const Settings& settings);
+Suite custom_suite(const Settings& settings);
 Suite filter_suite(const Settings& settings);
 
 }  // namespace kith::bench::device::search
