@@ -121,10 +121,6 @@ struct PairSearcher {
   std::unique_ptr<MappedPart> mapped;  // null where every distance is computed
   std::unique_ptr<DevicePairBase<T>> on_device = std::make_unique<DevicePairBase<T>>();
 
-  Backend backend_for(const MatrixView<T>& queries) const {
-    return choose_backend(*metric, options, queries.rows, base.rows, base.cols);
-  }
-
   PairProblem<T> problem(const MatrixView<T>& queries, bool exclude_self) const {
     return {*metric, base, queries, panels.empty() ? nullptr : panels.data(), exclude_self};
   }
@@ -163,15 +159,22 @@ struct PairSearcher {
     return report;
   }
 
-  // Calls work(report), of a device, and completes the report.
+  // Calls work(backend, report) where a device searches, and completes the report. False where the CPU is to do it:
+  // also what a device turns out to have no room for, where nobody asked for one.
   template <class Work>
-  SearchReport run_on_device(std::int64_t queries, std::int64_t k, bool self, Work work) const {
+  bool run_on_device(const MatrixView<T>& queries, std::int64_t k, bool self, SearchReport& made, Work work) const {
+    const Backend backend = choose_backend(*metric, options, queries.rows, base.rows, base.cols);
+    if (backend == Backend::cpu) return false;
     const auto start = std::chrono::steady_clock::now();
-    SearchReport made;
-    work(made);
-    made.plan.problem = {base.rows, queries, base.cols, k, dtype_of<T>(), self};
+    try {
+      work(backend, made);
+    } catch (const Error& error) {
+      if (options.backend != Backend::automatic || error.code() == ErrorCode::cancelled) throw;
+      return false;
+    }
+    made.plan.problem = {base.rows, queries.rows, base.cols, k, dtype_of<T>(), self};
     made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return made;
+    return true;
   }
 
   // Calls work(problem, sizes) and reports it.
@@ -216,12 +219,11 @@ struct PairSearcher {
     found.ids.resize(static_cast<std::size_t>(queries.rows * k));
     found.distances.resize(found.ids.size());
     const NeighborsView<D> out{found.ids.data(), found.distances.data()};
-    if (const Backend backend = backend_for(queries); backend != Backend::cpu) {
-      found.report = run_on_device(queries.rows, std::min(k, base.rows), exclude_self, [&](SearchReport& report) {
-        on_device->search(*metric, base, queries, backend, k, exclude_self, options, out, report);
-      });
+    if (run_on_device(queries, std::min(k, base.rows), exclude_self, found.report,
+                      [&](Backend backend, SearchReport& report) {
+                        on_device->search(*metric, base, queries, backend, k, exclude_self, options, out, report);
+                      }))
       return found;
-    }
     if (run_mapped(queries, k, exclude_self, found.report, [&](const auto& asked, const ImageIndex& images) {
           return nearest_mapped(asked, images, k, options, out);
         }))
@@ -250,12 +252,10 @@ struct PairSearcher {
       };
     constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
     const std::int64_t most = output == RadiusOutput::neighbors ? backend::free_memory().bytes / kHitBytes : 0;
-    if (const Backend backend = backend_for(queries); backend != Backend::cpu) {
-      found.report = run_on_device(queries.rows, 0, exclude_self, [&](SearchReport& report) {
-        on_device->within(*metric, base, queries, backend, radii, exclude_self, most, options, lists, report);
-      });
+    if (run_on_device(queries, 0, exclude_self, found.report, [&](Backend backend, SearchReport& report) {
+          on_device->within(*metric, base, queries, backend, radii, exclude_self, most, options, lists, report);
+        }))
       return found;
-    }
     if (run_mapped(queries, 0, exclude_self, found.report, [&](const auto& asked, const ImageIndex& images) {
           return within_mapped(asked, images, radii, most, options, lists);
         }))
@@ -395,10 +395,11 @@ auto PairIndex<T>::distances(MatrixView<T> queries) const -> Matrix<D> {
     api::check_sizes(queries.rows, state_->base.rows, 1);
     api::check_output(queries.rows, state_->base.rows, sizeof(D));
     Matrix<D> out(queries.rows, state_->base.rows);
-    if (const Backend backend = state_->backend_for(queries); backend != Backend::cpu) {
-      state_->on_device->distances(*state_->metric, state_->base, queries, backend, state_->options, out.data());
+    SearchReport report;
+    if (state_->run_on_device(queries, 0, false, report, [&](Backend backend, SearchReport&) {
+          state_->on_device->distances(*state_->metric, state_->base, queries, backend, state_->options, out.data());
+        }))
       return out;
-    }
     const custom::PairProblem<T> asked = state_->problem(queries, false);
     custom::all_pairs(asked, custom::plan_pairs(asked, 0, state_->options), state_->options, out.data());
     return out;
