@@ -12,6 +12,7 @@
 #include "backend/contract.hpp"
 #include "core/score_bounds.hpp"
 #include "cuda/brute/brute_work.hpp"
+#include "cuda/host_data/host_link.hpp"
 #include "cuda/host_data/streamed_base.hpp"
 #include "cuda/points/duplicate_rows.hpp"
 #include "cuda/points/integer_range.hpp"
