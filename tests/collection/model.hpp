@@ -16,6 +16,13 @@
 
 namespace kith::test {
 
+// Sanitizers take memory and time of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kIsWatched = true;
+#else
+inline constexpr bool kIsWatched = false;
+#endif
+
 template <Element T>
 struct ModelPoint {
   std::vector<T> row;
