@@ -285,6 +285,22 @@ TEST(CollectionFilter, QueriesAreCheckedWhereNothingIsAllowed) {
   }
 }
 
+TEST(CollectionFilter, RadiiAreCheckedWhereNothingIsAllowed) {
+  const Matrix<float> points = gaussian_points(50, 17);
+  const Collection<float> collection(points.view());
+  const std::vector<std::int64_t> none;
+  Filter empty;
+  empty.allowed = FilterLists{none};
+  const std::vector<float> wrong = {1, 1, std::numeric_limits<float>::quiet_NaN()};
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"radius = nan of query 2"},
+                         [&] { collection.search_radius(points.view().rows_from(0, 3), wrong, empty); }));
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"3 radii for 4 queries"},
+                         [&] { collection.search_radius(points.view().rows_from(0, 4), wrong, empty); }));
+  const std::vector<float> negative = {-1};
+  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"radius = -1"},
+                         [&] { collection.search_radius_self(negative, empty); }));
+}
+
 TEST(CollectionFilter, IdsAtTheEndsOfTheirRange) {
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();

@@ -13,6 +13,7 @@
 #include "api/collection/row_lists.hpp"
 #include "api/collection/state.hpp"
 #include "api/index_state.hpp"
+#include "api/radii.hpp"
 #include "backend/host.hpp"
 #include "core/exclude_self.hpp"
 #include "core/instantiate.hpp"
@@ -359,9 +360,7 @@ auto Collection<T>::search_radius(MatrixView<T> queries, std::span<const D> radi
       found.report.filter.emplace().segments = 1;
       return found;
     }
-    if (radii.size() != 1 && static_cast<std::int64_t>(radii.size()) != queries.rows)
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{} radii for {} queries; one for all or one for each", radii.size(), queries.rows));
+    api::checked_radii<D>(radii, queries.rows, state().options.metric.kind == MetricKind::inner_product);
     const api::FilterRows rows = api::filter_of(*now, filter, queries.rows);
     cpu::check_queries(queries, state().segment_options);
     RadiusNeighbors<D> found;
@@ -385,9 +384,7 @@ auto Collection<T>::search_radius_self(std::span<const D> radii, const Filter& f
     }
     const api::Chosen<T> chosen = api::choose(*now, filter);
     const auto points = static_cast<std::int64_t>(chosen.ids.size());
-    if (radii.size() != 1 && static_cast<std::int64_t>(radii.size()) != points)
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{} radii for {} points; one for all or one for each", radii.size(), points));
+    api::checked_radii<D>(radii, points, state().options.metric.kind == MetricKind::inner_product);
     RadiusNeighbors<D> found;
     found.offsets.assign(1, 0);
     const std::int64_t block = api::block_of(state().options, state().dims * static_cast<std::int64_t>(sizeof(T)));
