@@ -264,13 +264,38 @@ void nearest_of_block(const ImageIndex& index, MappedWork<T>& work, std::int64_t
   });
 }
 
-// Lists of queries in their order, as they are found.
-template <class D>
-struct FoundLists {
-  std::vector<std::vector<core::Hit<D>>> of_block;
-  std::vector<std::int64_t> ids;
-  std::vector<D> distances;
-};
+// Base rows within the radii of queries [first, first + count), to a list for each. Returns how many candidates there
+// were.
+template <Element T, class Radius>
+std::int64_t within_of_block(const ImageIndex& index, MappedWork<T>& work, std::int64_t first, std::int64_t count,
+                             const Radius& radius_of, std::int64_t most,
+                             std::vector<std::vector<core::Hit<DistanceOf<T>>>>& found) {
+  using Hits = std::vector<core::Hit<DistanceOf<T>>>;
+  QueryImages images = work.map(first, count);
+  std::vector<double> reaches;
+  std::vector<std::int64_t> usable;
+  for (std::size_t i = 0; i < images.queries.size(); ++i) {
+    const auto radius = static_cast<double>(core::next_above(radius_of(images.queries[i])));
+    const double reach = index.reach(std::max(radius, 0.0), images.errors[i]);
+    if (!(reach < static_cast<double>(std::numeric_limits<float>::max()))) continue;
+    usable.push_back(static_cast<std::int64_t>(i));
+    reaches.push_back(reach);
+  }
+  images = selected(images, usable);
+  work.compute_within(missing(images.queries, first, count), radius_of, most, [&](std::int64_t query, Hits hits) {
+    found[static_cast<std::size_t>(query - first)] = std::move(hits);
+  });
+  if (images.queries.empty()) return 0;
+  Candidates candidates = index.within(images, reaches);
+  work.compute(images, candidates, [&](std::int64_t i, Hits& hits) {
+    const std::int64_t query = images.queries[static_cast<std::size_t>(i)];
+    std::erase_if(hits, [&](const auto& hit) { return !(hit.key <= radius_of(query)); });
+    cpu::sort_hits(hits);
+    found[static_cast<std::size_t>(query - first)] = hits;
+  });
+  work.keep_report(std::move(candidates.report));
+  return std::ssize(candidates.ids);
+}
 
 }  // namespace
 
@@ -313,62 +338,38 @@ MappedReport within_mapped(const PairProblem<T>& problem, const ImageIndex& inde
     return radii[radii.size() == 1 ? 0 : static_cast<std::size_t>(query)];
   };
   const bool lists = static_cast<bool>(out.allocate);
+  const std::int64_t room = lists ? most : std::numeric_limits<std::int64_t>::max();
+  const std::int64_t queries = problem.queries.rows;
   MappedWork<T> work(problem, index, options);
-  FoundLists<D> found;
+  std::vector<std::int64_t> ids;
+  std::vector<D> distances;
   out.offsets[0] = 0;
   std::int64_t block = kFirstListed;
-  for (std::int64_t first = 0; first < problem.queries.rows;) {
-    const std::int64_t count = std::min(block, problem.queries.rows - first);
-    found.of_block.assign(static_cast<std::size_t>(count), {});
-    QueryImages images = work.map(first, count);
-    std::vector<double> reaches;
-    std::vector<std::int64_t> usable;
-    for (std::size_t i = 0; i < images.queries.size(); ++i) {
-      const auto radius = static_cast<double>(core::next_above(radius_of(images.queries[i])));
-      const double reach = index.reach(std::max(radius, 0.0), images.errors[i]);
-      if (!(reach < static_cast<double>(std::numeric_limits<float>::max()))) continue;
-      usable.push_back(static_cast<std::int64_t>(i));
-      reaches.push_back(reach);
-    }
-    images = selected(images, usable);
-    std::int64_t listed = 0;
-    if (!images.queries.empty()) {
-      Candidates candidates = index.within(images, reaches);
-      listed = std::ssize(candidates.ids);
-      work.compute(images, candidates, [&](std::int64_t i, std::vector<core::Hit<D>>& hits) {
-        const std::int64_t query = images.queries[static_cast<std::size_t>(i)];
-        std::erase_if(hits, [&](const core::Hit<D>& hit) { return !(hit.key <= radius_of(query)); });
-        cpu::sort_hits(hits);
-        found.of_block[static_cast<std::size_t>(query - first)] = hits;
-      });
-      work.keep_report(std::move(candidates.report));
-    }
-    work.compute_within(missing(images.queries, first, count), radius_of,
-                        lists ? most : std::numeric_limits<std::int64_t>::max(),
-                        [&](std::int64_t query, std::vector<core::Hit<D>> hits) {
-                          found.of_block[static_cast<std::size_t>(query - first)] = std::move(hits);
-                        });
+  for (std::int64_t first = 0; first < queries;) {
+    const std::int64_t count = std::min(block, queries - first);
+    std::vector<std::vector<core::Hit<D>>> found(static_cast<std::size_t>(count));
+    const std::int64_t listed = within_of_block(index, work, first, count, radius_of, room, found);
     for (std::int64_t q = 0; q < count; ++q) {
-      const auto& hits = found.of_block[static_cast<std::size_t>(q)];
+      const auto& hits = found[static_cast<std::size_t>(q)];
       out.offsets[first + q + 1] = out.offsets[first + q] + std::ssize(hits);
       for (std::size_t i = 0; lists && i < hits.size(); ++i) {
-        found.ids.push_back(hits[i].id);
-        found.distances.push_back(hits[i].key);
+        ids.push_back(hits[i].id);
+        distances.push_back(hits[i].key);
       }
     }
-    if (lists && std::ssize(found.ids) > most)
+    if (std::ssize(ids) > room)
       throw Error(ErrorCode::out_of_memory,
                   fmt::format("more than {} neighbors lie within the radius; free memory holds no more of them", most));
     work.done(count);
     first += count;
-    const std::int64_t each = std::max<std::int64_t>(listed / count, 1);
-    block = std::clamp(std::min(kMostListed / each, block * kGrowth), std::int64_t{1},
-                       options.progress ? kWatchedBlock : kUnwatchedBlock);
+    // As many as will have about so many candidates, if they are like these.
+    block = std::clamp(std::min(kMostListed / std::max<std::int64_t>(listed / count, 1), block * kGrowth),
+                       std::int64_t{1}, options.progress ? kWatchedBlock : kUnwatchedBlock);
   }
   if (lists) {
-    const NeighborsView<D> to = out.allocate(out.offsets[problem.queries.rows]);
-    std::copy(found.ids.begin(), found.ids.end(), to.ids);
-    std::copy(found.distances.begin(), found.distances.end(), to.distances);
+    const NeighborsView<D> to = out.allocate(out.offsets[queries]);
+    std::copy(ids.begin(), ids.end(), to.ids);
+    std::copy(distances.begin(), distances.end(), to.distances);
   }
   return work.finish();
 }
