@@ -106,9 +106,9 @@ class KITH_API DevicePairs {
 
 // A base prepared for searches by such a metric, as kith::Index is for the others. All functions are thread-safe as far
 // as the metric is. Of the options these count: threads, memory_budget, max_distance, pad_missing, check_finite and
-// progress; backend, method, distance and select may be automatic, cpu, brute and exact, and for metrics with images of
-// rows any backend, tree and triangle; the metric stays its default. Others are refused, but where the metric is a
-// built_in() one.
+// progress; backend, method, distance and select may be automatic, cpu, brute and exact, for metrics with images of
+// rows any backend, tree and triangle, for formulas any backend and for functors for nvcc cuda; the metric stays its
+// default. Others are refused, but where the metric is a built_in() one.
 template <Element T>
 class KITH_API PairIndex {
  public:
