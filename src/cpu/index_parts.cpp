@@ -60,6 +60,22 @@ void check_ids(const MappedArray<Id>& ids, std::int64_t rows, const char* what) 
     if (static_cast<std::int64_t>(id) < 0 || static_cast<std::int64_t>(id) >= rows) refuse(what);
 }
 
+template <class F>
+void check_finite(const MappedArray<F>& values, const char* what) {
+  if (!std::all_of(values.begin(), values.end(), [](F value) { return std::isfinite(value); })) refuse(what);
+}
+
+// Searches go through the members of a cluster by falling distance, and begin with its radius.
+template <class F>
+void check_distances(const Clusters<F>& clusters) {
+  check_finite(clusters.member_distances, "clustering");
+  for (std::int64_t c = 0; c < clusters.count(); ++c) {
+    const F* const first = clusters.member_distances.data() + clusters.first(c);
+    const F* const last = first + clusters.size(c);
+    if (!std::is_sorted(first, last, std::greater<>()) || last[-1] < 0) refuse("clustering");
+  }
+}
+
 }  // namespace
 
 template <class F>
@@ -141,7 +157,10 @@ Clusters<F> clusters_of(const backend::Parts& parts, std::int64_t rows, std::int
   clusters.ids = mapped<std::int64_t>(parts, name + ".ids", rows);
   check_ids(clusters.ids, rows, "clustering");
   clusters.member_distances = mapped<F>(parts, name + ".lengths", rows + kSlack);
+  check_distances(clusters);
+  check_finite(clusters.centers, "clustering");
   clusters.rows = mapped<F>(parts, name + ".rows", block_count<F>(rows) * kLanes * dims);
+  check_finite(clusters.rows, "clustering");
   return clusters;
 }
 

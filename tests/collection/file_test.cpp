@@ -495,6 +495,10 @@ TEST_F(CollectionFile, MadeUpTreesAndClustersAreRefusedWhenTheyAreNeeded) {
     refused(with_value(clusters, "clusters", 1, offset), "clustering is damaged");
   for (const std::int64_t id : {std::int64_t{-1}, std::int64_t{700}})
     refused(with_value(clusters, "clusters.ids", 5, id), "clustering is damaged");
+  for (const float value : {-1.0F, 1e30F, std::numeric_limits<float>::quiet_NaN()})
+    refused(with_value(clusters, "clusters.lengths", 5, value), "clustering is damaged");
+  for (const char* const part : {"clusters.centers", "clusters.rows"})
+    refused(with_value(clusters, part, 0, std::numeric_limits<float>::infinity()), "clustering is damaged");
 }
 
 TEST_F(CollectionFile, OfOtherSizesVersionsAndOrders) {
