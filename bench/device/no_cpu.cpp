@@ -32,8 +32,12 @@ std::vector<std::string> simd_targets() {
 
 template <Element T>
 void check_base(const MatrixView<T>&, const Options&) {}
+template <Element T>
+void check_queries(const MatrixView<T>&, const Options&) {}
 
-#define KITH_INSTANTIATE(T) template void check_base(const MatrixView<T>&, const Options&);
+#define KITH_INSTANTIATE(T)                                       \
+  template void check_base(const MatrixView<T>&, const Options&); \
+  template void check_queries(const MatrixView<T>&, const Options&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
