@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "api/collection/file.hpp"
@@ -46,6 +47,26 @@ void check_ids(const MappedFile& file, const Labels& labels) {
   }
   if (!is_id_after(file.head().next_id, labels.id(labels.rows - 1)))
     refuse(fmt::format("the next id is {}, but there is {} already", file.head().next_id, labels.id(labels.rows - 1)));
+}
+
+// The points of a file, as they lie there, and their labels.
+template <Element T>
+std::shared_ptr<Segment<T>> mapped_segment(const std::shared_ptr<const MappedFile>& file) {
+  const FileHead& head = file->head();
+  const auto& sections = file->sections();
+  auto segment = std::make_shared<Segment<T>>();
+  segment->points = {sections.template values<T>(kPointsSection, head.rows * head.dims).data(), head.rows, head.dims};
+  segment->mapping = file;
+  segment->labels.rows = head.rows;
+  segment->labels.first = head.first_id;
+  const auto numbers = [&](std::string_view section) {
+    return core::MappedArray<std::int64_t>(sections.template values<std::int64_t>(section, head.rows));
+  };
+  if (sections.has(kIdsSection)) segment->labels.ids = numbers(kIdsSection);
+  if (sections.has(kTagsSection)) segment->labels.tags = numbers(kTagsSection);
+  if (!segment->labels.ids.empty())
+    segment->check_labels = [file, &labels = segment->labels] { check_ids(*file, labels); };
+  return segment;
 }
 
 }  // namespace
@@ -97,20 +118,7 @@ Collection<T> Collection<T>::load(const std::string& path, const Options& wanted
     options.shifted_sort.positions = wanted.shifted_sort.positions;
     auto state = std::make_unique<State>(head.dims, std::move(options));
     if (head.rows > 0) {
-      auto segment = std::make_shared<api::Segment<T>>();
-      const auto& sections = file->sections();
-      segment->points = {sections.values<T>(api::kPointsSection, head.rows * head.dims).data(), head.rows, head.dims};
-      segment->mapping = file;
-      segment->labels.rows = head.rows;
-      segment->labels.first = head.first_id;
-      if (sections.has(api::kIdsSection))
-        segment->labels.ids =
-            core::MappedArray<std::int64_t>(sections.values<std::int64_t>(api::kIdsSection, head.rows));
-      if (sections.has(api::kTagsSection))
-        segment->labels.tags =
-            core::MappedArray<std::int64_t>(sections.values<std::int64_t>(api::kTagsSection, head.rows));
-      if (!segment->labels.ids.empty())
-        segment->check_labels = [file, &labels = segment->labels] { api::check_ids(*file, labels); };
+      std::shared_ptr<api::Segment<T>> segment = api::mapped_segment<T>(file);
       if (verify) segment->require_labels();
       segment->index = std::make_unique<const Index<T>>(
           OneSearch::prepared(segment->points, state->segment_options, file->prepared()));
