@@ -9,7 +9,7 @@ namespace kith::cli {
 void set_quiet(bool quiet);
 bool quiet();
 
-// Colour only on a terminal, and never when NO_COLOR is set and not empty or TERM is dumb.
+// Color only on a terminal, and never when NO_COLOR is set and not empty or TERM is dumb.
 bool stderr_has_color();
 bool stderr_is_terminal();
 

@@ -1,4 +1,4 @@
-// "Did you mean …?": the known name nearest to a misspelt one.
+// "Did you mean …?": the known name nearest to a misspelled one.
 #pragma once
 
 #include <string>

@@ -35,6 +35,8 @@ Role role_of(Kind kind) {
     case Kind::kith_tree:
     case Kind::kith_whole:
     case Kind::kith_filtered:
+    case Kind::kith_formula:
+    case Kind::kith_interpreted:
     case Kind::kith_bits: return Role::exact;
     case Kind::kith_shifted: return Role::approximate;
     case Kind::heap_baseline:

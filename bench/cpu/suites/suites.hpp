@@ -20,9 +20,10 @@ Suite space_suite();
 Suite tree_suite();
 Suite filter_suite();
 Suite bits_suite();
+Suite formula_suite();
 
 inline std::vector<Suite> all_suites() {
-  return {search_suite(), triangle_suite(), space_suite(), tree_suite(), filter_suite(), bits_suite()};
+  return {search_suite(), triangle_suite(), space_suite(), tree_suite(), filter_suite(), bits_suite(), formula_suite()};
 }
 
 }  // namespace kith::bench
