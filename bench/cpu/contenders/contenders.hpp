@@ -8,6 +8,7 @@
 
 #include "cpu/problem/contender.hpp"
 #include "cpu/problem/data.hpp"
+#include "kith/named_metric.hpp"
 #include "kith/options.hpp"
 
 namespace kith::bench {
@@ -43,7 +44,7 @@ std::unique_ptr<Contender> make_kith_filtered(const Problem<float>& problem);
 std::unique_ptr<Contender> make_kith_unfiltered(const Problem<float>& problem);
 std::unique_ptr<Contender> make_faiss_filtered(const Problem<float>& problem);
 std::unique_ptr<Contender> make_nanoflann(const Problem<float>& problem, bool whole, int threads);
-std::unique_ptr<Contender> make_kith_formula(const Problem<float>& problem, bool fused);
+std::unique_ptr<Contender> make_kith_formula(const Problem<float>& problem, ExpressionOptions options);
 std::unique_ptr<Contender> make_kith_bits(const Problem<std::uint8_t>& problem);
 std::unique_ptr<Contender> make_faiss_bits(const Problem<std::uint8_t>& problem);
 template <Element T>

@@ -8,8 +8,8 @@ namespace {
 
 class KithFormula final : public Contender {
  public:
-  KithFormula(const Problem<float>& problem, bool fused)
-      : problem_(problem), metric_(expression_metric("sum(abs(x - y))", {.recognize = false, .fuse = fused})) {
+  KithFormula(const Problem<float>& problem, ExpressionOptions options)
+      : problem_(problem), metric_(expression_metric("sum(abs(x - y))", options)) {
     options_.backend = Backend::cpu;
     options_.threads = problem.threads;
   }
@@ -21,6 +21,7 @@ class KithFormula final : public Contender {
   Answer answer() const override {
     return {found_.queries, found_.k, found_.ids, {found_.distances.begin(), found_.distances.end()}};
   }
+  Metric metric() const override { return MetricKind::manhattan; }
   Work work() const override {
     return {static_cast<double>(problem_.row.queries) * static_cast<double>(problem_.row.base_rows), "Gpair/s"};
   }
@@ -34,8 +35,8 @@ class KithFormula final : public Contender {
 
 }  // namespace
 
-std::unique_ptr<Contender> make_kith_formula(const Problem<float>& problem, bool fused) {
-  return std::make_unique<KithFormula>(problem, fused);
+std::unique_ptr<Contender> make_kith_formula(const Problem<float>& problem, ExpressionOptions options) {
+  return std::make_unique<KithFormula>(problem, options);
 }
 
 }  // namespace kith::bench

@@ -15,8 +15,9 @@ std::unique_ptr<Contender> make_float(Kind kind, const Problem<float>& problem) 
     case Kind::faiss_filtered: return make_faiss_filtered(problem);
     case Kind::kith_filtered: return make_kith_filtered(problem);
     case Kind::kith_unfiltered: return make_kith_unfiltered(problem);
-    case Kind::kith_formula: return make_kith_formula(problem, true);
-    case Kind::kith_interpreted: return make_kith_formula(problem, false);
+    case Kind::kith_formula: return make_kith_formula(problem, {});
+    case Kind::kith_written: return make_kith_formula(problem, {.recognize = false});
+    case Kind::kith_interpreted: return make_kith_formula(problem, {.recognize = false, .fuse = false});
     case Kind::nanoflann: return make_nanoflann(problem, false, problem.threads);
     case Kind::nanoflann_one_by_one: return make_nanoflann(problem, false, 1);
     case Kind::nanoflann_whole: return make_nanoflann(problem, true, problem.threads);
@@ -72,6 +73,7 @@ std::string name_of(Kind kind, DType dtype) {
     case Kind::kith_unfiltered: return "kith, all points";
     case Kind::faiss_filtered: return "faiss, filtered";
     case Kind::kith_formula: return "formula";
+    case Kind::kith_written: return "formula, as written";
     case Kind::kith_interpreted: return "formula, interpreted";
     case Kind::kith_bits: return "kith bits";
     case Kind::heap_baseline: return "gemm + heap";

@@ -36,6 +36,7 @@ Role role_of(Kind kind) {
     case Kind::kith_whole:
     case Kind::kith_filtered:
     case Kind::kith_formula:
+    case Kind::kith_written:
     case Kind::kith_interpreted:
     case Kind::kith_bits: return Role::exact;
     case Kind::kith_shifted: return Role::approximate;

@@ -40,7 +40,8 @@ enum class Kind {
   kith_shifted,      // the same with method shifted-sort
   kith_filtered,     // Collection::search with a mask that leaves RowSpec::allowed of the points
   kith_unfiltered,   // ceiling: the same without a mask
-  kith_formula,      // search_by() of the formula that is manhattan, computed as written by a loop of its own
+  kith_formula,      // search_by() of the formula that is manhattan, which is recognized
+  kith_written,      // the same computed as written, by a loop of its own in double
   kith_interpreted,  // the same without such a loop
   kith_bits,         // BitIndex::search of the points as packed bits
   heap_baseline,     // matrix product and a binary heap per query

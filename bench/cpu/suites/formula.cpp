@@ -15,7 +15,7 @@ Suite formula_suite() {
     row.dims = dims;
     row.k = 10;
     row.metric = MetricKind::manhattan;
-    row.contenders = {Kind::kith_formula, Kind::kith_brute, Kind::kith_interpreted};
+    row.contenders = {Kind::kith_formula, Kind::kith_brute, Kind::kith_written, Kind::kith_interpreted};
     row.bars = {{Kind::kith_brute, 2.0}};
     suite.rows.push_back(row);
   }
