@@ -3,9 +3,9 @@
 // A distance depends on its query and its point alone, with the same bits on every backend, and no two neighbors of a
 // query have the same (distance, id). So the k nearest of a base are the first k of those of its shards, however it is
 // cut and in whatever order shards are searched; a shard that is searched twice changes nothing. Shards may have fewer
-// than k points. Two searches are not sums of their shards' and are refused: method shifted-sort, whose neighbors depend
-// on all points, and metric minkowski where a CPU and a device search shards of one base, for their powers differ in
-// the last bit.
+// than k points. Two searches are not sums of their shards' and are refused: method shifted-sort, whose neighbors
+// depend on all points, and metric minkowski where a CPU and a device search shards of one base, for their powers
+// differ in the last bit.
 #pragma once
 
 #include <cstdint>

@@ -41,6 +41,9 @@ struct Queries {
   // A bit for each base point, of host memory: points without one need not be found, where leaving them out costs less
   // than finding them does, and may be. Null: all are wanted.
   const std::uint64_t* wanted = nullptr;
+  // For each query the largest distance of points that are wanted, of host memory; empty: however far. Those that are
+  // farther away may be missing, as core/max_distance.hpp marks them, where that saves time.
+  std::span<const DistanceOf<T>> limits{};
 };
 
 // One search: begun with its queries, followed by one of these functions. Each fills in the report but for plan and
