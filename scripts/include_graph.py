@@ -37,6 +37,7 @@ ALLOWED = {
     "src/c": CORE | {"src/api"},
     "src/cpu": CHOICE,
     "src/custom": CHOICE | {"src/api", "src/cpu"},
+    "src/shards": CHOICE | {"src/api", "src/cpu"},
     "src/cuda/runtime": CORE,
     "src/cuda/primitives": CORE | {"src/cuda/runtime"},
     "src/cuda/points": DEVICE_BASE,
@@ -72,7 +73,7 @@ ALLOWED = {
     "bench/device/search": BENCH_SUITE,
     "bench/device/lowdim": BENCH_SUITE,
     "bench/device": BENCH_SUITE | {"bench/device/select", "bench/device/search", "bench/device/lowdim"},
-    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/custom", "src/pivots", "emulator"},
+    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/custom", "src/pivots", "src/shards", "emulator"},
 }
 
 # The files that choose among a folder's methods.

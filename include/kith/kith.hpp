@@ -25,6 +25,7 @@
 #include "kith/reduce.hpp"
 #include "kith/search.hpp"
 #include "kith/sequence_distances.hpp"
+#include "kith/shards.hpp"
 #include "kith/sparse.hpp"
 #include "kith/topk.hpp"
 #include "kith/tune.hpp"

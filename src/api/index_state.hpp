@@ -21,8 +21,9 @@ template <Element T>
 struct Asked {
   MatrixView<T> queries;
   void* stream = nullptr;
-  bool exclude_self = false;              // the queries are the base
-  const std::uint64_t* wanted = nullptr;  // as backend::Queries has it
+  bool exclude_self = false;                // the queries are the base
+  const std::uint64_t* wanted = nullptr;    // as backend::Queries has it
+  std::span<const DistanceOf<T>> limits{};  // the same
 };
 
 }  // namespace api
@@ -173,6 +174,10 @@ struct OneSearch {
   template <Element T>
   static Neighbors<DistanceOf<T>> search_wanted(const Index<T>& index, const MatrixView<T>& queries, std::int64_t k,
                                                 const std::uint64_t* wanted);
+  // As Index::search(): but points beyond a query's limit, as backend::Queries has it, may be missing.
+  template <Element T>
+  static Neighbors<DistanceOf<T>> search_limited(const Index<T>& index, const MatrixView<T>& queries, std::int64_t k,
+                                                 std::span<const DistanceOf<T>> limits);
   // What is in it, for calls that are no function of an index.
   template <Element T>
   static auto state_of(const MatrixView<T>& base, const Options& options, void* stream, Memory others) {

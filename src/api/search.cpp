@@ -148,6 +148,12 @@ Neighbors<DistanceOf<T>> OneSearch::search_wanted(const Index<T>& index, const M
 }
 
 template <Element T>
+Neighbors<DistanceOf<T>> OneSearch::search_limited(const Index<T>& index, const MatrixView<T>& queries, std::int64_t k,
+                                                   std::span<const DistanceOf<T>> limits) {
+  return search_neighbors<T>(index.state(), {queries, nullptr, false, nullptr, limits}, k);
+}
+
+template <Element T>
 auto Index<T>::search_self(std::int64_t k, void* stream) const -> Neighbors<D> {
   return search_neighbors<T>(state(), state().self(stream), k);
 }
@@ -210,6 +216,8 @@ Plan explain(const Problem& problem, const Options& options) {
   template auto Index<T>::search_self(std::int64_t, void*) const->Neighbors<D>;                                        \
   template Neighbors<DistanceOf<T>> OneSearch::search_wanted(const Index<T>&, const MatrixView<T>&, std::int64_t,      \
                                                              const std::uint64_t*);                                    \
+  template Neighbors<DistanceOf<T>> OneSearch::search_limited(const Index<T>&, const MatrixView<T>&, std::int64_t,     \
+                                                              std::span<const DistanceOf<T>>);                         \
   template SearchReport Index<T>::search_self_into(std::int64_t, NeighborsView<D>, void*) const;                       \
   template KITH_API Neighbors<DistanceOf<T>> search(MatrixView<T>, MatrixView<T>, std::int64_t, const Options&,        \
                                                     void*);                                                            \

@@ -22,6 +22,7 @@
 #include "kith/graph.hpp"
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
+#include "kith/shards.hpp"
 #include "kith/topk.hpp"
 #include "plan/choose.hpp"
 
@@ -41,6 +42,9 @@ struct Queries {
   // A bit for each base point, of host memory: points without one need not be found, where leaving them out costs less
   // than finding them does, and may be. Null: all are wanted.
   const std::uint64_t* wanted = nullptr;
+  // For each query the largest distance of points that are wanted, of host memory; empty: however far. Those that are
+  // farther away may be missing, as core/max_distance.hpp marks them, where that saves time.
+  std::span<const DistanceOf<T>> limits{};
 };
 
 // One search: begun with its queries, followed by one of these functions. Each fills in the report but for plan and
@@ -150,6 +154,9 @@ struct TypedTable {
   // Brings an answer of so many places from the host to the device, and waits for the stream. Null where there is none.
   void (*bring_answer)(const NeighborsView<DistanceOf<T>>& answer, std::int64_t count,
                        const NeighborsView<DistanceOf<T>>& out, void* stream);
+  // Lists on the device become one there (kith/shards.hpp). Null where there is no device.
+  void (*merge)(std::span<const NeighborLists<DistanceOf<T>>> lists, std::int64_t queries, std::int64_t k,
+                const Metric& metric, const NeighborsView<DistanceOf<T>>& out, void* stream);
 };
 
 struct BackendTable {

@@ -170,5 +170,10 @@ template <class D>
 KITH_HOST_DEVICE D returned_value(const Metric& metric, D key) {
   return metric.kind == MetricKind::inner_product ? -key + D{0} : key;
 }
+// The key of a returned distance.
+template <class D>
+KITH_HOST_DEVICE D key_of(const Metric& metric, D distance) {
+  return returned_value(metric, distance);
+}
 
 }  // namespace kith::core

@@ -113,7 +113,7 @@ template <Element T>
 void CpuSearch<T>::find_by_tree(const Plan& plan, const PreparedRows<T>& queries, const ProgressCallback& progress,
                                 const NeighborsView<D>& out, SearchReport& report) const {
   report.finalists = tree_search(base_rows(false), index_.tree(plan, preparing_), index_.tree_pool(), queries,
-                                 queries_.exclude_self, plan, progress, out.ids, out.distances);
+                                 queries_.exclude_self, queries_.limits, plan, progress, out.ids, out.distances);
 }
 
 template <Element T>

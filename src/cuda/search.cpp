@@ -157,6 +157,15 @@ DeviceBuffer<unsigned> DeviceSearch<T>::bring_wanted(const Plan& plan) const {
 }
 
 template <Element T>
+auto DeviceSearch<T>::bring_limits() const -> DeviceBuffer<F> {
+  if (queries_.limits.empty()) return {};
+  DeviceBuffer<F> limits(queries_.limits.size(), stream_);
+  KITH_CUDA(cudaMemcpyAsync(limits.data(), queries_.limits.data(), queries_.limits.size_bytes(), cudaMemcpyHostToDevice,
+                            stream_));
+  return limits;
+}
+
+template <Element T>
 auto DeviceSearch<T>::expand_groups(std::int64_t k, const DeviceBuffer<F>& keys,
                                     const DeviceBuffer<unsigned>& groups) const -> ExpandedLists {
   const auto width = static_cast<std::int64_t>(keys.size()) / rows();
@@ -195,13 +204,16 @@ void DeviceSearch<T>::search_tree(const Plan& plan, const NeighborsView<F>& out,
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
   DeviceProgress done = progress(plan, out.memory);
   with_checked(false, RowGaps::allowed, link, [&](const PointStore<F>& points) {
-    std::optional<SearchTiming> timing = begin_timing(plan);
-    const tree::TreeSets<F> sets{points, base, index_.tree().get(plan, base, stream_)};
+    // What takes less time since so much is known says nothing of other searches.
+    std::optional<SearchTiming> timing = queries_.limits.empty() ? begin_timing(plan) : std::nullopt;
+    const DeviceBuffer<F> limits = bring_limits();
+    const tree::TreeSets<F> sets{points, base, index_.tree().get(plan, base, stream_), limits.data()};
     tree::tree_search(tree_work(plan), sets, plan.problem.k, keys.data(), found.data(), workspace,
                       [&](std::int64_t queries) { done.add(queries * base.count()); });
     end_timing(std::move(timing));
   });
   Answers answers = answers_for(plan, out, link);
+  answers.has_gaps = !queries_.limits.empty();
   put_lists(keys.data(), found.data(), answers);
   host_data::deliver(answers.distances, answers.ids);
 }
@@ -257,7 +269,7 @@ void DeviceSearch<T>::put_lists(const F* keys, const Id* found, Answers& answers
 
 template <Element T>
 void DeviceSearch<T>::leave_out_beyond(Answers& answers) const {
-  if (std::isinf(answers.max_distance)) return;
+  if (std::isinf(answers.max_distance) && !answers.has_gaps) return;
   graph::leave_out_beyond(answers.distances.data(), answers.ids.data(), rows() * answers.k,
                           core::largest_within<F>(answers.max_distance), stream_);
 }

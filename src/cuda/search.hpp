@@ -47,6 +47,7 @@ class DeviceSearch final : public backend::BackendSearch<T> {
     double max_distance;  // neighbors that are farther away are left out
     host_data::Answer<F> distances;
     host_data::Answer<std::int64_t> ids;
+    bool has_gaps = false;  // places without a neighbor, whatever the largest distance
   };
   Answers answers_for(const Plan& plan, const NeighborsView<F>& out, Link& link) const;
   void leave_out_beyond(Answers& answers) const;
@@ -55,6 +56,7 @@ class DeviceSearch final : public backend::BackendSearch<T> {
   void put_lists(const F* keys, const Id* found, Answers& answers) const;
   void search_brute(const Plan& plan, const NeighborsView<F>& out, SearchReport& report, Link& link);
   DeviceBuffer<unsigned> bring_wanted(const Plan& plan) const;
+  DeviceBuffer<F> bring_limits() const;
   // Lists of groups of equal rows become lists of k rows.
   struct ExpandedLists {
     DeviceBuffer<F> keys;

@@ -322,7 +322,7 @@ class Finder {
   }
 
   Hit<D> hit(const SnapshotPart<T>& part, std::int64_t row, D distance) const {
-    return {key_of(options_.metric, distance), part.segment->labels.id(row)};
+    return {core::key_of(options_.metric, distance), part.segment->labels.id(row)};
   }
 
   // Calls each(wanted, ids, distances, k) for the k nearest rows of the whole segment, of which those that are not

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/key.hpp"
 #include "core/max_distance.hpp"
 #include "core/order.hpp"
 #include "kith/matrix.hpp"
@@ -30,12 +31,6 @@ Matrix<T> copy_rows(const MatrixView<T>& from, std::span<const std::int64_t> row
   return copy;
 }
 
-// What orders neighbors, and back: inner products rank by their negation.
-template <class D>
-D key_of(const Metric& metric, D distance) {
-  return metric.kind == MetricKind::inner_product ? -distance : distance;
-}
-
 // Writes the k best hits, sorted, and what stands in the places of those that are missing.
 template <class D>
 void write_best(const Metric& metric, std::vector<core::Hit<D>>& hits, std::int64_t k, std::int64_t* ids,
@@ -45,7 +40,7 @@ void write_best(const Metric& metric, std::vector<core::Hit<D>>& hits, std::int6
   if (!std::is_sorted(hits.begin(), hits.end())) std::partial_sort(hits.begin(), hits.begin() + count, hits.end());
   for (std::int64_t i = 0; i < count; ++i) {
     ids[i] = hits[static_cast<std::size_t>(i)].id;
-    distances[i] = key_of(metric, hits[static_cast<std::size_t>(i)].key);
+    distances[i] = core::returned_value(metric, hits[static_cast<std::size_t>(i)].key);
   }
   std::fill(ids + count, ids + k, core::kNoNeighbor);
   std::fill(distances + count, distances + k, core::missing_distance<D>(metric));

@@ -219,7 +219,7 @@ void append_rows(const Metric& metric, std::vector<std::vector<core::Hit<D>>>& h
     std::sort(mine.begin(), mine.end());
     for (const core::Hit<D>& hit : mine) {
       found.ids.push_back(hit.id);
-      found.distances.push_back(key_of(metric, hit.key));
+      found.distances.push_back(core::returned_value(metric, hit.key));
     }
     mine = {};
   }

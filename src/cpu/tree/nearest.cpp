@@ -57,7 +57,7 @@ Nearest<T>::Nearest(const PreparedRows<T>& base, const Tree<F>& tree)
 template <Element T>
 void Nearest<T>::set_wanted(const Wanted& wanted) {
   finalists_ = 0;
-  max_key_ = core::largest_within<F>(wanted.max_distance);
+  max_wanted_ = core::largest_within<F>(wanted.max_distance);
   epsilon_ = wanted.epsilon;
   const std::int64_t k = wanted.k;
   if (k == k_) return;
@@ -166,8 +166,9 @@ void Nearest<T>::rank_everything() {
 }
 
 template <Element T>
-auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed)
+auto Nearest<T>::run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed, F limit)
     -> const std::vector<core::Hit<F>>& {
+  max_key_ = std::min(max_wanted_, limit);
   query_.set(queries, query);
   hits_.clear();
   if (query_.is_certain()) {

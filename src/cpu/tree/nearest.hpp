@@ -48,9 +48,10 @@ class Nearest {
   // What the queries that follow want.
   void set_wanted(const Wanted& wanted);
 
-  // The k nearest of a query, sorted, or those of them that the largest distance leaves; valid until the next call.
-  // `seed` is the leaf to begin with, −1 where nobody has looked for one.
-  const std::vector<core::Hit<F>>& run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed);
+  // The k nearest of a query, sorted, or those of them that the largest distance and this query's `limit` leave; valid
+  // until the next call. `seed` is the leaf to begin with, −1 where nobody has looked for one.
+  const std::vector<core::Hit<F>>& run(const PreparedRows<T>& queries, std::int64_t query, std::int64_t seed,
+                                       F limit = std::numeric_limits<F>::infinity());
 
   // Exact keys since set_wanted().
   std::int64_t finalists() const { return finalists_; }
@@ -72,7 +73,8 @@ class Nearest {
   core::Form form_;
   F finite_limit_;  // scores above it belong to infinite keys
   std::int64_t k_ = 0;
-  F max_key_ = 0;
+  F max_wanted_ = 0;  // of all queries
+  F max_key_ = 0;     // of the one at hand
   double epsilon_ = 0;
   std::int64_t finalists_ = 0;
 

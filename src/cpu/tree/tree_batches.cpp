@@ -29,7 +29,7 @@ std::int64_t search_batch(const PreparedRows<T>& base, const PreparedRows<T>& qu
   ProgressMeter making(none, base.view.rows);
   const Tree<DistanceOf<T>> tree = make_tree(base, plan.period, 1, making);
   NearestPool<T> pool;
-  return tree_search(base, tree, pool, queries, exclude_self, plan, none, found.ids, found.distances);
+  return tree_search(base, tree, pool, queries, exclude_self, {}, plan, none, found.ids, found.distances);
 }
 
 }  // namespace

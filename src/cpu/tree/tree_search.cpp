@@ -96,9 +96,12 @@ class Workers {
 // Queries first … last − 1 of an order. Equal queries that follow each other are answered once. check() is called
 // before each.
 template <Element T, class Check>
-void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int64_t first, std::int64_t last,
-            Nearest<T>& nearest, const Answers<DistanceOf<T>>& answers, Check check) {
-  const std::vector<core::Hit<DistanceOf<T>>>* hits = nullptr;
+void answer(const PreparedRows<T>& queries, std::span<const DistanceOf<T>> limits, const QueryOrder<T>& order,
+            std::int64_t first, std::int64_t last, Nearest<T>& nearest, const Answers<DistanceOf<T>>& answers,
+            Check check) {
+  using F = DistanceOf<T>;
+  const std::vector<core::Hit<F>>* hits = nullptr;
+  F limit = std::numeric_limits<F>::infinity();
   for (std::int64_t i = first; i < last; ++i) {
     check();
     if (i + kAhead < last) {
@@ -107,8 +110,10 @@ void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int
       hwy::Prefetch(queries.view.row(ahead));
     }
     const OrderedQuery each = order[i];
-    if (hits == nullptr || !queries_equal(queries.view, each.query, order[i - 1].query))
-      hits = &nearest.run(queries, each.query, each.leaf);
+    const F before = limit;
+    if (!limits.empty()) limit = limits[static_cast<std::size_t>(each.query)];
+    if (hits == nullptr || limit != before || !queries_equal(queries.view, each.query, order[i - 1].query))
+      hits = &nearest.run(queries, each.query, each.leaf, limit);
     answers.write(each.query, *hits);
   }
 }
@@ -117,8 +122,9 @@ void answer(const PreparedRows<T>& queries, const QueryOrder<T>& order, std::int
 
 template <Element T>
 std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, NearestPool<T>& pool,
-                         const PreparedRows<T>& queries, bool exclude_self, const Plan& plan,
-                         const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances) {
+                         const PreparedRows<T>& queries, bool exclude_self, std::span<const DistanceOf<T>> limits,
+                         const Plan& plan, const ProgressCallback& callback, std::int64_t* ids,
+                         DistanceOf<T>* distances) {
   const std::int64_t k = plan.problem.k;
   const std::int64_t query_count = queries.view.rows;
   const bool self = is_base(base, queries);
@@ -134,7 +140,7 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
       Nearest<T>& nearest = workers.search_of(worker, base, tree, plan);
       const std::int64_t first = task * of_task;
       const std::int64_t last = std::min(count, first + of_task);
-      answer(queries, order, first, last, nearest, answers, [&] { progress.check(worker); });
+      answer(queries, limits, order, first, last, nearest, answers, [&] { progress.check(worker); });
       progress.add((last - first) * base.view.rows, worker);
     });
   }
@@ -142,10 +148,10 @@ std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>&
   return workers.finish(k);
 }
 
-#define KITH_INSTANTIATE(T)                                                                                            \
-  template std::int64_t tree_search(const PreparedRows<T>&, const Tree<DistanceOf<T>>&, NearestPool<T>&,               \
-                                    const PreparedRows<T>&, bool, const Plan&, const ProgressCallback&, std::int64_t*, \
-                                    DistanceOf<T>*);
+#define KITH_INSTANTIATE(T)                                                                                    \
+  template std::int64_t tree_search(const PreparedRows<T>&, const Tree<DistanceOf<T>>&, NearestPool<T>&,       \
+                                    const PreparedRows<T>&, bool, std::span<const DistanceOf<T>>, const Plan&, \
+                                    const ProgressCallback&, std::int64_t*, DistanceOf<T>*);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "cpu/prepared_rows.hpp"
 #include "cpu/tree/nearest.hpp"
@@ -17,11 +18,12 @@
 namespace kith::cpu {
 
 // Searches as the plan says: plan.query_block queries are put in order at a time. Where queries, which are the base,
-// exclude themselves, they get one neighbor less than the plan has. Neighbors beyond plan.max_distance are left out.
-// Returns the number of exact keys.
+// exclude themselves, they get one neighbor less than the plan has. Neighbors beyond plan.max_distance are left out,
+// and those beyond `limits`, one for each query, where there are some. Returns the number of exact keys.
 template <Element T>
 std::int64_t tree_search(const PreparedRows<T>& base, const Tree<DistanceOf<T>>& tree, NearestPool<T>& pool,
-                         const PreparedRows<T>& queries, bool exclude_self, const Plan& plan,
-                         const ProgressCallback& callback, std::int64_t* ids, DistanceOf<T>* distances);
+                         const PreparedRows<T>& queries, bool exclude_self, std::span<const DistanceOf<T>> limits,
+                         const Plan& plan, const ProgressCallback& callback, std::int64_t* ids,
+                         DistanceOf<T>* distances);
 
 }  // namespace kith::cpu

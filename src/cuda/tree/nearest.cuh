@@ -18,8 +18,11 @@ class NearestSearch {
 
  public:
   __device__ NearestSearch(const NearestCall<F>& call, unsigned number, F* frame)
-      : call_(call), query_(call.queries, number, frame), list_(call.k) {
-    if (call.max_key < std::numeric_limits<F>::infinity()) limit_ = box_limit_ = query_.limit_of(call.max_key);
+      : call_(call),
+        query_(call.queries, number, frame),
+        list_(call.k),
+        max_key_(call.limits == nullptr ? call.max_key : fmin(call.max_key, call.limits[number])) {
+    if (max_key_ < std::numeric_limits<F>::infinity()) limit_ = box_limit_ = query_.limit_of(max_key_);
     if (call.from_rank == 0) return;
     const std::int64_t last = number * call.stride + call.from_rank - 1;
     found_ = make_key(ordered_bits(call.keys[last], false), call.ids[last]);
@@ -68,7 +71,7 @@ class NearestSearch {
     limit_ = fmin(limit_, query_.limit_of(farthest));
     box_limit_ = fmin(box_limit_, limit_);
     // Points beyond the largest distance that is wanted are no answer.
-    if (call_.epsilon > 0 && farthest <= call_.max_key) {
+    if (call_.epsilon > 0 && farthest <= max_key_) {
       const auto nearer = static_cast<F>(static_cast<double>(farthest) / (1 + call_.epsilon));
       box_limit_ = fmin(box_limit_, query_.limit_of(nearer));
     }
@@ -77,6 +80,7 @@ class NearestSearch {
   const NearestCall<F>& call_;
   TreeQuery<F, Kind> query_;
   List list_;
+  F max_key_;
   Key found_{};  // the last of those that are there already
   Key kth_ = last_key<Key>();
   F limit_ = std::numeric_limits<F>::infinity();      // of points

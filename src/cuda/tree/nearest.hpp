@@ -24,6 +24,7 @@ struct NearestCall {
   std::int64_t from_rank = 0;
   std::int64_t stride = 0;
   F max_key = std::numeric_limits<F>::infinity();  // neighbors beyond it need not be found
+  const F* limits = nullptr;                       // the same for each query by its number; or null
   // Boxes farther away than the k-th key / (1 + epsilon) are passed over. So are the points in them, each of which is
   // farther than that, and nothing else is missed: the i-th key found is at most (1 + epsilon) times the true i-th.
   double epsilon = 0;

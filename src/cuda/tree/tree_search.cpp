@@ -131,6 +131,7 @@ void tree_search(const TreeWork& work, const TreeSets<F>& sets, std::int64_t k, 
     NearestCall<F> call{.queries = ordered_queries(work, sets, first, count, workspace),
                         .stride = k,
                         .max_key = core::largest_within<F>(work.max_distance),
+                        .limits = sets.limits == nullptr ? nullptr : sets.limits + first,
                         // What a walk passes over the next one would not come back to.
                         .epsilon = k <= kMostNearest ? work.epsilon : 0,
                         .keys = keys + first * k,

@@ -24,12 +24,13 @@ struct TreeSets {
   const PointStore<F>& queries;
   const PointStore<F>& base;
   const Tree<F>& tree;
+  const F* limits = nullptr;  // for each query the largest key that is wanted, on the device; or null
 
   bool same() const { return &queries == &base; }
 };
 
-// Writes k keys and ids a query; NaN and no id of a point where fewer are within max_distance. Enqueues everything on
-// the workspace's stream; on_batch_done(queries) follows each block.
+// Writes k keys and ids a query; NaN and no id of a point where fewer are within max_distance and its limit. Enqueues
+// everything on the workspace's stream; on_batch_done(queries) follows each block.
 template <class F>
 void tree_search(const TreeWork& work, const TreeSets<F>& sets, std::int64_t k, F* keys, unsigned* ids,
                  Workspace& workspace, const std::function<void(std::int64_t)>& on_batch_done);
