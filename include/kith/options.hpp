@@ -89,6 +89,13 @@ struct Device {
 // The devices of a backend, usable or not; none of the CPU, and where the backend is not in this build.
 KITH_API std::vector<Device> devices(Backend backend);
 
+// In Options::devices: all devices that this build can use.
+inline constexpr int kAllDevices = -1;
+
+// Options::devices as people type them: "0,1,2" or "all", which is kAllDevices. Error(invalid_argument) for other text.
+KITH_API std::vector<int> parse_devices(std::string_view text);
+KITH_API std::string format_devices(const std::vector<int>& devices);
+
 // The instruction sets the CPU backend can use here, the best first, as Highway calls them: AVX3 is AVX-512.
 KITH_API std::vector<std::string> simd_targets();
 // The search methods, distance stages and selection methods of a backend, `automatic` first; of selection methods none
@@ -205,8 +212,14 @@ struct Options {
   // CPU threads; 0 = as many as the work is worth, at most host_limits().threads (kith/machine.hpp). A number is taken
   // as it is; fewer do the work where the system grants no more.
   int threads = 0;
-  // Bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free, on a device half of it.
+  // Bytes of workspace beyond inputs and outputs; 0 = a quarter of what is free, on a device half of it. Each of
+  // several devices has as much.
   std::int64_t memory_budget = 0;
+  // The devices that work on a search together, by their ids (kith::devices()): each has a stripe of the base and a
+  // thread. Empty: the one that is current; kAllDevices by itself: all of the backend. A device may be named several
+  // times, and then shares its budget. What is searched, and answers, are of the host. Not for backend cpu, which
+  // `automatic` never means here, nor for method shifted-sort.
+  std::vector<int> devices{};
   // More neighbors may be asked for than there are points: the last places of a row then have id −1 and an infinite
   // distance (inner_product: −∞). Not for reductions and batches, nor for answers that lie on a device.
   bool pad_missing = false;

@@ -42,6 +42,15 @@ struct Plan {
     bool operator==(const Pass&) const = default;
   };
 
+  // What one of several devices does (Options::devices).
+  struct Stripe {
+    int device = 0;
+    std::string name;  // of the device
+    std::int64_t first_row = 0;
+    std::int64_t rows = 0;
+    double seconds = 0;  // predicted
+  };
+
   Problem problem;
   Metric metric;
   double max_distance = std::numeric_limits<double>::infinity();  // Options::max_distance
@@ -80,6 +89,8 @@ struct Plan {
   std::string profile;
   std::string reason;
   std::vector<Alternative> alternatives;  // what else was considered, cheapest first
+  // Of several devices, in the order of their rows: all that was said but for the problem is of the slowest of them.
+  std::vector<Stripe> stripes{};
 };
 
 KITH_API std::string to_string(const Plan::Pass& pass);  // "gemm", "fused", "fused fp16", ...

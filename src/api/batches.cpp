@@ -68,6 +68,7 @@ BatchCall<T> checked(const MatrixView<T>& base, const MatrixView<T>& queries, co
   api::check_k(k, kMostNeighbors, "the largest that memory can address is");
   api::check_sizes(queries.rows, base.rows, k);
   api::refuse_certify(options, "batches");
+  api::refuse_devices(options, "batches");
   if (options.statistics)
     throw Error(ErrorCode::invalid_argument, "statistics are of one search; search_batches() has none");
   api::check_period(options.period, base.cols);

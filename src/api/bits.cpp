@@ -224,6 +224,7 @@ void BitIndex::State::prepare() {
   check_extent(base, "base");
   check_other_options(options);
   const Backend asked = options.backend;
+  api::refuse_devices(options, "packed bits");
   options.backend = api::check_options(options);
   if (options.check_finite) check_last_bytes(base, "base row");
   machine = backend::machine_of(options.backend, asked);

@@ -6,6 +6,7 @@
 #include "api/index_state.hpp"
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
+#include "core/neighbor_graph.hpp"
 
 namespace kith {
 namespace {
@@ -51,11 +52,17 @@ SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const G
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("max_distance = {} for a graph in device memory; one in host memory may have it",
                               options().max_distance));
+    const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
+    const GraphLists<D> lists{out.indptr, allocate, out.memory};
+    if (state().lanes != nullptr)
+      return core::make_graph(rows(), k, symmetrize, std::isfinite(options().max_distance), lists,
+                              [&](const NeighborsView<D>& found) {
+                                state().lanes->search(asked, k, found, nullptr, options().progress, report);
+                              });
     const auto search = state().begin(asked, out.memory);
     const Problem problem = state().problem(rows(), k + 1, true);
     report.plan = *api::plan_of(state(), problem, asked, out.memory, *search);
-    const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
-    search->graph(report.plan, symmetrize, {out.indptr, allocate, out.memory}, report);
+    search->graph(report.plan, symmetrize, lists, report);
   });
 }
 

@@ -19,6 +19,10 @@ Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* strea
     api::check_period(options.period, base.cols);
     const Backend asked = options.backend;
     options.backend = api::check_options(options, api::either(base.memory, others));
+    if (!options.devices.empty()) {
+      lanes = std::make_unique<api::Lanes<T>>(base, options);
+      return;
+    }
     machine = backend::machine_of(options.backend, asked);
     plan::IndexFacts facts = plan::choose_index(problem(1, 1), options, machine);
     if (base.memory == Memory::device) facts.resident = facts.may_widen = true;
@@ -49,6 +53,7 @@ void Index<T>::State::check_memory(Memory memory, const char* role) const {
   if (memory == Memory::device && options.backend == Backend::cpu)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} on a device for an index of backend cpu, which takes host memory only", role));
+  if (memory == Memory::device && lanes != nullptr) api::refuse_device_memory(options, role);
 }
 
 template <Element T>
@@ -56,7 +61,7 @@ std::unique_ptr<backend::BackendSearch<T>> Index<T>::State::begin(const api::Ask
                                                                   const ProgressCallback& progress) const {
   const Memory anything = api::either(base.memory, api::either(asked.queries.memory, others));
   return index->begin({asked.queries, asked.exclude_self, progress, anything == Memory::device, asked.stream,
-                       asked.wanted, asked.limits});
+                       asked.wanted, asked.limits, part.stop});
 }
 
 template <Element T>
@@ -112,6 +117,7 @@ Plan Index<T>::explain(std::int64_t queries, std::int64_t k) const {
   return api::guarded([&] {
     const Problem problem = state().problem(queries, k);
     api::check_problem(problem);
+    if (state().lanes != nullptr) return state().lanes->explain(problem);
     return plan::choose(problem, options(), backend::for_this_thread(state().machine), state().index->facts(problem));
   });
 }

@@ -2,9 +2,11 @@
 // planned, a backend does it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 
+#include "api/devices/lanes.hpp"
 #include "api/guard.hpp"
 #include "api/plan_memo.hpp"
 #include "api/validate.hpp"
@@ -56,11 +58,20 @@ struct Index<T>::State {
     return begin(asked, others, options.progress);
   }
 
+  // What an index of a stripe knows of the call that it has a part in: whether that goes on, and how many lanes collect
+  // what they find (api/devices/). Set by the thread that searches.
+  struct PartOfCall {
+    const std::atomic<bool>* stop = nullptr;
+    std::int64_t lanes = 1;
+  };
+
   MatrixView<T> base;
   Matrix<T> owned;  // where the base is the index's own
   Options options;
-  plan::Machine machine;  // as it was before the index took its part
-  std::unique_ptr<backend::BackendIndex<T>> index;
+  plan::Machine machine;                            // as it was before the index took its part
+  std::unique_ptr<backend::BackendIndex<T>> index;  // null where lanes have one each
+  std::unique_ptr<api::Lanes<T>> lanes;             // where the options name devices
+  PartOfCall part;
   mutable api::PlanMemo plans;
 };
 
@@ -148,10 +159,21 @@ struct OneSearch {
   template <Element T>
   static void prepare(const Index<T>& index) {
     const auto& state = index.state();
+    if (state.lanes != nullptr) return state.lanes->prepare();
     if (state.options.method != Method::triangle && state.options.method != Method::tree)
       return state.index->prepare(nullptr);
     const Plan plan = index.explain(1, 1);
     state.index->prepare(&plan);
+  }
+  // Whether the points stay where they are searched, rather than pass through it by every search.
+  template <Element T>
+  static bool is_resident(const Index<T>& index) {
+    return index.state().index->facts(index.state().problem(1, 1)).resident;
+  }
+  // Of the searches that follow, by this thread.
+  template <Element T>
+  static void set_part(Index<T>& index, const std::atomic<bool>* stop, std::int64_t lanes) {
+    index.state_->part = {stop, lanes};
   }
   template <Element T>
   static backend::Parts parts_of(const Index<T>& index) {

@@ -12,17 +12,18 @@
 namespace kith {
 namespace {
 
-// As many as memory holds. Asking for that takes hundreds of microseconds, many times a small search: not where the
-// memory is a device's, which says itself when it is full, nor where all points together would take little.
+// As many as memory holds, of which others collect too. Asking for that takes hundreds of microseconds, many times a
+// small search: not where the memory is a device's, which says itself when it is full, nor where all points together
+// would take little.
 template <class D>
-std::int64_t max_hits(const RadiusLists<D>& out, const Problem& problem) {
+std::int64_t max_hits(const RadiusLists<D>& out, const Problem& problem, std::int64_t lanes) {
   constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kLittle = std::int64_t{16} << 20;
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
   if (!out.allocate || out.memory == Memory::device) return kUnlimited;
   if (problem.queries <= kLittle / kHitBytes / problem.base_rows) return kUnlimited;
-  return backend::free_memory().bytes / kHitBytes;
+  return backend::free_memory().bytes / kHitBytes / lanes;
 }
 
 template <Element T, class State>
@@ -43,9 +44,10 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
     query.count_only = !out.allocate;
     query.exclude_self = asked.exclude_self;
     const Problem problem = state.problem(asked.queries.rows, 0);
-    query.max_hits = max_hits(out, problem);
+    query.max_hits = max_hits(out, problem, state.part.lanes);
     RadiusLists<D> lists{out.offsets, {}, out.memory};
     if (out.allocate) lists.allocate = api::checked_allocate<D>(out.allocate, out.memory);
+    if (state.lanes != nullptr) return state.lanes->search_radius(asked, radii, lists, report);
     const auto search = state.begin(asked, out.memory);
     report.plan = plan::choose_radius(problem, state.options, backend::for_this_thread(state.machine),
                                       api::facts_of(state, problem, asked, out.memory), search->samples());

@@ -26,7 +26,12 @@ SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, con
   SearchReport ignored;
   ignored.plan = plan;
   ignored.plan.max_distance = std::numeric_limits<double>::infinity();
-  state.begin(some, Memory::host, {})->search(ignored.plan, found, ignored);
+  if (state.lanes != nullptr) {
+    const SearchLimits limits{.epsilon = plan.epsilon};
+    state.lanes->search(some, plan.problem.k, found, &limits, {}, ignored);
+  } else {
+    state.begin(some, Memory::host, {})->search(ignored.plan, found, ignored);
+  }
   const auto truth = search(state.base, some.queries, plan.problem.k, api::exact_options(state.options), asked.stream);
   return api::judge_sample(distances.data(), truth);
 }
@@ -67,6 +72,7 @@ SearchReport search_neighbors_into(const State& state, const api::Asked<T>& aske
     state.check_memory(out.memory, "an answer");
     api::check_outputs(out.ids, out.distances);
     api::check_certified(state.options, out.certified);
+    if (state.lanes != nullptr) return state.lanes->search(asked, k, out, limits, state.options.progress, report);
     const auto search = state.begin(asked, out.memory);
     const Problem problem = state.problem(asked.queries.rows, k + (asked.exclude_self ? 1 : 0), asked.exclude_self);
     report.plan = *api::plan_of(state, problem, asked, out.memory, *search);
@@ -75,7 +81,8 @@ SearchReport search_neighbors_into(const State& state, const api::Asked<T>& aske
     if (out.certified != nullptr && out.memory == Memory::host)
       report.certified = std::count(out.certified, out.certified + asked.queries.rows, 1);
   });
-  if (made.plan.approximate && made.plan.statistics)
+  // Of a stripe's answer nobody asks.
+  if (made.plan.approximate && made.plan.statistics && state.part.stop == nullptr)
     made.quality = api::guarded([&] { return sample_quality(state, asked, made.plan); });
   return made;
 }
@@ -120,6 +127,7 @@ Matrix<D> zeros(std::int64_t rows, std::int64_t cols, const ProgressCallback& pr
 Backend check_matrix_options(const Options& options, Memory memory) {
   if (std::any_of(options.period.begin(), options.period.end(), [](double each) { return each != 0; }))
     throw Error(ErrorCode::invalid_argument, "distances() does not support periodic axes; searches by method tree do");
+  api::refuse_devices(options, "distances()");
   return api::check_options(options, memory);
 }
 
@@ -204,6 +212,11 @@ Plan explain(const Problem& problem, const Options& options) {
     const Backend backend = api::check_options(options);
     api::check_problem(problem);
     api::check_period(options.period, problem.dims);
+    if (!options.devices.empty()) {
+      Options resolved = options;
+      resolved.backend = backend;
+      return api::explain_lanes(problem, resolved);
+    }
     return plan::choose(problem, options, backend::for_this_thread(backend::machine_of(backend, options.backend)));
   });
 }

@@ -145,6 +145,20 @@ void check_periodic(const Options& options) {
                        to_string(options.metric)));
 }
 
+// Several devices share out the points, which are of the host.
+void check_devices(const Options& options, Memory memory) {
+  if (options.devices.empty()) return;
+  const std::string devices = format_devices(options.devices);
+  if (options.backend == Backend::cpu)
+    throw Error(ErrorCode::invalid_argument, fmt::format("devices = {} but backend cpu, which has none", devices));
+  if (options.method == Method::shifted_sort)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("devices = {} but method shifted-sort, which works on the current device alone: its "
+                            "neighbors depend on all points together, and each device would have some of them",
+                            devices));
+  if (memory == Memory::device) refuse_device_memory(options, "values");
+}
+
 // What no backend has a say in.
 void check_values(const Options& options) {
   if (options.metric.kind == MetricKind::minkowski && !(options.metric.p >= 1))
@@ -168,19 +182,34 @@ void check_names(const Options& options, Backend backend) {
 
 }  // namespace
 
+void refuse_devices(const Options& options, const char* what) {
+  if (!options.devices.empty())
+    throw Error(ErrorCode::invalid_argument, fmt::format("devices = {} for {}, which work on the current device alone",
+                                                         format_devices(options.devices), what));
+}
+
+void refuse_device_memory(const Options& options, const char* role) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("devices = {} for {} in device memory; they share out what is in host memory",
+                          format_devices(options.devices), role));
+}
+
 Backend check_options(const Options& options, Memory memory) {
   check_values(options);
+  check_devices(options, memory);
   // Devices have no periodic axes of so many dimensions.
-  const bool is_cpu = options.backend == Backend::automatic && memory == Memory::host &&
+  const bool is_cpu = options.backend == Backend::automatic && memory == Memory::host && options.devices.empty() &&
                       core::is_periodic(options.period) &&
                       std::ssize(options.period) > core::TreeLimits::kMostPeriodicDims;
-  const Backend backend = resolve(is_cpu ? Backend::cpu : options.backend, memory);
+  const bool is_cuda = options.backend == Backend::automatic && !options.devices.empty();
+  const Backend backend = resolve(is_cpu ? Backend::cpu : is_cuda ? Backend::cuda : options.backend, memory);
   check_names(options, backend);
   return backend;
 }
 
 void check_device_options(const Options& options) {
   check_values(options);
+  refuse_devices(options, "plans for a device by name");
   if (options.backend != Backend::automatic && options.backend != Backend::cuda)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("backend {} for a device by name; these are of backend cuda", to_string(options.backend)));

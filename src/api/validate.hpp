@@ -43,6 +43,11 @@ void check_view(const MatrixView<T>& view, const char* role) {
 Backend check_options(const Options& options, Memory memory = Memory::host);
 Backend check_options(const TopkOptions& options, Memory memory = Memory::host);
 
+// For calls that work on the current device alone; `what` names them.
+void refuse_devices(const Options& options, const char* what);
+// Of something of a search on several devices, each of which reads what it needs from the host.
+[[noreturn]] void refuse_device_memory(const Options& options, const char* role);
+
 // The same of a plan for a device that need not be here.
 void check_device_options(const Options& options);
 

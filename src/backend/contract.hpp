@@ -6,6 +6,7 @@
 // what lies elsewhere. Arguments were checked, but for the values of points, which are refused with Error(bad_data).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -45,6 +46,8 @@ struct Queries {
   // For each query the largest distance of points that are wanted, of host memory; empty: however far. Those that are
   // farther away may be missing, as core/max_distance.hpp marks them, where that saves time.
   std::span<const DistanceOf<T>> limits{};
+  // True once nobody wants the answer any more: a device then stops at its next tile with Error(cancelled). Null: never.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // One search: begun with its queries, followed by one of these functions. Each fills in the report but for plan and
@@ -164,6 +167,8 @@ struct BackendTable {
   bool (*is_available)();                         // a device is there that this build has code for
   std::string (*obstacle)();                      // to using one that is there; empty without. Null of backend cpu
   std::vector<Device> (*devices)();               // none of backend cpu
+  std::vector<int> (*usable_devices)();           // the ids of those that this build has code for; none are woken
+  void (*set_device)(int id);                     // makes it the calling thread's current one; null of backend cpu
   plan::Machine (*facts)();                       // of the current device, its profile the one that is built in
   std::vector<SelectMethod> (*select_methods)();  // `automatic` first
   std::vector<MeasuredCost> (*measure_costs)(const TuneSize& size);  // null where there is no profile

@@ -1,4 +1,9 @@
 // The names of what options choose among, each in one table.
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <system_error>
+
 #include "core/names.hpp"
 #include "kith/options.hpp"
 
@@ -14,6 +19,8 @@ constexpr std::array<Name<Backend>, 4> kBackends{{
     {"emulated", Backend::emulated},
 }};
 constexpr std::size_t kPublicBackends = 3;  // emulated is for tests, and not offered
+
+constexpr std::string_view kAllDevicesName = "all";
 
 constexpr std::array<Name<Method>, 7> kMethods{{
     {"auto", Method::automatic},
@@ -135,6 +142,27 @@ const char* to_string(SelectMethod method) noexcept {
 
 SelectMethod parse_select_method(std::string_view name) {
   return core::parse_name(kSelectMethods, "selection method", name);
+}
+
+std::vector<int> parse_devices(std::string_view text) {
+  if (core::normalized(text) == kAllDevicesName) return {kAllDevices};
+  std::vector<int> ids;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::string_view one = text.substr(from, text.find(',', from) - from);
+    int id = 0;
+    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), id);
+    if (error != std::errc() || end != one.data() + one.size() || id < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("devices '{}'; they are ids with commas between them, as 0,1, or all", text));
+    ids.push_back(id);
+    from += one.size() + 1;
+  }
+  return ids;
+}
+
+std::string format_devices(const std::vector<int>& devices) {
+  return devices == std::vector{kAllDevices} ? std::string(kAllDevicesName)
+                                             : fmt::format("{}", fmt::join(devices, ","));
 }
 
 }  // namespace kith

@@ -62,6 +62,8 @@ const backend::BackendTable& backend_table() {
       [] { return true; },
       nullptr,
       [] { return std::vector<Device>(); },
+      [] { return std::vector<int>(); },
+      nullptr,
       []() -> plan::Machine { return facts(); },
       [] {
         return std::vector{SelectMethod::automatic, SelectMethod::threshold_filter, SelectMethod::sort};

@@ -63,6 +63,8 @@ const backend::BackendTable& backend_table() {
       [] { return presence().usable; },
       [] { return presence().obstacle; },
       &device_list,
+      &usable_devices,
+      [](int id) { check(cudaSetDevice(id), "cudaSetDevice"); },
       []() -> plan::Machine { return device_facts(); },
       &select::select_methods,
       &measure_costs,

@@ -19,14 +19,18 @@ std::string problem_of(const std::string& name, const core::Capability& capabili
   return core::why_unusable(name, capability, core::parse_device_code(kMachineCode, kPtx));
 }
 
-// Of the current device, by attributes: they do not wake it.
-core::Capability current_capability() {
-  int device = 0;
+// By attributes: they do not wake the device.
+core::Capability capability_of(int device) {
   core::Capability capability;
-  KITH_CUDA(cudaGetDevice(&device));
   KITH_CUDA(cudaDeviceGetAttribute(&capability.major, cudaDevAttrComputeCapabilityMajor, device));
   KITH_CUDA(cudaDeviceGetAttribute(&capability.minor, cudaDevAttrComputeCapabilityMinor, device));
   return capability;
+}
+
+core::Capability current_capability() {
+  int device = 0;
+  KITH_CUDA(cudaGetDevice(&device));
+  return capability_of(device);
 }
 
 // Empty where there is no driver at all.
@@ -70,6 +74,18 @@ std::vector<Device> device_list() {
     list.push_back(std::move(device));
   }
   return list;
+}
+
+std::vector<int> usable_devices() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  std::vector<int> usable;
+  for (int id = 0; id < count; ++id)
+    if (problem_of("", capability_of(id)).empty()) usable.push_back(id);
+  return usable;
 }
 
 }  // namespace kith::KITH_BACKEND

@@ -12,6 +12,8 @@ struct DevicePresence {
 };
 DevicePresence find_device();
 std::vector<Device> device_list();
+// Ids of devices that can be used, by what the driver says without waking them.
+std::vector<int> usable_devices();
 
 // Of the current device, with the profile that is built in.
 core::DeviceFacts device_facts();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 
 #include "cuda/runtime/check.hpp"
 #include "kith/error.hpp"
@@ -14,11 +15,15 @@ namespace kith::KITH_BACKEND {
 class DeviceProgress {
  public:
   // `total`: pairs of a query and a point. How many passes there will be is not known, so the first is all of the way.
-  DeviceProgress(const ProgressCallback& callback, std::int64_t total, bool waits, cudaStream_t stream)
-      : callback_(callback), total_(total), waits_(waits), stream_(stream) {}
+  // `stop`: as backend::Queries has it.
+  DeviceProgress(const ProgressCallback& callback, const std::atomic<bool>* stop, std::int64_t total, bool waits,
+                 cudaStream_t stream)
+      : callback_(callback), stop_(stop), total_(total), waits_(waits), stream_(stream) {}
 
-  // Throws Error(cancelled) where the callback says so.
+  // Throws Error(cancelled) where the callback says so, or somebody else.
   void add(std::int64_t pairs) {
+    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed))
+      throw Error(ErrorCode::cancelled, "the search was stopped");
     if (!callback_) return;
     if (waits_) KITH_CUDA(cudaStreamSynchronize(stream_));
     done_ = std::min(total_, done_ + pairs);
@@ -27,6 +32,7 @@ class DeviceProgress {
 
  private:
   const ProgressCallback& callback_;
+  const std::atomic<bool>* stop_;
   std::int64_t total_;
   bool waits_;
   cudaStream_t stream_;

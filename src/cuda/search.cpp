@@ -276,7 +276,7 @@ void DeviceSearch<T>::leave_out_beyond(Answers& answers) const {
 
 template <Element T>
 DeviceProgress DeviceSearch<T>::progress(const Plan& plan, Memory out) const {
-  return {queries_.progress, rows() * plan.problem.base_rows, out == Memory::host, stream_};
+  return {queries_.progress, queries_.stop, rows() * plan.problem.base_rows, out == Memory::host, stream_};
 }
 
 template <Element T>

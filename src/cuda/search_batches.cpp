@@ -56,7 +56,7 @@ void DeviceSearch<T>::search_batches(const Plan& plan, const core::Batches& batc
   DeviceBuffer<F> keys(as_size(queries * width), stream_);
   DeviceBuffer<unsigned> ids(keys.size(), stream_);
   for (const std::int64_t batch : listed) report.finalists += batches.pairs(batch);
-  DeviceProgress done(queries_.progress, report.finalists, true, stream_);
+  DeviceProgress done(queries_.progress, queries_.stop, report.finalists, true, stream_);
   Link link = link_for(0);
   with_checked(false, host_data::RowGaps::allowed, link, [&](const PointStore<F>& points) {
     brute::batch_scan<F>({.queries = points.exact(0, points.count()),

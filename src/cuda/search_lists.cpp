@@ -31,7 +31,8 @@ void DeviceSearch<T>::search_radius(const Plan& plan, const core::RadiusQuery<F>
     radius::fill_radii(radii.keys[0], rows(), device_keys.data(), stream_);
   }
   Workspace workspace(stream_, as_size(plan.workspace_bytes));
-  DeviceProgress done(queries_.progress, rows() * plan.problem.base_rows, false, stream_);  // the search itself waits
+  DeviceProgress done(queries_.progress, queries_.stop, rows() * plan.problem.base_rows, false,
+                      stream_);  // the search itself waits
   const auto find = [&](auto& found) {
     if (plan.method == Method::tree) {
       radius_by_tree(plan, radii, device_keys.data(), link, workspace, done, found);
@@ -131,7 +132,9 @@ void DeviceSearch<T>::search_batches(const Plan& plan, const NeighborsView<F>& l
   for (std::int64_t first = 0; first < rows(); first += batch) {
     const std::int64_t count = std::min(batch, rows() - first);
     const ProgressCallback progress = backend::part_of(queries_.progress, first, count, rows(), index_.base().rows);
-    DeviceSearch part(index_, {queries_.points.rows_from(first, count), false, progress}, stream_);
+    DeviceSearch part(index_,
+                      {.points = queries_.points.rows_from(first, count), .progress = progress, .stop = queries_.stop},
+                      stream_);
     SearchReport of_part;
     of_part.plan = plan;
     part.search(of_part.plan, lists, of_part);

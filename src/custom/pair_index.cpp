@@ -57,6 +57,7 @@ void check_options(const PairMetric& metric, const Options& options) {
   if (options.epsilon != 0) refuse(metric, fmt::format("has no use for epsilon = {}", options.epsilon));
   if (!options.period.empty()) refuse(metric, "has no periodic axes; method tree has");
   if (options.statistics) refuse(metric, "has no statistics");
+  api::refuse_devices(options, "metrics by their definition");
   Options checked = options;
   checked.backend = Backend::cpu;
   checked.method = Method::brute;

@@ -63,6 +63,16 @@ std::string memory_text(const Plan& plan) {
                      plan.base_fits ? "" : ", which the budget has no room for", budget);
 }
 
+// What follows is of the slowest.
+std::string stripes_text(const Plan& plan) {
+  if (plan.stripes.empty()) return "";
+  std::string text = "devices   ";
+  for (const Plan::Stripe& stripe : plan.stripes)
+    text += fmt::format("{}{}: {} points in {}", &stripe == &plan.stripes.front() ? "" : ", ", stripe.device,
+                        stripe.rows, seconds_text(stripe.seconds));
+  return text + "; merged on the host\n";
+}
+
 }  // namespace
 
 std::string to_string(const Plan::Pass& pass) {
@@ -82,6 +92,7 @@ std::string to_string(const Plan& plan) {
   text +=
       fmt::format("backend   {}, {} thread{}{}\n", to_string(plan.backend), plan.threads, plan.threads == 1 ? "" : "s",
                   plan.threads_reason.empty() ? "" : fmt::format(" ({})", plan.threads_reason));
+  text += stripes_text(plan);
   if (!plan.device.empty()) text += fmt::format("device    {}\n", plan.device);
   text += method_text(plan);
   text += fmt::format("why       {}\n", plan.reason);

@@ -185,6 +185,7 @@ Collection<T>::State::State(std::int64_t dims_, Options options_) : dims(dims_),
     api::check_period(options.period, dims);
     options.backend = api::check_options(options);
     api::refuse_certify(options, "collections");
+    api::refuse_devices(options, "collections");
     segment_options = options;
     segment_options.pad_missing = false;
     snapshot = std::make_shared<const api::Snapshot<T>>();

@@ -14,13 +14,17 @@ constexpr std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
-// Device memory of a stream: allocated and freed in the stream's order, without waiting for it.
+// Device memory of a stream: allocated and freed in the stream's order, without waiting for it. It may go while another
+// device is current.
 template <class T>
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
   DeviceBuffer(std::size_t count, cudaStream_t stream) : count_(count), stream_(stream) {
-    if (count > 0) data_ = static_cast<T*>(allocate_on_device(count * sizeof(T), stream));
+    if (count == 0) return;
+    const DeviceMemory memory = allocate_on_device(count * sizeof(T), stream);
+    data_ = static_cast<T*>(memory.address);
+    device_ = memory.device;
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
@@ -30,7 +34,7 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
   ~DeviceBuffer() {
-    if (data_ != nullptr) free_on_device(data_, count_ * sizeof(T), stream_);
+    if (data_ != nullptr) free_on_device({data_, device_}, count_ * sizeof(T), stream_);
   }
 
   T* data() { return data_; }
@@ -42,11 +46,13 @@ class DeviceBuffer {
     std::swap(data_, other.data_);
     std::swap(count_, other.count_);
     std::swap(stream_, other.stream_);
+    std::swap(device_, other.device_);
   }
 
   T* data_ = nullptr;
   std::size_t count_ = 0;
   cudaStream_t stream_ = nullptr;
+  int device_ = 0;
 };
 
 // Page-locked host memory, without which asynchronous copies are synchronous.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/runtime/current_device.hpp"
 #include "cuda/runtime/spares.hpp"
 #include "cuda/runtime/stream.hpp"
 
@@ -145,9 +146,8 @@ void* find_handed_on(std::size_t bytes, int device, cudaStream_t stream) {
   return HandedOn::instance().find(size_handed_on(bytes), device, stream);
 }
 
-bool hand_on(void* memory, std::size_t bytes, cudaStream_t stream) noexcept {
-  int device = 0;
-  if (bytes > HandedOnLimits::kBlock || cudaGetDevice(&device) != cudaSuccess) return false;
+bool hand_on(void* memory, std::size_t bytes, int device, cudaStream_t stream) noexcept {
+  if (bytes > HandedOnLimits::kBlock) return false;
   try {
     return HandedOn::instance().keep(memory, size_handed_on(bytes), device, stream);
   } catch (...) {  // no memory to note it
@@ -160,6 +160,7 @@ std::size_t bytes_handed_on(int device) {
 }
 
 void free_handed_on(int device) noexcept {
+  const CurrentDevice current(device);
   try {
     while (const auto blocks = HandedOn::instance().find_left(device)) {
       const Stream stream;

@@ -38,7 +38,7 @@ std::size_t size_handed_on(std::size_t bytes);
 // Memory of size_handed_on(bytes) that a search of the stream has freed, or null.
 void* find_handed_on(std::size_t bytes, int device, cudaStream_t stream);
 // Whether a search of the stream keeps this memory, of size_handed_on(bytes).
-bool hand_on(void* memory, std::size_t bytes, cudaStream_t stream) noexcept;
+bool hand_on(void* memory, std::size_t bytes, int device, cudaStream_t stream) noexcept;
 // Bytes of the device that wait for a search.
 std::size_t bytes_handed_on(int device);
 // Frees them, once the searches that had them have ended.

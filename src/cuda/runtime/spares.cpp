@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "cuda/runtime/current_device.hpp"
 #include "cuda/runtime/search_memory.hpp"
 
 namespace kith::KITH_BACKEND::inline runtime {
@@ -206,9 +207,9 @@ KeepSpares::~KeepSpares() {
   if (!Stock::instance().is_child()) Stock::instance().keep_no_longer(device_);
 }
 
-void* allocate_on_device(std::size_t bytes, cudaStream_t stream) {
+DeviceMemory allocate_on_device(std::size_t bytes, cudaStream_t stream) {
   const int device = current_device();
-  if (void* const memory = find_handed_on(bytes, device, stream)) return memory;
+  if (void* const memory = find_handed_on(bytes, device, stream)) return {memory, device};
   const DevicePool* const pool = Stock::instance().pool(device);
   const std::size_t size = size_handed_on(bytes);
   void* address = nullptr;
@@ -223,11 +224,13 @@ void* allocate_on_device(std::size_t bytes, cudaStream_t stream) {
     error = allocate();
   }
   check(error, pool != nullptr ? "cudaMallocFromPoolAsync" : "cudaMallocAsync", bytes);
-  return address;
+  return {address, device};
 }
 
-void free_on_device(void* memory, std::size_t bytes, cudaStream_t stream) noexcept {
-  if (!hand_on(memory, bytes, stream)) cudaFreeAsync(memory, stream);
+void free_on_device(const DeviceMemory& memory, std::size_t bytes, cudaStream_t stream) noexcept {
+  if (hand_on(memory.address, bytes, memory.device, stream)) return;
+  const CurrentDevice current(memory.device);
+  cudaFreeAsync(memory.address, stream);
 }
 
 cudaMemPool_t device_pool() {

@@ -27,9 +27,15 @@ class KeepSpares {
   int device_ = 0;
 };
 
+struct DeviceMemory {
+  void* address = nullptr;
+  int device = 0;
+};
+
 // Memory of the current device, in the stream's order; a search may hand it on (search_memory.hpp).
-void* allocate_on_device(std::size_t bytes, cudaStream_t stream);
-void free_on_device(void* memory, std::size_t bytes, cudaStream_t stream) noexcept;
+DeviceMemory allocate_on_device(std::size_t bytes, cudaStream_t stream);
+// Whatever device is current: the default stream's handle is the same for all.
+void free_on_device(const DeviceMemory& memory, std::size_t bytes, cudaStream_t stream) noexcept;
 // The pool that it comes from while there is a KeepSpares; null: the device's default pool.
 cudaMemPool_t device_pool();
 // Bytes of the current device that are kept and that nobody uses.
