@@ -87,14 +87,16 @@ class _Predicts(NearestNeighbors):
             raise ValueError(f"y holds {values.nbytes} bytes, which every worker would get; the most is {LARGEST_IN_MEMORY}")
         return values
 
-    def _mapped(self, function: Any, X: Any, values: np.ndarray, columns: Tuple[int, ...], dtype: Any, **more: Any) -> Any:
-        """``function`` of the neighbors of each chunk of queries."""
+    def _mapped(self, function: Any, X: Any, values: np.ndarray, columns: Tuple[int, ...], **more: Any) -> Any:
+        """``function``, which makes float64, of the neighbors of each chunk of queries."""
         found = self._found(X, None)
         kept = dask.delayed(values, pure=True)
         shape: Dict[str, Any] = {"chunks": (found.indices.chunks[0], *((size,) for size in columns))}
-        shape["drop_axis" if not columns else "new_axis"] = [1] if not columns else []
+        if not columns:
+            shape["drop_axis"] = 1
+        meta = np.empty((0,) * (1 + len(columns)))
         return da.map_blocks(
-            function, found.distances, found.indices, values=kept, weights=self.weights, dtype=dtype, **shape, **more
+            function, found.distances, found.indices, values=kept, weights=self.weights, meta=meta, **shape, **more
         )
 
 
@@ -115,12 +117,14 @@ class KNeighborsClassifier(_Predicts):
     def predict_proba(self, X: Any) -> da.Array:
         """The share of each class among the neighbors of each query."""
         count = len(self.classes_)
-        return self._mapped(_shares, X, self._codes, (count,), np.float64, classes=count)
+        return self._mapped(_shares, X, self._codes, (count,), classes=count)
 
     def predict(self, X: Any) -> da.Array:
         """The class with the largest share; of equal ones the first."""
         classes = self.classes_
-        return da.map_blocks(lambda shares: classes[shares.argmax(1)], self.predict_proba(X), dtype=classes.dtype, drop_axis=1)
+        return da.map_blocks(
+            lambda shares: classes[shares.argmax(1)], self.predict_proba(X), meta=classes[:0], drop_axis=1
+        )
 
 
 class KNeighborsRegressor(_Predicts):
@@ -142,7 +146,7 @@ class KNeighborsRegressor(_Predicts):
 
     def predict(self, X: Any) -> da.Array:
         """The mean of the values of the neighbors of each query."""
-        return self._mapped(_means, X, self._targets, (), np.float64)
+        return self._mapped(_means, X, self._targets, ())
 
 
 def _shares(

@@ -52,4 +52,4 @@ def _futures(layer: Any) -> List[Any]:
 def _without_a_task(dask_scheduler: Any, keys: List[Any]) -> List[Any]:
     """The keys of those that the scheduler cannot compute again; it runs this."""
     known = dask_scheduler.tasks
-    return [key for key in keys if key not in known or known[key].run_spec is None]
+    return [key for key in keys if key in known and known[key].run_spec is None]
