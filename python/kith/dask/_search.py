@@ -1,8 +1,8 @@
 """Graphs of searches: a task for each block of the base and each group of queries, and merges as a tree.
 
-Queries are searched in groups, of rows that with their lists take about 64 MiB, so that a task is worth its block. The
-first group fingerprints the blocks; the others read them again, in tasks of their own, rather than keep a base that may
-be larger than the cluster's memory, and an answer is given only if they find the same fingerprints.
+Queries are searched in groups, of rows that with their lists take about 64 MiB, so that a task is worth its block. Each
+group reads the blocks again, for all of them may be more than the memory of the cluster. An answer is given only if a
+group finds blocks with the fingerprints that the first group found.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
-from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
 
 from .._arrays import INT64, distance_dtype, searched_dtype
@@ -22,8 +21,9 @@ from .._checks import as_flag, as_integer, as_name
 from .._neighbors import Graph, Neighbors, RadiusNeighbors
 from .._shards import PartialNeighbors, PartialRadiusNeighbors, joined_blocks, merge, partial_search, partial_search_radius
 from .._types import GraphMode, ShardOptions, ShardRadiusOptions
-from ._sources import as_dask, is_held
-from ._workers import memory_of_a_task, refuse_scattered
+from ._blocks import Reader, readers
+from ._sources import as_dask
+from ._workers import futures_of, memory_of_a_task, refuse_scattered
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -202,17 +202,21 @@ class _Lists:
         refuse_scattered(asked, "queries")
         self.name = f"kith-lists-{tokenize(points.name, asked.name, is_self, token)}"
         self.groups = asked.numblocks[0]
-        held = is_held(points)
-        sources = [points if held or group == 0 else clone(points, seed=group) for group in range(self.groups)]
-        first_ids = _starts(points.chunks[0])
-        first_queries = _starts(asked.chunks[0])
+        first_ids, first_queries = _starts(points.chunks[0]), _starts(asked.chunks[0])
+        depends, shared = [asked], {}
+        if futures_of(points):  # in memory already
+            depends.append(points)
+            blocks = [Reader({}, (points.name, block, 0), [(points.name, block, 0)]) for block in range(len(first_ids))]
+        else:
+            blocks, shared = readers(points)
         tasks: Dict[Any, Any] = {}
-        for group, source in enumerate(sources):
+        for group in range(self.groups):
             level: List[Any] = []
             self_id = first_queries[group] if is_self else None
             for block, first_id in enumerate(first_ids):
                 key = (self.name, "block", group, block)
-                tasks[key] = (search_block, (source.name, block, 0), (asked.name, group, 0), first_id, self_id, block)
+                search = partial(search_block, blocks[block], first_id, self_id, block)
+                tasks[key] = (search, list(blocks[block].inputs), (asked.name, group, 0))
                 level.append(key)
             depth = 0
             while len(level) > 1:
@@ -225,7 +229,11 @@ class _Lists:
             tasks[(self.name, "found", group)] = (_checked, level[0], (self.name, "blocks"))
             if group == 0:
                 tasks[(self.name, "blocks")] = (_blocks_of, level[0])
-        self._graph = HighLevelGraph.from_collections(self.name, tasks, dependencies=[*sources, asked])
+        graph = HighLevelGraph.from_collections(self.name, tasks, dependencies=depends)
+        inputs = f"kith-inputs-{points.name}"
+        self._layers = {**graph.layers, inputs: shared}
+        self._dependencies = {**graph.dependencies, inputs: set()}
+        self._dependencies[self.name] = self._dependencies[self.name] | {inputs}
 
     def array(self, part: str, chunks: Any, dtype: np.dtype) -> da.Array:
         """One of the arrays of the lists, a chunk for each group."""
@@ -235,9 +243,8 @@ class _Lists:
             (name, group, *zeros): (partial(_part_of, part=part), (self.name, "found", group))
             for group in range(self.groups)
         }
-        layers = {**self._graph.layers, name: tasks}
-        dependencies = {**self._graph.dependencies, name: {self.name}}
-        return da.Array(HighLevelGraph(layers, dependencies), name, chunks, dtype)
+        graph = HighLevelGraph({**self._layers, name: tasks}, {**self._dependencies, name: {self.name}})
+        return da.Array(graph, name, chunks, dtype)
 
 
 def _starts(chunks: Tuple[int, ...]) -> List[int]:
@@ -249,9 +256,18 @@ def _starts(chunks: Tuple[int, ...]) -> List[int]:
 
 
 def _search_block(
-    block: Any, queries: Any, first_id: int, self_id: Optional[int], number: int, *, k: int, options: Dict[str, Any]
+    read: Reader,
+    first_id: int,
+    self_id: Optional[int],
+    number: int,
+    inputs: List[Any],
+    queries: Any,
+    *,
+    k: int,
+    options: Dict[str, Any],
 ) -> PartialNeighbors:
     options = {"memory": memory_of_a_task(), **options}
+    block = read(inputs)
     own = None if self_id is None else np.arange(self_id, self_id + len(queries))
     with _naming(number, first_id, block):
         return partial_search(
@@ -260,9 +276,18 @@ def _search_block(
 
 
 def _search_block_radius(
-    block: Any, queries: Any, first_id: int, self_id: Optional[int], number: int, *, radius: float, options: Dict[str, Any]
+    read: Reader,
+    first_id: int,
+    self_id: Optional[int],
+    number: int,
+    inputs: List[Any],
+    queries: Any,
+    *,
+    radius: float,
+    options: Dict[str, Any],
 ) -> PartialRadiusNeighbors:
     options = {"memory": memory_of_a_task(), **options}
+    block = read(inputs)
     with _naming(number, first_id, block):
         return partial_search_radius(block, queries, radius, first_id=first_id, block_name=str(number), **options)
 

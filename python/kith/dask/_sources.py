@@ -13,6 +13,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from .._arrays import searched_dtype
 from .._arrow import choose_column, pyarrow_for, shape_of_column, vectors
+from ._blocks import values_in
 
 LARGEST_IN_MEMORY = 100_000_000  # bytes that may be a part of the graph, which goes through client and scheduler
 
@@ -45,11 +46,6 @@ def as_dask(source: Any, role: str, column: Optional[str] = None) -> da.Array:
         source = source.copy()
         source.compute_chunk_sizes()
     return source
-
-
-def is_held(array: da.Array) -> bool:
-    """Whether its graph holds data, as an array or as futures of a cluster, that need not be read again."""
-    return any(_is_data(value) for layer in array.dask.layers.values() for value in _values(layer))
 
 
 class RowGroup(NamedTuple):
@@ -142,7 +138,7 @@ def _from_memory(source: Any, role: str) -> da.Array:
 def _refuse_embedded(array: da.Array, role: str) -> None:
     """Arrays within the graph would pass through the scheduler, which they can bring down."""
     held = sum(
-        value.nbytes for layer in array.dask.layers.values() for value in _values(layer) if isinstance(value, np.ndarray)
+        value.nbytes for layer in array.dask.layers.values() for value in values_in(layer) if isinstance(value, np.ndarray)
     )
     if held > LARGEST_IN_MEMORY:
         _refuse_large(role, held)
@@ -153,18 +149,6 @@ def _refuse_large(role: str, size: int) -> None:
         f"{role} holds {size} bytes of the client's memory, which would travel with every graph; the most is "
         f"{LARGEST_IN_MEMORY}: {_WAY_OUT}"
     )
-
-
-def _values(layer: Any) -> Iterable[Any]:
-    """What a layer holds as it is: layers by a rule hold tasks alone."""
-    mapping = getattr(layer, "mapping", None)
-    if mapping is None:
-        return layer.values() if isinstance(layer, dict) else ()
-    return (getattr(value, "value", value) for value in mapping.values())
-
-
-def _is_data(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or type(value).__name__ == "Future"
 
 
 def _files_of(source: Any) -> Tuple[Any, List[str]]:

@@ -8,6 +8,7 @@ import dask.array as da
 from dask.sizeof import sizeof
 
 from .._shards import PartialNeighbors, PartialRadiusNeighbors
+from ._blocks import values_in
 
 _PART_OF_A_SHARE = 4  # the others are for the block, the queries and lists
 
@@ -30,23 +31,23 @@ def memory_of_a_task() -> Optional[int]:
     return limit // worker.state.nthreads // _PART_OF_A_SHARE if limit else None
 
 
+def futures_of(array: da.Array) -> List[Any]:
+    """Chunks that a cluster holds."""
+    values = (value for layer in array.dask.layers.values() for value in values_in(layer))
+    return [value for value in values if type(value).__name__ == "Future"]
+
+
 def refuse_scattered(array: da.Array, role: str) -> None:
     """Data that was sent to workers is lost with them. Persisted chunks are not such: they can be computed again."""
-    futures = [value for layer in array.dask.layers.values() for value in _futures(layer)]
+    futures = futures_of(array)
     if not futures:
         return
     lost = futures[0].client.run_on_scheduler(_without_a_task, keys=[future.key for future in futures])
     if lost:
         raise ValueError(
-            f"{role} has {len(lost)} of {len(futures)} chunks that were scattered or computed elsewhere, and are lost with "
-            "the worker that holds them; make it of tasks that read, such as kith.dask.read_parquet() or "
-            "dask.array.from_zarr()"
+            f"{role} has {len(lost)} of {len(futures)} chunks that were scattered, and are lost with the worker that holds "
+            "them; make it of tasks that read, such as kith.dask.read_parquet() or dask.array.from_zarr()"
         )
-
-
-def _futures(layer: Any) -> List[Any]:
-    mapping = getattr(layer, "mapping", layer if isinstance(layer, dict) else {})
-    return [value for value in mapping.values() if type(value).__name__ == "Future"]
 
 
 def _without_a_task(dask_scheduler: Any, keys: List[Any]) -> List[Any]:
