@@ -68,7 +68,7 @@ def search(
     partial_search(np.empty((0, asked.shape[1]), asked.dtype), asked, k, first_id=0, **keywords)  # refuses
     if isinstance(dataset, (str, os.PathLike, list, tuple)):
         paths = [os.fspath(path) for path in ([dataset] if isinstance(dataset, (str, os.PathLike)) else dataset)]
-        dataset = ray.data.read_parquet(paths, columns=list(names))
+        dataset = ray.data.read_parquet(paths)
     task = partial(_lists_of_a_block, ray.put(asked), k, names, keywords)
     parts = dataset.select_columns(list(names)).map_batches(task, batch_size=None, batch_format="pyarrow")
     held: List[Any] = []
@@ -77,7 +77,7 @@ def search(
         if len(held) == FAN_IN:
             held = [merge(held, k)]
     found = merge(held, k).neighbors() if held else _none(asked, k, keywords)
-    missing = (found.indices < 0).any() and keywords.get("max_distance") is None
+    missing = (found.indices == -1).any() and keywords.get("max_distance") is None
     if missing and not as_flag(pad_missing, "pad_missing"):
         raise ValueError(f"k = {k} but the base has fewer points; pad_missing=True leaves the last places empty")
     return found

@@ -89,7 +89,7 @@ def search(
         context = TaskContext.get()
         partition = context.partitionId() if context is not None else 0
         found: Optional[PartialNeighbors] = None
-        for number, table in enumerate(_blocks(batches)):
+        for number, table in enumerate(_blocks(batches) if pieces else ()):
             block_ids, points = sorted_block(table, id_col, vector_col)
             name = f"{partition}.{number}"
             found = partial_search(
@@ -104,7 +104,7 @@ def search(
         number = table["piece"][0].as_py()
         start, end = pieces[number]
         found = merge((pickle.loads(part.as_py()) for part in table["part"]), k)
-        query, place = np.nonzero(found.indices >= 0)
+        query, place = np.nonzero(found.indices != -1)
         columns = ids[start:end][query], (place + 1).astype(np.int32), found.indices[query, place]
         return pa.table(
             [*map(pa.array, columns), pa.array(found.distances[query, place])], ["query_id", "rank", "id", "distance"]

@@ -25,3 +25,17 @@ def cuts(rng, rows, blocks):
     inner = np.sort(rng.integers(0, rows + 1, blocks - 1))
     edges = [0, *inner.tolist(), rows]
     return list(zip(edges[:-1], edges[1:]))
+
+
+def parquet_set(folder):
+    """Four files of 3,000 points that all engines search, with ids that are their row numbers; (points, queries)."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    base = tied_points(np.random.default_rng(21), 3000, 8)
+    folder.mkdir(exist_ok=True)
+    for number, rows in enumerate(np.split(np.arange(3000), [100, 1500, 1501])):
+        kind = pa.list_(pa.float32())
+        table = pa.table({"id": pa.array(rows), "embedding": pa.array(list(base[rows]), kind)})
+        pq.write_table(table, folder / f"part-{number}.parquet", row_group_size=333)
+    return base, base[::300]
