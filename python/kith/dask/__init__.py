@@ -15,10 +15,10 @@ numbers of the base's rows.
 [0, 1, 2, 3]
 """
 
-try:
-    import dask.array as _installed  # noqa: F401
-except ImportError as error:
-    raise ImportError(f"kith.dask needs Dask, which cannot be imported ({error}); pip install 'dask[array]'") from None
+from importlib.util import find_spec as _find_spec
+
+if _find_spec("dask") is None:
+    raise ImportError("kith.dask needs Dask, which is not installed; pip install 'dask[array]'")
 
 from ._estimators import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from ._search import graph, search, search_radius

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, Literal, Optional, Tuple, Union
 import dask
 import dask.array as da
 import numpy as np
+import numpy.typing as npt
 
 from .._checks import as_flag, as_integer
 from .._neighbors import Graph, Neighbors
@@ -28,11 +29,15 @@ class NearestNeighbors:
 
     >>> import dask, kith.dask
     >>> nearest = kith.dask.NearestNeighbors(n_neighbors=1).fit([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]])
-    >>> [part.tolist() for part in dask.compute(*nearest.kneighbors([[2.9, 3.0]]))]
-    [[[0.09999990463256836]], [[2]]]
+    >>> [part.tolist() for part in dask.compute(*nearest.kneighbors([[3.0, 5.0]]))]
+    [[[2.0]], [[2]]]
     >>> nearest.kneighbors(return_distance=False).compute().tolist()
     [[1], [0], [1]]
     """
+
+    n_neighbors: int
+    n_samples_fit_: int
+    n_features_in_: int
 
     def __init__(self, n_neighbors: int = 5, **options: Unpack[ShardOptions]) -> None:
         self.n_neighbors = as_integer(n_neighbors, "n_neighbors")
@@ -42,7 +47,7 @@ class NearestNeighbors:
     def fit(self, X: Any, y: Any = None, *, column: Optional[str] = None) -> Any:
         """Takes the points; ``y`` is not looked at, ``column`` names the vectors of Parquet."""
         self._base = as_dask(X, "X", column)
-        self.n_samples_fit_, self.n_features_in_ = (int(size) for size in self._base.shape)
+        self.n_samples_fit_, self.n_features_in_ = map(int, self._base.shape)
         return self
 
     def kneighbors(
@@ -67,6 +72,8 @@ class NearestNeighbors:
 
 class _Predicts(NearestNeighbors):
     """Neighbors that have values, one for each fitted point, in memory."""
+
+    weights: Weights
 
     def __init__(
         self, n_neighbors: int = 5, *, weights: Weights = "uniform", **options: Unpack[ShardOptions]
@@ -108,6 +115,8 @@ class KNeighborsClassifier(_Predicts):
     >>> fitted.predict([[1.1]]).compute().tolist(), fitted.predict_proba([[1.1]]).compute().round(2).tolist()
     ([0], [[0.67, 0.33]])
     """
+
+    classes_: npt.NDArray[Any]
 
     def fit(self, X: Any, y: Any = None, *, column: Optional[str] = None) -> Any:
         super().fit(X, column=column)
