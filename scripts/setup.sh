@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the Debian packages the named sets need are there: installs what is missing when it may, else prints
-# the line that would and fails. Sets: build test fuzz lint bench python wheel arm.
+# the line that would and fails. Sets: build test fuzz lint bench python spark wheel arm.
 set -eu
 
 packages=""
@@ -14,6 +14,8 @@ for set in "$@"; do
     lint)  packages="$packages libboost-context-dev clang-14 libomp-14-dev clang-tidy-14 clang-format-14" ;;
     bench) packages="$packages libfaiss-dev libnanoflann-dev" ;;
     python) packages="$packages python3-dev python3-venv" ;;
+    # Any Java that Spark runs on.
+    spark) command -v java >/dev/null || packages="$packages default-jre-headless" ;;
     wheel) packages="$packages dpkg-dev zlib1g-dev" ;;
     # The libraries to link with are unpacked by arm_sysroot.sh. ARM itself needs neither.
     arm)   [ "$(uname -m)" = aarch64 ] || packages="$packages g++-aarch64-linux-gnu qemu-user-static" ;;

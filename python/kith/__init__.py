@@ -27,6 +27,7 @@ from ._pivots import PivotIndex
 from ._radius import search_radius
 from ._reduce import normals, reduce
 from ._search import distances, explain, search
+from ._shards import PartialNeighbors, PartialRadiusNeighbors, merge, partial_search, partial_search_radius
 from ._topk import topk
 from ._versions import __version__, known_devices, show_versions, versions
 
@@ -40,6 +41,8 @@ __all__ = [
     "Graph",
     "Index",
     "Neighbors",
+    "PartialNeighbors",
+    "PartialRadiusNeighbors",
     "PivotIndex",
     "PivotReport",
     "Plan",
@@ -53,7 +56,10 @@ __all__ = [
     "explain",
     "graph",
     "known_devices",
+    "merge",
     "normals",
+    "partial_search",
+    "partial_search_radius",
     "read",
     "read_all",
     "reduce",

@@ -174,7 +174,7 @@ def count_of(queries: Any) -> int:
 def shape_of(points: Any, role: str) -> Tuple[int, int]:
     """(rows, dims) of points, or the shape itself."""
     shape = points if isinstance(points, tuple) else getattr(points, "shape", None)
-    if shape is None:
+    if shape is None or type(points).__module__.partition(".")[0] == "pyarrow":
         shape = as_points(points, role).shape
     if len(shape) != 2:
         raise ValueError(f"{role} has shape {tuple(shape)}; (rows, dims) is needed")
@@ -233,8 +233,13 @@ def _to_numpy(array: Any, role: str) -> np.ndarray:
         raise TypeError(f"{role} is a {type(array).__name__}, which can be read only once; make a list of it first")
     if hasattr(array, "collect") and not hasattr(array, "__array__"):
         raise TypeError(f"{role} is a {type(array).__name__}, which holds no rows yet; .collect() makes them")
-    if type(array).__module__.partition(".")[0] == "pandas":
+    package = type(array).__module__.partition(".")[0]
+    if package == "pandas":
         return _from_pandas(array, role)
+    if package == "pyarrow":
+        from ._arrow import points_of
+
+        return points_of(array, role)
     try:
         made = np.asarray(array)
     except ValueError as error:  # rows of different lengths

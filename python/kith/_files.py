@@ -1,4 +1,4 @@
-"""Files of points and answers: npy, npz, fvecs, fbin, HDF5, CSV, PLY and their kin."""
+"""Files of points and answers: npy, npz, fvecs, fbin, HDF5, CSV, PLY and their kin; Parquet and Arrow are read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _kith
+from . import _arrow, _kith
 from ._arrays import BFLOAT16, is_bfloat16, usual_dtype
 from ._checks import as_flag, as_name, check_mapping
 from ._libraries import to_host
@@ -18,12 +18,22 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def read(
-    path: Path, array: Optional[str] = None, *, columns: Sequence[Union[str, int]] = (), format: str = "auto"
+    path: Path,
+    array: Optional[str] = None,
+    *,
+    column: Optional[str] = None,
+    columns: Sequence[Union[str, int]] = (),
+    format: str = "auto",
 ) -> Numbers:
     """One array of a file, read-only; where the layout allows, a view into the mapped file.
 
     ``array`` names one of an npz, HDF5 or ground-truth file; ``columns`` are those of a CSV, by name or number, or
     properties of a PLY file. ``format`` is "auto" (by extension, else by the first bytes) or a name.
+
+    Files of Parquet (.parquet) and Arrow (.arrow, .feather) are read by pyarrow. Their rows of points are the lists of one
+    column, of type fixed_size_list, list or large_list: ``column`` names it where there are several. A file of plain numbers
+    gives its columns side by side, all or those of ``columns``. Numbers keep their type, float16 too; lists of several
+    lengths and nulls are a ValueError.
 
     bfloat16 comes as ml_dtypes has it where this is installed, else as records of its bits; both can be searched.
 
@@ -38,11 +48,26 @@ def read(
     wanted = "" if array is None else as_name(array, "array", "train")
     if isinstance(columns, str):
         raise TypeError(f"columns must be a list of names or numbers, not str {columns!r}")
+    name = os.fspath(path)
+    kind = _arrow.format_of(name, _format(format))
+    if kind is not None:
+        if array is not None:
+            raise ValueError(f"{name}: columns of {kind} are named by column=, not by array=")
+        chosen = None if column is None else as_name(column, "column", "embedding")
+        return _arrow.read(_existing(name), kind, chosen, [as_name(each, "a column", "x") for each in columns])
+    if column is not None:
+        raise ValueError(f"{name}: column = {column!r} is for files of Parquet and Arrow")
     return _named(_kith.read(_existing(path), _format(format), wanted, [str(column) for column in columns]))
 
 
 def read_all(path: Path, *, format: str = "auto") -> Dict[str, Numbers]:
-    """Every array of a file by its name, as :func:`read` gives it; that of a format without names is called ""."""
+    """Every array of a file by its name, as :func:`read` gives it; that of a format without names is called "".
+
+    Of Parquet and Arrow they are the columns of numbers and of vectors.
+    """
+    kind = _arrow.format_of(os.fspath(path), _format(format))
+    if kind is not None:
+        return _arrow.read_all(_existing(path), kind)
     loaded: Any = _kith.read_all(_existing(path), _format(format))
     return {name: _named(array) for name, array in loaded.items()}
 

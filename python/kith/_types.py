@@ -175,6 +175,27 @@ class OwnSearchOptions(OwnRadiusOptions, _Method, _Search, total=False):
     pass
 
 
+class ShardRadiusOptions(TypedDict, total=False):
+    """Of a radius search of a base in blocks."""
+
+    metric: MetricName
+    p: Optional[float]
+    distance: DistanceName
+    backend: BackendName
+    threads: Optional[int]
+    memory: Memory
+    check_finite: bool
+    period: Period
+
+
+class ShardOptions(ShardRadiusOptions, total=False):
+    """Of a search of a base in blocks."""
+
+    method: MethodName
+    select: SelectName
+    max_distance: Optional[float]
+
+
 class BitOptions(TypedDict, total=False):
     backend: BackendName
     threads: Optional[int]

@@ -22,5 +22,6 @@ void bind_sparse(nb::module_& module);
 void bind_bits(nb::module_& module);
 void bind_files(nb::module_& module);
 void bind_pivots(nb::module_& module);
+void bind_shards(nb::module_& module);
 
 }  // namespace kith::python

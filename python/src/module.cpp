@@ -22,4 +22,5 @@ NB_MODULE(_kith, module) {
   bind_bits(module);
   bind_files(module);
   bind_pivots(module);
+  bind_shards(module);
 }

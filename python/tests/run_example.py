@@ -1,7 +1,7 @@
-"""Runs an example, or the Python of the README: what it prints must be what it promises.
+"""Runs an example, or the Python of a document: what it prints must be what it promises.
 
-usage: run_example.py EXAMPLE.py | README.md
-An example promises what follows "prints:" in its docstring. In the README, a block after <!-- python --> promises the
+usage: run_example.py EXAMPLE.py | DOCUMENT.md
+An example promises what follows "prints:" in its docstring. In a document, a block after <!-- python --> promises the
 block after the next <!-- python prints -->. Exits with 77, which is skipped, where a library that is too large to be
 installed for it is not here; all others must be.
 """
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 BLOCK = re.compile(r"^<!-- (python|python prints) -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TOO_LARGE = {"torch"}
+TOO_LARGE = {"torch", "pyspark", "ray"}
 SKIPPED = 77
 
 

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from typing_extensions import assert_type
 
 import kith
+import kith.dask
+import kith.ray
+import kith.spark
 from kith.sklearn import KNNImputer, LocalOutlierFactor, NearestNeighbors, RadiusNeighborsRegressor
 from kith.spatial import KDTree
 
@@ -117,3 +120,16 @@ kith.topk(points, 1, output="all")  # wrong
 KDTree(points, leafsize="8")  # wrong
 tree.query_pairs(0.5, output_type="list")  # wrong
 tree.count_neighbors(points, 0.5)  # wrong
+
+part = kith.partial_search(points, points, 2, first_id=0, metric="cosine")
+assert_type(kith.merge([part, part], 2), kith.PartialNeighbors)
+assert_type(part.neighbors().indices, Integers)
+within = kith.partial_search_radius(points, points, 0.5, ids=[0, 2, 5])
+assert_type(kith.merge([within]), kith.PartialRadiusNeighbors)
+assert_type(within.neighbors().offsets, Integers)
+kith.partial_search(points, points, 2, first_id=0, epsilon=0.1)  # wrong
+assert_type(kith.ray.search("points", points, 2, "id", "vector").indices, Integers)
+kith.dask.search(points, points, 2, metric="manhattan", pad_missing=True)
+kith.dask.search(points, points, 2, metric="manhatten")  # wrong
+kith.dask.NearestNeighbors(3, metric="cosine").fit(points)
+kith.dask.KNeighborsClassifier(3, weights="far")  # wrong

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "io/bin.hpp"
 #include "io/csv_read.hpp"
@@ -21,9 +22,19 @@ namespace {
   throw Error(ErrorCode::invalid_argument, message);
 }
 
+// Parquet and Arrow are read by the Python package alone: the system that this is made for has no library for them.
+void refuse_arrow(const Source& source) {
+  const std::string_view text = source.text();
+  const char* const name = text.starts_with("PAR1") ? "Parquet" : text.starts_with("ARROW1") ? "Arrow" : nullptr;
+  if (name == nullptr) return;
+  refuse(source.name + ": " + name + " is read by the Python package; 'python -m kith convert " + source.name +
+         " points.npy' makes a file of it that is read here");
+}
+
 Format format_of_source(const std::string& path, const Source& source, Format asked) {
   Format format = asked != Format::automatic ? asked : format_of(path);
   if (format == Format::automatic) format = sniff(source);
+  if (format == Format::automatic) refuse_arrow(source);
   if (format == Format::automatic) {
     refuse(source.name + ": the format is not known from its extension or its first bytes; name it");
   }
