@@ -1,6 +1,7 @@
 #include "mpi/communicator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 #include <utility>
 
@@ -40,15 +41,11 @@ void wait_until(const std::function<bool()>& done) {
   for (auto pause = kFirst; !done(); pause = std::min(2 * pause, kLongest)) std::this_thread::sleep_for(pause);
 }
 
-Communicator::Communicator(MPI_Comm comm) : traffic_(std::make_shared<Traffic>()) {
-  MPI_Comm_dup(comm, &comm_);
+Communicator::Communicator(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Comm_idup(comm, &comm_, &request);
+  wait_for(request);
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
-  MPI_Comm_rank(comm_, &rank_);
-  MPI_Comm_size(comm_, &size_);
-}
-
-Communicator::Communicator(MPI_Comm owned, std::shared_ptr<Traffic> traffic)
-    : comm_(owned), traffic_(std::move(traffic)) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
 }
@@ -59,19 +56,12 @@ Communicator::~Communicator() {
   if (finalized == 0) MPI_Comm_free(&comm_);
 }
 
-std::unique_ptr<Communicator> Communicator::split(int color) const {
-  MPI_Comm part = MPI_COMM_NULL;
-  MPI_Comm_split(comm_, color, rank_, &part);
-  return std::unique_ptr<Communicator>(new Communicator(part, traffic_));
-}
-
 int Communicator::ranks_of_machine() const {
-  MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
-  int count = 1;
-  MPI_Comm_size(machine, &count);
-  MPI_Comm_free(&machine);
-  return count;
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  MPI_Get_processor_name(name.data(), &length);
+  const auto names = all_gather(name);
+  return static_cast<int>(std::count(names.begin(), names.end(), name));
 }
 
 void Communicator::all_gather_bytes(const void* mine, std::size_t bytes, void* all) const {
@@ -83,7 +73,7 @@ void Communicator::all_gather_bytes(const void* mine, std::size_t bytes, void* a
 
 void Communicator::all_gather_list_bytes(const std::byte* mine, const std::vector<std::int64_t>& counts,
                                          std::size_t each, std::byte* all) const {
-  const Traffic before = *traffic_;  // these are not rows, queries or lists
+  const Traffic before = traffic_;  // these are not rows, queries or lists
   {
     Messages messages(*this, Tag::control);
     for (int other = 0; other < size_; ++other) {
@@ -97,7 +87,7 @@ void Communicator::all_gather_list_bytes(const std::byte* mine, const std::vecto
       all += bytes;
     }
   }
-  *traffic_ = before;
+  traffic_ = before;
 }
 
 std::vector<std::int64_t> Communicator::all_to_all(const std::vector<std::int64_t>& values) const {

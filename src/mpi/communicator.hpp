@@ -1,8 +1,8 @@
 // communicator.hpp: what is used of MPI-3: a duplicated communicator, small values from all ranks to all, and messages
 // that are under way while something else is done.
 //
-// Only the calling thread calls MPI. Once communicators are made no call of MPI waits: waiting is a loop of tests that
-// soon sleeps between two, so that ranks which share a core do not keep it from those that work. Messages are cut into pieces of at most 1 GiB,
+// Only the calling thread calls MPI, and no call of MPI waits: waiting is a loop of tests that soon sleeps between two, so
+// that ranks which share a core do not keep it from those that work. Messages are cut into pieces of at most 1 GiB,
 // whose lengths fit MPI's int. Errors of MPI end the program (MPI_ERRORS_ARE_FATAL): nothing could be agreed after one.
 #pragma once
 
@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -46,11 +45,9 @@ class Communicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
   MPI_Comm handle() const { return comm_; }
-  Traffic& traffic() const { return *traffic_; }
+  Traffic& traffic() const { return traffic_; }
 
-  // The ranks of equal color, in the order of their ranks here; their messages are counted with these.
-  std::unique_ptr<Communicator> split(int color) const;
-  // How many ranks share this machine's memory.
+  // How many ranks are on this machine.
   int ranks_of_machine() const;
 
   // One value of each rank, in their order.
@@ -85,7 +82,6 @@ class Communicator {
   void take_failures(const std::vector<int>& failed);
 
  private:
-  Communicator(MPI_Comm owned, std::shared_ptr<Traffic> traffic);
   void all_gather_bytes(const void* mine, std::size_t bytes, void* all) const;
   void all_gather_list_bytes(const std::byte* mine, const std::vector<std::int64_t>& counts, std::size_t each,
                              std::byte* all) const;
@@ -93,8 +89,19 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
-  std::shared_ptr<Traffic> traffic_;
+  mutable Traffic traffic_;
   std::vector<MPI_Request> told_;
+};
+
+// Some of the ranks: every `stride`-th from `first` on.
+struct Group {
+  const Communicator& ranks;
+  int first = 0;
+  int stride = 1;
+  int size = 1;
+
+  int member() const { return (ranks.rank() - first) / stride; }  // which one this rank is
+  int rank_of(int member) const { return first + member * stride; }
 };
 
 // Messages that are under way together. Two ranks match messages of a tag in the order in which they were given. Memory

@@ -84,8 +84,6 @@ struct Index<T>::State {
   std::int64_t points = 0;
   std::optional<Shard<T>> shard;
   // Made for a layout when it is first taken, and kept for the next search.
-  std::unique_ptr<Communicator> column;
-  std::unique_ptr<Communicator> group;
   Replica<T> replica;
   std::optional<RegionalRows<T>> regions;
   ExchangeReport report;
@@ -238,7 +236,7 @@ struct Index<T>::State {
       case Layout::landmarks: return search_landmarks(asked, agreement);
       case Layout::replicated:
       case Layout::grid: return search_grid(layout, asked, agreement);
-      default: return StationarySearch<T>(agreement, {ranks, 0}, *shard, asked, options).search();
+      default: return StationarySearch<T>(agreement, Group{ranks, 0, 1, ranks.size()}, *shard, asked, options).search();
     }
   }
 
@@ -246,19 +244,18 @@ struct Index<T>::State {
   Neighbors<D> search_grid(const LayoutCost& layout, const Asked<T>& asked, Agreement& agreement) {
     const int shards = ranks.size() / layout.replicas;
     if (replica.replicas != layout.replicas) {
-      column = ranks.split(ranks.rank() % shards);
-      group = ranks.split(ranks.rank() / shards);
+      const Group column{ranks, ranks.rank() % shards, shards, layout.replicas};
       std::vector<std::int64_t> column_counts;
       std::vector<std::int64_t> column_ids;
-      for (int member = ranks.rank() % shards; member < ranks.size(); member += shards) {
-        column_counts.push_back(counts[size_of(member)]);
-        column_ids.push_back(first_ids[size_of(member)]);
+      for (int member = 0; member < column.size; ++member) {
+        column_counts.push_back(counts[size_of(column.rank_of(member))]);
+        column_ids.push_back(first_ids[size_of(column.rank_of(member))]);
       }
-      gather_rows(*column, agreement, rows, column_counts, column_ids, shards == 1, options, replica);
+      gather_rows(column, agreement, rows, column_counts, column_ids, shards == 1, options, replica);
       replica.replicas = layout.replicas;
     }
     report.memory_bytes = replica.bytes();
-    const Group members{*group, ranks.rank() / shards * shards};
+    const Group members{ranks, ranks.rank() / shards * shards, 1, shards};
     if (shards > 1) return StationarySearch<T>(agreement, members, *replica.shard, asked, options).search();
     Neighbors<D> found;
     agreement.run([&] { found = replica.shard->search(asked.queries, asked.k, ids_of_queries(asked)); });

@@ -25,7 +25,7 @@ struct Replica {
 
 // The rows of the ranks of a column. Those of all ranks follow each other, and need no ids of their own.
 template <Element T>
-void gather_rows(const Communicator& column, Agreement& agreement, MatrixView<T> own,
+void gather_rows(const Group& column, Agreement& agreement, MatrixView<T> own,
                  const std::vector<std::int64_t>& counts, const std::vector<std::int64_t>& first_ids, bool all,
                  Options options, Replica<T>& replica) {
   const std::int64_t cols = own.cols;
@@ -37,22 +37,23 @@ void gather_rows(const Communicator& column, Agreement& agreement, MatrixView<T>
   });
   agreement.conclude();
   {
-    Messages messages(column, Tag::rows);
+    Messages messages(column.ranks, Tag::rows);
     std::int64_t first = 0;
     std::span<T> mine;
-    for (int member = 0; member < column.size(); ++member) {
+    for (int member = 0; member < column.size; ++member) {
       const std::int64_t rows = counts[size_of(member)];
       const std::span<T> place = part(replica.rows, first * cols, rows * cols);
-      if (member == column.rank()) {
+      if (member == column.member()) {
         pack_rows(own, 0, rows, place.data());
         mine = place;
       } else {
-        messages.receive(member, place);
+        messages.receive(column.rank_of(member), place);
       }
       for (std::int64_t r = 0; !all && r < rows; ++r) replica.ids.push_back(first_ids[size_of(member)] + r);
       first += rows;
     }
-    for (int step = 1; step < column.size(); ++step) messages.send((column.rank() + step) % column.size(), mine);
+    for (int step = 1; step < column.size; ++step)
+      messages.send(column.rank_of((column.member() + step) % column.size), mine);
   }
   // The ranks whose they are have looked for NaN.
   options.check_finite = false;

@@ -1,5 +1,5 @@
-// stationary.hpp: rows stay, queries come in batches. Each rank of a group searches its shard for the queries of all
-// ranks of the group; lists go back to the queries' ranks, which merge them.
+// stationary.hpp: rows stay, queries come in batches. The ranks of a group have all rows together, and each searches its
+// shard for the queries of all; lists go back to the queries' ranks, which merge them.
 //
 // Overlap   while batch i is searched, the queries of i + 1 arrive and the lists of i − 1 leave.
 // Memory    per batch row of a rank: its row twice and its list three times, for each rank of the group.
@@ -15,12 +15,6 @@
 #include "mpi/shard.hpp"
 
 namespace kith::mpi {
-
-// Ranks that hold all rows together; `first` is the rank among all of the group's first one.
-struct Group {
-  const Communicator& ranks;
-  int first = 0;
-};
 
 template <Element T>
 class StationarySearch {
@@ -62,9 +56,9 @@ class StationarySearch {
   };
 
   Slot& slot(std::int64_t batch) { return slots_[batch % 2]; }
-  int size() const { return group_.ranks.size(); }
-  int rank() const { return group_.ranks.rank(); }
-  std::int64_t rows_in(int member, std::int64_t batch) const { return asked_.rows_in(group_.first + member, batch); }
+  int size() const { return group_.size; }
+  int me() const { return group_.member(); }
+  std::int64_t rows_in(int member, std::int64_t batch) const { return asked_.rows_in(group_.rank_of(member), batch); }
   std::int64_t rows_in_all(std::int64_t batch) const {
     std::int64_t rows = 0;
     for (int member = 0; member < size(); ++member) rows += rows_in(member, batch);
@@ -77,7 +71,7 @@ class StationarySearch {
       each.rows.resize(size_of(rows * asked_.queries.cols));
       if (asked_.self()) each.self.resize(size_of(rows));
     }
-    const std::int64_t mine = asked_.rows_in(group_.first + rank(), 0);
+    const std::int64_t mine = rows_in(me(), 0);
     arrived_ids_.resize(size_of(mine * asked_.k * size()));
     arrived_distances_.resize(arrived_ids_.size());
     answer_ = no_neighbors<D>(asked_.queries.rows, asked_.k, options_.metric);
@@ -93,18 +87,18 @@ class StationarySearch {
       const std::int64_t rows = rows_in(member, batch);
       for (std::int64_t r = 0; asked_.self() && r < rows; ++r)
         to.self[size_of(first + r)] =
-            asked_.first_ids[size_of(group_.first + member)] + batch * asked_.batch_rows + r;
-      if (member == rank()) {
+            asked_.first_ids[size_of(group_.rank_of(member))] + batch * asked_.batch_rows + r;
+      if (member == me()) {
         pack_rows(asked_.queries, batch * asked_.batch_rows, rows, to.rows.data() + first * cols);
         first_own = first;
       } else {
-        to.queries_under_way->receive(member, part(to.rows, first * cols, rows * cols));
+        to.queries_under_way->receive(group_.rank_of(member), part(to.rows, first * cols, rows * cols));
       }
       first += rows;
     }
     // Ranks begin with different ones, so that no rank is sent to by all at once.
-    const auto own = part(to.rows, first_own * cols, rows_in(rank(), batch) * cols);
-    for (int step = 1; step < size(); ++step) to.queries_under_way->send((rank() + step) % size(), own);
+    const auto own = part(to.rows, first_own * cols, rows_in(me(), batch) * cols);
+    for (int step = 1; step < size(); ++step) to.queries_under_way->send(group_.rank_of((me() + step) % size()), own);
   }
 
   void search_batch(std::int64_t batch) {
@@ -122,17 +116,17 @@ class StationarySearch {
     if (agreement_.failed()) from.found = no_neighbors<D>(rows_in_all(batch), k, options_.metric);
     from.lists_under_way = std::make_unique<Messages>(group_.ranks, Tag::lists);
     Messages& messages = *from.lists_under_way;
-    const std::int64_t mine = rows_in(rank(), batch) * k;
+    const std::int64_t mine = rows_in(me(), batch) * k;
     std::int64_t first = 0;
     for (int member = 0; member < size(); ++member) {
       const std::int64_t places = rows_in(member, batch) * k;
-      if (member == rank()) {
+      if (member == me()) {
         own_first_[batch % 2] = first;
       } else {
-        messages.receive(member, part(arrived_ids_, member * mine, mine));
-        messages.receive(member, part(arrived_distances_, member * mine, mine));
-        messages.send(member, part(from.found.ids, first, places));
-        messages.send(member, part(from.found.distances, first, places));
+        messages.receive(group_.rank_of(member), part(arrived_ids_, member * mine, mine));
+        messages.receive(group_.rank_of(member), part(arrived_distances_, member * mine, mine));
+        messages.send(group_.rank_of(member), part(from.found.ids, first, places));
+        messages.send(group_.rank_of(member), part(from.found.distances, first, places));
       }
       first += places;
     }
@@ -141,14 +135,14 @@ class StationarySearch {
   void merge(std::int64_t batch) {
     Slot& from = slot(batch);
     from.lists_under_way->wait();
-    const std::int64_t rows = rows_in(rank(), batch);
+    const std::int64_t rows = rows_in(me(), batch);
     const std::int64_t k = asked_.k;
     if (rows == 0) return;
     agreement_.run([&] {
       std::vector<NeighborLists<D>> lists;
       for (int member = 0; member < size(); ++member) {
         const std::int64_t at = member * rows * k;
-        if (member == rank()) {
+        if (member == me()) {
           const std::int64_t own = own_first_[batch % 2];
           lists.push_back({from.found.ids.data() + own, from.found.distances.data() + own, k});
         } else {

@@ -73,7 +73,7 @@ testing::AssertionResult same_bits(const std::vector<V>& got, const std::vector<
 
 template <class Found>
 testing::AssertionResult same_lists(const Found& got, const Found& expected) {
-  const auto ids = same_bits(got.ids, expected.ids);
+  auto ids = same_bits(got.ids, expected.ids);
   return ids ? same_bits(got.distances, expected.distances) : ids << " (ids)";
 }
 

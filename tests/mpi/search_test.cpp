@@ -1,7 +1,8 @@
 // Every layout, metric and type, however rows and queries lie: the answer of one process, bit for bit.
 #include "mpi/ranks.hpp"
 
-#include "kith/search.hpp"
+#include "kith/index.hpp"
+#include "support/matrix_of.hpp"
 
 namespace kith::test {
 namespace {
@@ -140,7 +141,7 @@ TEST(MpiSearch, LimitsAndPeriods) {
   }
 }
 
-// Method tree, and a search of bytes that lie in 16 bits.
+// Method tree, and points of 16 bits.
 TEST(MpiSearch, MethodsAndNarrowTypes) {
   Options options = options_of(MetricKind::euclidean);
   options.method = Method::tree;
@@ -151,8 +152,11 @@ TEST(MpiSearch, MethodsAndNarrowTypes) {
   mpi::Index<float> index(MPI_COMM_WORLD, cut_of(300, Spread::uneven, 4).of(sample.base), options);
   for (const Layout layout : layouts_for(options.metric))
     EXPECT_TRUE(same_lists(index.search(mine, 8, by(layout)), expected)) << to_string(layout);
-  expect_same(generate<Float16>(Kind::uniform, {60, 10, 6}, MetricKind::cosine, 29), MetricKind::cosine, 5,
-              cut_of(60, Spread::even), cut_of(10, Spread::even), 0, layouts_for(MetricKind::cosine));
+  Random random(29);
+  const auto coordinate = [&](std::int64_t, std::int64_t) { return 0.5 + random.uniform(); };
+  const Sample<Float16> narrow{matrix_of<Float16>(60, 6, coordinate), matrix_of<Float16>(10, 6, coordinate)};
+  expect_same(narrow, MetricKind::cosine, 5, cut_of(60, Spread::even), cut_of(10, Spread::even), 0,
+              layouts_for(MetricKind::cosine));
 }
 
 }  // namespace
