@@ -88,7 +88,7 @@ struct ExchangeReport {
   std::int64_t moved_rows = 0;      // that came here when rows were put together by region
   std::int64_t asked_away = 0;      // own queries that lie in another rank's region
   std::int64_t forwarded = 0;       // own queries that had to be asked of more ranks than their region's
-  std::int64_t forwards = 0;        // of how many more, all queries together
+  std::int64_t forwards = 0;        // of how many more but this one, all queries together
   double seconds = 0;
   double waited_seconds = 0;        // of these, for messages
 };

@@ -20,7 +20,7 @@ namespace kith::mpi {
 struct LandmarkCounts {
   std::int64_t asked_away = 0;  // queries whose cell is another rank's
   std::int64_t forwarded = 0;   // queries that more ranks were asked of
-  std::int64_t forwards = 0;    // of queries to ranks, beyond their cells' ranks
+  std::int64_t forwards = 0;    // of queries to other ranks, beyond their cells' ranks
 };
 
 template <Element T>
@@ -68,15 +68,16 @@ class LandmarkSearch {
   Items forwards(LandmarkCounts& counts) {
     Items items(size_of(ranks_.size()));
     for (std::int64_t q = 0; q < rows_; ++q) {
-      const std::int64_t before = counts.forwards;
+      bool forwarded = false;
       const double* point = point_of(first_ + q);
       const double theta = bounds_.theta(answer_.distances[size_of((first_ + q + 1) * asked_.k - 1)]);
       for (int rank = 0; rank < ranks_.size(); ++rank) {
         if (rank == home_[size_of(q)] || !may_hold(rank, point, theta)) continue;
         items[size_of(rank)].push_back(first_ + q);
-        ++counts.forwards;
+        forwarded = true;
+        counts.forwards += rank == ranks_.rank() ? 0 : 1;
       }
-      counts.forwarded += counts.forwards > before ? 1 : 0;
+      counts.forwarded += forwarded ? 1 : 0;
     }
     return items;
   }

@@ -11,16 +11,19 @@ namespace {
 class FailurePrinter : public testing::EmptyTestEventListener {
  public:
   explicit FailurePrinter(int rank) : rank_(rank) {}
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    std::printf("rank %d, %s.%s, %s:%d\n%s\n", rank_, test->test_suite_name(), test->name(), result.file_name(),
-                result.line_number(), result.summary());
+    std::printf("rank %d, %s, %s:%d\n%s\n", rank_, test_.c_str(), result.file_name(), result.line_number(),
+                result.summary());
     std::fflush(stdout);
   }
 
  private:
   int rank_;
+  std::string test_;
 };
 
 }  // namespace
