@@ -32,6 +32,7 @@ ALLOWED = {
     "src/plan": CORE,
     "src/backend": CORE | {"src/plan"},
     "src/io": CORE,
+    "src/mpi": CORE | {"src/api"},
     "src/api": CHOICE,
     "src/pivots": CHOICE | {"src/api", "src/cpu"},
     "src/c": CORE | {"src/api"},
@@ -73,7 +74,7 @@ ALLOWED = {
     "bench/device/search": BENCH_SUITE,
     "bench/device/lowdim": BENCH_SUITE,
     "bench/device": BENCH_SUITE | {"bench/device/select", "bench/device/search", "bench/device/lowdim"},
-    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/custom", "src/pivots", "src/shards", "emulator"},
+    "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/custom", "src/pivots", "src/shards", "src/mpi", "emulator"},
 }
 
 # The files that choose among a folder's methods.
