@@ -15,6 +15,14 @@ Json to_json(const Plan& plan) {
   for (const Plan::Alternative& alternative : plan.alternatives) {
     alternatives.push_back({{"distance", to_string(alternative.distance)}, {"seconds", alternative.seconds}});
   }
+  Json stripes = Json::array();
+  for (const Plan::Stripe& stripe : plan.stripes) {
+    stripes.push_back({{"device", stripe.device},
+                       {"name", stripe.name},
+                       {"first_row", stripe.first_row},
+                       {"rows", stripe.rows},
+                       {"seconds", stripe.seconds}});
+  }
   return {{"problem",
            {{"base_rows", problem.base_rows},
             {"queries", problem.queries},
@@ -50,7 +58,8 @@ Json to_json(const Plan& plan) {
           {"seconds", plan.seconds},
           {"profile", plan.profile},
           {"reason", plan.reason},
-          {"alternatives", alternatives}};
+          {"alternatives", alternatives},
+          {"stripes", stripes}};
 }
 
 namespace {

@@ -106,6 +106,22 @@ void add_shifted_sort_options(CLI::App& command, Context& context, ShiftedSortTu
       ->group(kShiftedSortGroup);
 }
 
+void add_devices(CLI::App& command, std::vector<int>& devices) {
+  command
+      .add_option_function<std::string>(
+          "--devices",
+          [&devices](const std::string& text) {
+            try {
+              devices = parse_devices(text);
+            } catch (const Error& e) {
+              throw CLI::ValidationError("--devices", e.what());
+            }
+          },
+          "CUDA devices that share out the base, by their ids, as 0,1,2, or all; each has --memory")
+      ->type_name("IDS")
+      ->group(kSearchGroup);
+}
+
 // minkowski(3) is a metric's name.
 bool is_formula(const std::string& metric) {
   constexpr std::string_view kPower = "minkowski(";
@@ -148,7 +164,7 @@ std::shared_ptr<const PairMetric> SearchSettings::own_metric() const {
 }
 
 Options SearchSettings::options() const {
-  if (backend == Backend::automatic) note_unusable_devices();
+  if (backend == Backend::automatic && devices.empty()) note_unusable_devices();
   Options options;
   if (own_metric() == nullptr) options.metric = parse_metric(metric);
   if (p) {
@@ -168,6 +184,7 @@ Options SearchSettings::options() const {
   options.period = period;
   options.threads = threads;
   options.memory_budget = memory;
+  options.devices = devices;
   options.check_finite = !no_check_finite;
   options.triangle = triangle;
   options.triangle.remapped = !no_remap;
@@ -261,6 +278,7 @@ void add_search_options(CLI::App& command, Context& context, SearchSettings& set
       ->group(kSearchGroup);
   add_threads(command, settings.threads);
   add_memory(command, settings.memory);
+  add_devices(command, settings.devices);
   command.add_flag("--no-check-finite", settings.no_check_finite, "Do not look for NaN and Inf in the input first")
       ->group(kSearchGroup);
   add_triangle_options(command, context, settings);

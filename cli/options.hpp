@@ -30,6 +30,7 @@ struct SearchSettings {
   std::vector<double> period;
   int threads = 0;
   std::int64_t memory = 0;
+  std::vector<int> devices;
   bool no_check_finite = false;
   TriangleTuning triangle;
   bool no_remap = false;

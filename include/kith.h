@@ -156,7 +156,8 @@ KITH_C_API kith_status kith_options_destroy(kith_options* options) KITH_C_NOEXCE
      shifted_sort.shifts, shifted_sort.window;
    - flags: pad_missing, check_finite, statistics, triangle.remapped, shifted_sort.guaranteed, shifted_sort.certify;
    - doubles: p (of metric minkowski, which must be set before), max_distance, epsilon, shifted_sort.shift;
-   - several doubles: period.
+   - several doubles: period;
+   - devices: their ids, as "0,1,2", an integer for one, or "all"; empty for the one that is current.
    Those of kith_pivot_index, which kith/pivots.hpp explains:
    - text: pivots.choice, which is best-bounds or farthest-first;
    - integers: pivots.count, where 0 means as many as are usual;

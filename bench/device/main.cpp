@@ -98,7 +98,8 @@ std::vector<Suite> all_suites(const Settings& settings) {
       search::passes_suite(settings),       search::tree_suite(settings),    search::memory_suite(settings),
       search::grid_suite(settings),         search::figures_suite(settings), search::triangle_suite(settings),
       search::radius_suite(settings),       search::stream_suite(settings),  search::types_suite(settings),
-      search::bits_suite(settings),         search::custom_suite(settings),  search::filter_suite(settings)};
+      search::bits_suite(settings),         search::custom_suite(settings),  search::filter_suite(settings),
+      search::devices_suite(settings)};
   for (Suite& suite : lowdim::all_suites(settings)) suites.push_back(std::move(suite));
   return suites;
 }

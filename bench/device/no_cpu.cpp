@@ -6,7 +6,9 @@
 #include "backend/contract.hpp"
 #include "backend/host.hpp"
 #include "backend/sparse.hpp"
+#include "common/parallel.hpp"
 #include "core/instantiate.hpp"
+#include "cpu/parallel.hpp"
 #include "kith/error.hpp"
 
 namespace kith::cpu {
@@ -40,6 +42,13 @@ void check_queries(const MatrixView<T>&, const Options&) {}
   template void check_queries(const MatrixView<T>&, const Options&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
+
+// Lists are merged on the host, by tasks that throw nothing.
+void parallel_for(int threads, std::int64_t count, TaskRef task) {
+  bench::for_parts(count, 1, threads, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) task(i, 0);
+  });
+}
 
 std::unique_ptr<backend::BackendBitIndex> make_bit_index(const backend::BitIndexRequest&) {
   throw Error(ErrorCode::no_device, kNoCpu);

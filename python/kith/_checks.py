@@ -57,6 +57,20 @@ def as_period(period: Optional[Sequence[float]]) -> Tuple[float, ...]:
     return tuple(as_real(each, "a period") for each in period)
 
 
+def as_devices(devices: Union[None, str, Sequence[int]]) -> Tuple[int, ...]:
+    """Ids of devices; none for None, -1 for "all"."""
+    if devices is None:
+        return ()
+    if isinstance(devices, str) and devices.lower() == "all":
+        return (-1,)
+    if isinstance(devices, (str, bytes)) or np.ndim(devices) != 1:
+        raise TypeError(f"devices must be several ids, as [0, 1], or 'all', not {described(devices)}")
+    ids = tuple(as_integer(each, "an id of devices", 2**31 - 1) for each in devices)
+    if not ids or min(ids) < 0:
+        raise ValueError(f"devices = {list(ids)}; it must have an id, and none below 0")
+    return ids
+
+
 def as_bytes(memory: Union[None, int, float, str]) -> int:
     """Bytes, given as a number or as text; 0 for None.
 

@@ -9,6 +9,7 @@ from ._types import (
     ArrayLike,
     BackendName,
     GraphMode,
+    Devices,
     Memory,
     MethodName,
     MetricName,
@@ -31,6 +32,7 @@ def graph(
     backend: BackendName = "auto",
     threads: Optional[int] = None,
     memory: Memory = None,
+    devices: Devices = None,
     check_finite: bool = True,
     max_distance: Optional[float] = None,
     epsilon: float = 0.0,
@@ -61,6 +63,6 @@ def graph(
     """
     index: Index = Index(
         points, metric=metric, p=p, method=method, backend=backend, threads=threads, memory=memory,
-        check_finite=check_finite, max_distance=max_distance, epsilon=epsilon, period=period, stream=stream,
+        devices=devices, check_finite=check_finite, max_distance=max_distance, epsilon=epsilon, period=period, stream=stream,
     )  # fmt: skip
     return index._last(index.graph(k, symmetrize=symmetrize, mode=mode, stream=stream, progress=progress))

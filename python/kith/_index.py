@@ -21,6 +21,7 @@ from ._types import (
     ArrayLike,
     BackendName,
     CallOptions,
+    Devices,
     DistanceName,
     Floats,
     GraphMode,
@@ -95,6 +96,7 @@ class Index(Generic[Real, Whole]):
         select: SelectName = "auto",
         threads: Optional[int] = None,
         memory: Memory = None,
+        devices: Devices = None,
         check_finite: bool = True,
         statistics: bool = False,
         max_distance: Optional[float] = None,
@@ -108,7 +110,7 @@ class Index(Generic[Real, Whole]):
         self._keywords: Dict[str, Any] = dict(
             metric=metric, p=p, backend=backend, method=method, distance=distance, select=select, threads=threads,
             memory=memory, check_finite=check_finite, statistics=statistics, max_distance=max_distance, epsilon=epsilon,
-            period=period, tuning=tuning,
+            period=period, tuning=tuning, devices=devices,
         )  # fmt: skip
         self._pads = as_flag(pad_missing, "pad_missing")
         self._options = make_options(**self._keywords)

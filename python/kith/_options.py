@@ -8,6 +8,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from ._checks import (
     as_bytes,
+    as_devices,
     as_flag,
     as_limit,
     as_name,
@@ -18,7 +19,7 @@ from ._checks import (
     check_mapping,
 )
 from ._kith import Options, cuda_devices
-from ._types import Memory
+from ._types import Devices, Memory
 
 _HAMMING_HINT = "'hamming' compares whole elements; packed bits are for kith.search_bits and kith.BitIndex"
 
@@ -47,8 +48,9 @@ def _made(
     epsilon: float,
     period: Optional[Sequence[float]],
     tuning: Optional[Mapping[str, object]] = None,
+    devices: Devices = None,
 ) -> Options:
-    if backend == "auto":
+    if backend == "auto" and devices is None:
         _warn_of_unusable_devices()
     if tuning is not None:
         check_mapping(tuning, "tuning")
@@ -67,6 +69,7 @@ def _made(
         as_real(epsilon, "epsilon"),
         as_period(period),
         None if tuning is None else dict(tuning),
+        as_devices(devices),
     )
     try:
         return Options(*arguments)
@@ -94,6 +97,7 @@ def make_options(
     epsilon: float = 0.0,
     period: Optional[Sequence[float]] = None,
     tuning: Optional[Mapping[str, Any]] = None,
+    devices: Devices = None,
 ) -> Options:
     """The keywords as the library takes them; the same ones are made once."""
     keywords = (
@@ -102,7 +106,7 @@ def make_options(
     )  # fmt: skip
     if tuning is None:
         try:
-            return _cached(*keywords)
+            return _cached(*keywords, None, devices)
         except TypeError:  # also what cannot be hashed, which is then refused by its name
             pass
-    return _made(*keywords, tuning)
+    return _made(*keywords, tuning, devices)

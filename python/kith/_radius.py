@@ -12,6 +12,7 @@ from ._types import (
     Array,
     ArrayLike,
     BackendName,
+    Devices,
     DistanceName,
     Floats,
     HostArray,
@@ -64,6 +65,7 @@ def search_radius(
     backend: BackendName = "auto",
     threads: Optional[int] = None,
     memory: Memory = None,
+    devices: Devices = None,
     check_finite: bool = True,
     period: Period = None,
     stream: object = None,
@@ -86,12 +88,13 @@ def search_radius(
     chosen = choose_metric(metric, p, w, V, VI, zero_vectors)
     if chosen.own is not None:
         options = make_options(
-            backend=backend, distance=distance, threads=threads, memory=memory, check_finite=check_finite, period=period
-        )
+            backend=backend, distance=distance, threads=threads, memory=memory, check_finite=check_finite, period=period,
+            devices=devices,
+        )  # fmt: skip
         return search_radius_own(chosen.own, base, queries, radius, count_only, options, stream, progress)
     index: Index = Index(
         base, metric=chosen.name, p=chosen.p, distance=distance, backend=backend, threads=threads,
-        memory=memory, check_finite=check_finite, period=period, stream=stream,
+        memory=memory, devices=devices, check_finite=check_finite, period=period, stream=stream,
     )  # fmt: skip
     asked: Any = queries
     return index._last(index.search_radius(asked, radius, count_only=count_only, stream=stream, progress=progress))

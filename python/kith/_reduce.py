@@ -15,6 +15,7 @@ from ._types import (
     Array,
     ArrayLike,
     BackendName,
+    Devices,
     DistanceName,
     Floats,
     HostArray,
@@ -67,6 +68,7 @@ def reduce(
     select: SelectName = "auto",
     threads: Optional[int] = None,
     memory: Memory = None,
+    devices: Devices = None,
     check_finite: bool = True,
     period: Period = None,
     tuning: Optional[Mapping[str, object]] = None,
@@ -91,7 +93,7 @@ def reduce(
           manhattan and chebyshev have one
         - "covariance": of the neighbors' coordinates; rows of the upper triangle, dims · (dims + 1) / 2 columns, of
           which :func:`normals` makes normals
-    metric, p, method, backend, distance, select, threads, memory, check_finite, period, tuning, stream, progress
+    metric, p, method, backend, distance, select, threads, memory, devices, check_finite, period, tuning, stream, progress
         As for :func:`search`.
         Method "shifted-sort", whose neighbors are approximate, reduces them on a device where it finds them.
 
@@ -120,7 +122,7 @@ def reduce(
     index: Index = Index(
         base, metric=metric, p=p, method=method, backend=backend, distance=distance,
         select=select, threads=threads, memory=memory, check_finite=check_finite, period=period, tuning=tuning,
-        stream=stream,
+        stream=stream, devices=devices,
     )  # fmt: skip
     asked: Any = queries
     return index._last(index.reduce(asked, k, values, op, stream=stream, progress=progress))

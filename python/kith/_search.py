@@ -23,6 +23,7 @@ from ._types import (
     ArrayLike,
     BackendName,
     OwnCommonOptions,
+    Devices,
     DistanceName,
     Floats,
     HostArray,
@@ -68,6 +69,7 @@ def search(
     select: SelectName = "auto",
     threads: Optional[int] = None,
     memory: Memory = None,
+    devices: Devices = None,
     check_finite: bool = True,
     statistics: bool = False,
     max_distance: Optional[float] = None,
@@ -112,7 +114,10 @@ def search(
     threads : CPU threads; None for as many as the work is worth, at most the least of CPU affinity, CPU quota of the
         container, KITH_NUM_THREADS, and OMP_NUM_THREADS or threadpoolctl (:func:`kith.show_versions` tells which)
     memory : bytes of workspace beyond inputs and outputs, as a number or as "512MiB", "1GB"; None for a quarter of
-        what is free
+        what is free. Each of several devices has as much
+    devices : ids of CUDA devices that share out the base, as [0, 1], or "all"; None for the current one
+        Each has a stripe of the points and searches it with a thread of its own. Points and queries are host arrays,
+        and so is the answer, which is that of one device. Not for method "shifted-sort".
     check_finite : False skips the look for NaN and infinity, which are otherwise a ValueError
     statistics : the report has what method triangle counts, or how good approximate neighbors are
     max_distance : neighbors that are farther away are left out
@@ -168,12 +173,13 @@ def search(
             base, metric=metric, p=p, method=method, backend=backend, distance=distance, select=select,
             threads=threads, memory=memory, check_finite=check_finite, statistics=statistics,
             max_distance=max_distance, epsilon=epsilon, period=period, tuning=tuning, pad_missing=pad_missing,
+            devices=devices,
         )  # fmt: skip
         return index.search(queries, k, progress=progress)
     chosen = choose_metric(metric, p, w, V, VI, zero_vectors)
     options = make_options(
         chosen.name, chosen.p, backend, method, distance, select, threads, memory, check_finite,
-        statistics, max_distance, epsilon, period, tuning,
+        statistics, max_distance, epsilon, period, tuning, devices,
     )  # fmt: skip
     if as_flag(pad_missing, "pad_missing"):
         options = options.padded()
@@ -264,6 +270,7 @@ def explain(
     select: SelectName = "auto",
     threads: Optional[int] = None,
     memory: Memory = None,
+    devices: Devices = None,
     max_distance: Optional[float] = None,
     epsilon: float = 0.0,
     period: Period = None,
@@ -283,7 +290,7 @@ def explain(
     """
     options = make_options(
         metric, p, backend, method, distance, select, threads, memory, max_distance=max_distance, epsilon=epsilon,
-        period=period, tuning=tuning,
+        period=period, tuning=tuning, devices=devices,
     )  # fmt: skip
     rows, dims = shape_of(base, "base")
     count = count_of(queries)

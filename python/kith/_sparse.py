@@ -46,6 +46,7 @@ class SparseIndex(Index):
         epsilon: float = 0.0,
         period: Any = None,
         tuning: Optional[Mapping[str, object]] = None,
+        devices: Any = None,
         pad_missing: bool = False,
         stream: object = None,
         progress: ProgressLike = False,
@@ -56,9 +57,9 @@ class SparseIndex(Index):
         self._keywords: Dict[str, Any] = dict(
             metric=metric, p=p, backend=backend, method=method, distance=distance, select=select, threads=threads,
             memory=memory, check_finite=check_finite, statistics=statistics, max_distance=max_distance, epsilon=epsilon,
-            period=period, tuning=tuning,
+            period=period, tuning=tuning, devices=devices,
         )  # fmt: skip
-        _refuse_what_is_of_dense_points(method, distance, select, statistics, period, tuning)
+        _refuse_what_is_of_dense_points(method, distance, select, statistics, period, tuning, devices)
         as_real(epsilon, "epsilon")
         self._base = base
         self._library = NUMPY
@@ -185,7 +186,13 @@ class SparseIndex(Index):
 
 
 def _refuse_what_is_of_dense_points(
-    method: str, distance: str, select: str, statistics: bool, period: Any, tuning: Optional[Mapping[str, object]]
+    method: str,
+    distance: str,
+    select: str,
+    statistics: bool,
+    period: Any,
+    tuning: Optional[Mapping[str, object]],
+    devices: Any,
 ) -> None:
     unusual = {
         "method": as_name(method, "method", "brute") not in ("auto", "brute"),
@@ -194,6 +201,7 @@ def _refuse_what_is_of_dense_points(
         "statistics": as_flag(statistics, "statistics"),
         "period": period is not None,
         "tuning": bool(tuning),
+        "devices": devices is not None,
     }
     for name, is_set in unusual.items():
         if is_set:

@@ -98,6 +98,7 @@ Whole = TypeVar("Whole", default=Integers)  # an array of indices
 Value = TypeVar("Value", default=Numbers)
 
 Memory = Union[None, int, float, str]
+Devices = Union[None, Literal["all"], Sequence[int]]
 Period = Union[None, Sequence[float], npt.NDArray[np.floating[Any]]]
 ProgressLike = Union[bool, Callable[[int, int], object]]
 
@@ -117,6 +118,10 @@ class _Radius(TypedDict, total=False):
     period: Period
 
 
+class _Devices(TypedDict, total=False):
+    devices: Devices
+
+
 class _Method(TypedDict, total=False):
     method: MethodName
     select: SelectName
@@ -127,7 +132,7 @@ class CommonOptions(_Common, total=False):
     metric: MetricName
 
 
-class RadiusOptions(CommonOptions, _Radius, total=False):
+class RadiusOptions(CommonOptions, _Radius, _Devices, total=False):
     pass
 
 
@@ -135,7 +140,7 @@ class ReduceOptions(RadiusOptions, _Method, total=False):
     pass
 
 
-class BatchOptions(ReduceOptions, total=False):
+class BatchOptions(CommonOptions, _Radius, _Method, total=False):
     offsets: Any  # whole numbers of any library
     query_offsets: Any
     lengths: Any
@@ -167,7 +172,7 @@ class OwnCommonOptions(_Common, total=False):
     zero_vectors: Optional[ZeroVectors]
 
 
-class OwnRadiusOptions(OwnCommonOptions, _Radius, total=False):
+class OwnRadiusOptions(OwnCommonOptions, _Radius, _Devices, total=False):
     pass
 
 

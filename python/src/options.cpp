@@ -92,7 +92,7 @@ void bind_options(nb::module_& module) {
           [](Options* self, const std::string& metric, nb::object p, const std::string& backend,
              const std::string& method, const std::string& distance, const std::string& select, int threads,
              std::int64_t memory, bool check_finite, bool statistics, double max_distance, double epsilon,
-             const std::vector<double>& period, nb::object tuning) {
+             const std::vector<double>& period, nb::object tuning, const std::vector<int>& devices) {
             Options options;
             options.metric = metric_of(metric, p);
             options.backend = parse_backend(backend);
@@ -106,6 +106,7 @@ void bind_options(nb::module_& module) {
             options.max_distance = max_distance;
             options.epsilon = epsilon;
             options.period = period;
+            options.devices = devices;
             if (!tuning.is_none())
               for (const auto [name, value] : nb::cast<nb::dict>(tuning))
                 set_tuning(options, nb::cast<std::string>(name), value);
@@ -114,7 +115,7 @@ void bind_options(nb::module_& module) {
           },
           nb::arg("metric"), nb::arg("p").none(), nb::arg("backend"), nb::arg("method"), nb::arg("distance"),
           nb::arg("select"), nb::arg("threads"), nb::arg("memory"), nb::arg("check_finite"), nb::arg("statistics"),
-          nb::arg("max_distance"), nb::arg("epsilon"), nb::arg("period"), nb::arg("tuning").none())
+          nb::arg("max_distance"), nb::arg("epsilon"), nb::arg("period"), nb::arg("tuning").none(), nb::arg("devices"))
       .def(
           "padded",
           [](const Options& options) {

@@ -55,6 +55,13 @@ nb::list alternatives_of(const Plan& plan) {
   return list;
 }
 
+nb::list stripes_of(const Plan& plan) {
+  nb::list list;
+  for (const Plan::Stripe& stripe : plan.stripes)
+    list.append(nb::make_tuple(stripe.device, stripe.first_row, stripe.rows, stripe.seconds));
+  return list;
+}
+
 nb::list steps_of(const SearchReport& report) {
   nb::list list;
   for (const SearchStep& step : report.steps) list.append(nb::make_tuple(to_string(step.pass), step.queries));
@@ -140,6 +147,9 @@ void bind_report(nb::module_& module) {
       .def_prop_ro("alternatives", &alternatives_of,
                    nb::for_getter(nb::sig("def alternatives(self, /) -> list[tuple[str, float]]")),
                    "(distance stage, predicted seconds) of what else was considered.")
+      .def_prop_ro(
+          "stripes", &stripes_of, nb::for_getter(nb::sig("def stripes(self, /) -> list[tuple[int, int, int, float]]")),
+          "Of several devices: (device, first row, rows, predicted seconds) of each; the rest is the slowest's.")
       .def("__repr__", &text_of)
       .def("__str__", &text_of)
       .def("_repr_html_", [](const Plan& plan) { return html_table(text_of(plan)); });

@@ -28,6 +28,8 @@ WRONG = {
     "threads": [("all", TypeError), (1.0, TypeError), ([2], TypeError), (2**31, ValueError), (-1, ValueError)],
     "memory": [("lots", ValueError), ("0.1 B", ValueError), ("1 EB", ValueError), ([1], TypeError), (True, TypeError)]
     + [(1.5, ValueError), (np.nan, ValueError), (np.inf, ValueError), (2**63, ValueError), (-1, ValueError)],
+    "devices": [("0", TypeError), (0, TypeError), ([0.5], TypeError), (["a"], TypeError), ([[0]], TypeError)]
+    + [([], ValueError), ([0, -1], ValueError), ([2**31], ValueError)],
     "p": [("a", TypeError), ([3], TypeError), (True, TypeError), (0.5, ValueError), (np.nan, ValueError)],
     "tuning": [("shifts", TypeError), ([("shifts", 1)], TypeError), ({1: 2}, TypeError)],
     "max_distance": [("far", TypeError), ([1.0], TypeError), (True, TypeError), (-1.0, ValueError), (np.nan, ValueError)],
@@ -147,7 +149,7 @@ def test_the_names_that_types_list_are_the_names():
 OPTIONS = {
     "metric": "euclidean", "p": None, "backend": "auto", "method": "auto", "distance": "auto", "select": "auto",
     "threads": 0, "memory": 0, "check_finite": True, "statistics": False,
-    "max_distance": np.inf, "epsilon": 0.0, "period": (), "tuning": None,
+    "max_distance": np.inf, "epsilon": 0.0, "period": (), "tuning": None, "devices": (),
 }  # fmt: skip
 
 

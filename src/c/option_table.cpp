@@ -146,6 +146,17 @@ constexpr OptionRow kPeriod{
     },
     [](const AllOptions& options) { return fmt::format("{}", fmt::join(options.period, ",")); }};
 
+constexpr OptionRow kDevices{"devices",
+                             [](AllOptions& options, std::string_view own, const OptionValue& value) {
+                               if (const auto* const id = std::get_if<std::int64_t>(&value)) {
+                                 options.devices = parse_devices(std::to_string(*id));
+                                 return;
+                               }
+                               const std::string_view text = text_of(own, value);
+                               options.devices = text.empty() ? std::vector<int>() : parse_devices(text);
+                             },
+                             [](const AllOptions& options) { return format_devices(options.devices); }};
+
 constexpr std::array<core::Name<PivotChoice>, 2> kPivotChoices{{
     {"best-bounds", PivotChoice::best_bounds},
     {"farthest-first", PivotChoice::farthest_first},
@@ -174,6 +185,7 @@ constexpr std::array kRows{
     kPeriod,
     integer<KITH_AT(threads)>("threads"),
     integer<KITH_AT(memory_budget)>("memory_budget"),
+    kDevices,
     flag<KITH_AT(pad_missing)>("pad_missing"),
     flag<KITH_AT(check_finite)>("check_finite"),
     flag<KITH_AT(statistics)>("statistics"),

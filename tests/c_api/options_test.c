@@ -30,6 +30,7 @@ static const setting settings[] = {
     {"period", "", "1,0,2.5"},
     {"threads", "0", "2"},
     {"memory_budget", "0", "123456789012"},
+    {"devices", "", "0,2,0"},
     {"pad_missing", "0", "1"},
     {"check_finite", "1", "0"},
     {"statistics", "0", "1"},
@@ -92,6 +93,11 @@ void options_keep_values(void) {
   CHECK_OK(kith_options_set_doubles(options, "period", NULL, 0));
   CHECK(strcmp(value_of(options, "period"), "") == 0);
 
+  CHECK_OK(kith_options_set(options, "devices", "all"));
+  CHECK(strcmp(value_of(options, "devices"), "all") == 0);
+  CHECK_OK(kith_options_set_int(options, "devices", 3));
+  CHECK(strcmp(value_of(options, "devices"), "3") == 0);
+
   /* Names as people type them; and p, which one metric has. */
   CHECK_OK(kith_options_set(options, "Max-Distance", "4"));
   CHECK(strcmp(value_of(options, "max_distance"), "4") == 0);
@@ -130,6 +136,9 @@ void options_refuse(void) {
   CHECK_REFUSED(kith_options_set(options, "statistics", "yes"), "0, 1, false or true");
   CHECK_REFUSED(kith_options_set_double(options, "statistics", 1), "0, 1, false or true");
   CHECK_REFUSED(kith_options_set(options, "epsilon", "0,1"), "option epsilon takes a number, not '0,1'");
+  CHECK_REFUSED(kith_options_set(options, "devices", "0,,1"), "ids with commas");
+  CHECK_REFUSED(kith_options_set_int(options, "devices", -1), "ids with commas");
+  CHECK_REFUSED(kith_options_set_double(options, "devices", 1), "option devices takes text");
   CHECK_REFUSED(kith_options_set(options, "period", "1,,2"), "numbers with commas");
   CHECK_REFUSED(kith_options_set(options, "period", "1,2,"), "none at the end");
   CHECK_REFUSED(kith_options_set_double(options, "period", 1), "option period takes several numbers");

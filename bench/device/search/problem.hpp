@@ -84,6 +84,7 @@ std::vector<Ceiling> search_ceilings(bool quick, const cuda::Stream& stream);
 // types     the same points in narrower types: time, and the memory of an index
 // bits      rows of packed bits
 // filter    searches among some of the points of a collection
+// devices   several lanes, each with a stripe of the base
 Suite engine_suite(const Settings& settings);
 Suite memory_suite(const Settings& settings);
 Suite passes_suite(const Settings& settings);
@@ -98,5 +99,6 @@ Suite types_suite(const Settings& settings);
 Suite bits_suite(const Settings& settings);
 Suite custom_suite(const Settings& settings);
 Suite filter_suite(const Settings& settings);
+Suite devices_suite(const Settings& settings);
 
 }  // namespace kith::bench::device::search
