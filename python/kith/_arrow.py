@@ -223,7 +223,9 @@ def _rows(array: Any, where: str, first_row: int, width: Optional[int]) -> np.nd
     values = array.flatten()
     if values.null_count:
         place = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
-        raise ValueError(f"{where}: row {first_row + place // size} has a null at {place % size}; fill or drop it first")
+        raise ValueError(
+            f"{where}: row {first_row + place // size} has a null at {place % size}; fill or drop it first"
+        )
     _numpy_type(values.type, where)
     return values.to_numpy(zero_copy_only=False).reshape(-1, size)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Tuple, Union
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class PartialRadiusNeighbors:
     """All neighbors within the radii in some blocks: what :func:`partial_search_radius` and :func:`merge` return.
 
     ``distances``, ``indices`` and ``offsets`` are those of :class:`kith.RadiusNeighbors`, the others those of
-    :class:`PartialNeighbors`.
+    :class:`PartialNeighbors`; the fingerprint of the queries is that of their radii, too.
     """
 
     distances: Floats
@@ -135,6 +135,8 @@ def partial_search(
     options = make_options(
         metric, p, backend, method, distance, select, threads, memory, check_finite, False, max_distance, 0.0, period
     )
+    if method == "shifted-sort":
+        raise ValueError("method shifted-sort cannot search blocks: its neighbors depend on all points of the base")
     k = _as_count(k)
     task = _Task(block, queries, first_id, ids, self_ids, block_name, options)
     if found is not None:
@@ -146,8 +148,12 @@ def partial_search(
     report, distances, indices = _kith.search_shard(
         task.points, task.asked, options, k, task.first_id, task.ids, task.self_ids, *before, task.stream
     )
-    blocks = task.blocks if found is None else joined_blocks((found.blocks, task.blocks))
-    return PartialNeighbors(distances, indices, task.metric, report.plan.backend, task.queries, blocks)
+    used = report.plan.backend
+    if found is None:
+        return PartialNeighbors(distances, indices, task.metric, used, task.queries, task.blocks)
+    _check_backends(task.metric, {found.backend, used})
+    blocks = joined_blocks((found.blocks, task.blocks))
+    return PartialNeighbors(distances, indices, task.metric, used, task.queries, blocks)
 
 
 def partial_search_radius(
@@ -184,6 +190,7 @@ def partial_search_radius(
     )
     task = _Task(block, queries, first_id, ids, self_ids, block_name, options)
     radii = as_radii(to_host(radius), task.distance_dtype)
+    task.queries ^= fingerprint(radii)
     if task.is_idle:
         return task.nothing_within()
     report, distances, indices, offsets = _kith.search_shard_radius(
@@ -289,7 +296,12 @@ class _Task:
 
     def added_to(self, found: PartialNeighbors) -> PartialNeighbors:
         return PartialNeighbors(
-            found.distances, found.indices, found.metric, found.backend, found.queries, joined_blocks((found.blocks, self.blocks))
+            found.distances,
+            found.indices,
+            found.metric,
+            found.backend,
+            found.queries,
+            joined_blocks((found.blocks, self.blocks)),
         )
 
     def nothing_within(self) -> PartialRadiusNeighbors:
@@ -350,22 +362,27 @@ def _check_kinds(parts: List[Any]) -> None:
 def _check_alike(parts: Iterable[Any]) -> None:
     """Parts are of the same queries under the same metric, with distances of one type."""
     first, *others = parts
-    backends = {part.backend for part in (first, *others)} - {""}
     for other in others:
         if other.metric != first.metric:
             raise ValueError(f"parts are of metrics {first.metric} and {other.metric}")
         if other.queries != first.queries:
             raise ValueError(
-                "queries changed between two reads, or parts are of different queries: their fingerprints are "
+                "queries changed between two reads, or parts are of different queries or radii: their fingerprints are "
                 f"{first.queries:016x} and {other.queries:016x}"
             )
         types = _distance_type(first), _distance_type(other)
         if types[0] != types[1]:
             raise ValueError(f"parts have distances of {types[0]} and {types[1]}; all blocks are of one type")
-    if first.metric.startswith("minkowski") and len(backends) > 1:
+    _check_backends(first.metric, {part.backend for part in (first, *others)})
+
+
+def _check_backends(metric: str, backends: Set[str]) -> None:
+    """All powers come from one backend; "" is that of parts without points."""
+    used = sorted(backends - {""})
+    if metric.startswith("minkowski") and len(used) > 1:
         raise ValueError(
-            f"parts under {first.metric} were computed by backends {' and '.join(sorted(backends))}, whose powers differ "
-            "in the last bit; name one backend"
+            f"parts under {metric} were computed by backends {' and '.join(used)}, whose powers differ in the last bit; "
+            "name one backend"
         )
 
 

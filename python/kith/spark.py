@@ -75,7 +75,9 @@ def search(
     query_vector_col = vector_col if query_vector_col is None else query_vector_col
     k = as_integer(k, "k")
     dtype, distance = _types_of(df, as_name(id_col, "id_col", "id"), as_name(vector_col, "vector_col", "embedding"))
-    _types_of(queries_df, as_name(query_id_col, "query_id_col", "id"), as_name(query_vector_col, "query_vector_col", "x"))
+    _types_of(
+        queries_df, as_name(query_id_col, "query_id_col", "id"), as_name(query_vector_col, "query_vector_col", "x")
+    )
     keywords: Dict[str, Any] = dict(options)
     ids, queries = _collected(queries_df, query_id_col, query_vector_col, k)
     empty = np.empty((0, queries.shape[1]), dtype)
@@ -126,7 +128,9 @@ def _types_of(df: Any, id_col: str, vector_col: str) -> Any:
     element = kind[len("array<") : -1] if kind.startswith("array<") else ""
     if element not in _POINTS:
         hint = "; pyspark.ml.functions.vector_to_array makes arrays of ML vectors" if kind == "vector" else ""
-        raise TypeError(f"column {vector_col!r} is of {kind}; vectors are arrays of numbers, such as array<float>{hint}")
+        raise TypeError(
+            f"column {vector_col!r} is of {kind}; vectors are arrays of numbers, such as array<float>{hint}"
+        )
     return _POINTS[element]
 
 

@@ -34,9 +34,12 @@ def in_this_thread():
 def cluster():
     """Four processes of one thread and 400 MB each."""
     with dask.config.set({"distributed.scheduler.allowed-failures": 5, "distributed.worker.memory.terminate": 0.95}):
-        with distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, processes=True, memory_limit="400MB", dashboard_address=None
-        ) as made, distributed.Client(made, set_as_default=False) as client:
+        with (
+            distributed.LocalCluster(
+                n_workers=4, threads_per_worker=1, processes=True, memory_limit="400MB", dashboard_address=None
+            ) as made,
+            distributed.Client(made, set_as_default=False) as client,
+        ):
             yield client
 
 
@@ -227,7 +230,9 @@ def test_estimators(rng):
     base, queries = rng.random((80, 3)), rng.random((11, 3))
     labels, values = rng.integers(0, 3, 80), rng.random(80)
     points, asked = da.from_array(base, chunks=(9, 3)), da.from_array(queries, chunks=(4, 3))
-    mine, theirs = kith.dask.NearestNeighbors(n_neighbors=4).fit(points), neighbors.NearestNeighbors(n_neighbors=4).fit(base)
+    mine, theirs = kith.dask.NearestNeighbors(n_neighbors=4).fit(points), neighbors.NearestNeighbors(n_neighbors=4).fit(
+        base
+    )
     for X, x in ((asked, queries), (None, None)):
         distances, indices = computed(mine.kneighbors(X))
         wanted = theirs.kneighbors(x)
@@ -308,7 +313,9 @@ def test_memory_of_workers(cluster, rng):
     )
     assert points.nbytes == 1_024_000_000
     pids = set(cluster.run(os.getpid).values())
-    distances, indices = cluster.compute(dask.delayed(list)(kith.dask.search(points, rng.random((4, dims)), 10))).result(120)
+    distances, indices = cluster.compute(
+        dask.delayed(list)(kith.dask.search(points, rng.random((4, dims)), 10))
+    ).result(120)
     assert (indices >= 0).all() and (np.diff(distances) >= 0).all()
     peaks = cluster.run(peak_memory)
     print("peak memory of workers:", {name: f"{peak / 1e6:.0f} MB" for name, peak in peaks.items()})

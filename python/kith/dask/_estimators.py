@@ -75,9 +75,7 @@ class _Predicts(NearestNeighbors):
 
     weights: Weights
 
-    def __init__(
-        self, n_neighbors: int = 5, *, weights: Weights = "uniform", **options: Unpack[ShardOptions]
-    ) -> None:
+    def __init__(self, n_neighbors: int = 5, *, weights: Weights = "uniform", **options: Unpack[ShardOptions]) -> None:
         super().__init__(n_neighbors, **options)
         if weights not in ("uniform", "distance"):
             raise ValueError(f"weights = {weights!r}; it must be 'uniform' or 'distance'")
@@ -91,7 +89,9 @@ class _Predicts(NearestNeighbors):
         if len(values) != self.n_samples_fit_:
             raise ValueError(f"y has {len(values)} values for {self.n_samples_fit_} points")
         if values.nbytes > LARGEST_IN_MEMORY:
-            raise ValueError(f"y holds {values.nbytes} bytes, which every worker would get; the most is {LARGEST_IN_MEMORY}")
+            raise ValueError(
+                f"y holds {values.nbytes} bytes, which every worker would get; the most is {LARGEST_IN_MEMORY}"
+            )
         return values
 
     def _mapped(self, function: Any, X: Any, values: np.ndarray, columns: Tuple[int, ...], **more: Any) -> Any:

@@ -19,7 +19,14 @@ from dask.highlevelgraph import HighLevelGraph
 from .._arrays import INT64, distance_dtype, searched_dtype
 from .._checks import as_flag, as_integer, as_name
 from .._neighbors import Graph, Neighbors, RadiusNeighbors
-from .._shards import PartialNeighbors, PartialRadiusNeighbors, joined_blocks, merge, partial_search, partial_search_radius
+from .._shards import (
+    PartialNeighbors,
+    PartialRadiusNeighbors,
+    joined_blocks,
+    merge,
+    partial_search,
+    partial_search_radius,
+)
 from .._types import GraphMode, ShardOptions, ShardRadiusOptions
 from ._blocks import Reader, readers
 from ._sources import as_dask
@@ -270,9 +277,7 @@ def _search_block(
     block = read(inputs)
     own = None if self_id is None else np.arange(self_id, self_id + len(queries))
     with _naming(number, first_id, block):
-        return partial_search(
-            block, queries, k, first_id=first_id, self_ids=own, block_name=str(number), **options
-        )
+        return partial_search(block, queries, k, first_id=first_id, self_ids=own, block_name=str(number), **options)
 
 
 def _search_block_radius(

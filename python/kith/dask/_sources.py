@@ -138,7 +138,10 @@ def _from_memory(source: Any, role: str) -> da.Array:
 def _refuse_embedded(array: da.Array, role: str) -> None:
     """Arrays within the graph would pass through the scheduler, which they can bring down."""
     held = sum(
-        value.nbytes for layer in array.dask.layers.values() for value in values_in(layer) if isinstance(value, np.ndarray)
+        value.nbytes
+        for layer in array.dask.layers.values()
+        for value in values_in(layer)
+        if isinstance(value, np.ndarray)
     )
     if held > LARGEST_IN_MEMORY:
         _refuse_large(role, held)
