@@ -1,4 +1,4 @@
-"""Spark's nearestByJoin beside kith.spark.search, on the same data frames of one session: times, and whether pairs agree.
+"""Spark's nearestByJoin beside kith.spark.search, on the same data frames: times, and whether pairs agree.
 
     PYTHONPATH=build/release/python build/venv/bin/python bench/python/spark_join.py [--rows 10000] [--dims 128] [-k 5]
 

@@ -1,4 +1,4 @@
-"""``python -m kith convert``: files that the command line tool does not read, Parquet and Arrow, made into some that it does."""
+"""``python -m kith convert``: makes files that the command line tool reads of those that it does not: Parquet, Arrow."""
 
 from __future__ import annotations
 

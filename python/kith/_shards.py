@@ -1,9 +1,9 @@
 """Searches of a base that lies in blocks: one block at a time, and the lists of all of them put together.
 
 A distance depends on its query and its point alone, with the same bits wherever it is computed, and no two neighbors of
-a query have the same (distance, id). So the k nearest of a base are the first k of those of its blocks, however the base
-is cut, in whatever order blocks are searched, and if one of them is searched twice. These functions keep nothing and
-change nothing: an engine may run them anywhere, and again where a machine is lost.
+a query have the same (distance, id). So the k nearest of a base are the first k of those of its blocks, however the
+base is cut, in whatever order blocks are searched, and if one of them is searched twice. These functions keep nothing
+and change nothing: an engine may run them anywhere, and again where a machine is lost.
 """
 
 from __future__ import annotations
@@ -118,11 +118,11 @@ def partial_search(
     """The k nearest of each query in one block of a base, for :func:`merge`.
 
     The block may have fewer than k points, or none. Its rows are points ``first_id``, ``first_id`` + 1, … of the base;
-    or those that ``ids`` names, whole numbers in ascending order, any but -1. ``self_ids`` are the ids of the queries where
-    they are points of the base, which are no neighbors of their own. ``found`` is what other blocks gave: the answer is
-    of these too, and points that are farther away than its lists need not be looked at. ``block_name`` stands in errors;
-    without one it is the first id. The other parameters are those of :func:`kith.search`; method shifted-sort, whose
-    neighbors depend on all points, is refused.
+    or those that ``ids`` names, whole numbers in ascending order, any but -1. ``self_ids`` are the ids of the queries
+    where they are points of the base, which are no neighbors of their own. ``found`` is what other blocks gave: the
+    answer is of these too, and points that are farther away than its lists need not be looked at. ``block_name`` stands
+    in errors; without one it is the first id. The other parameters are those of :func:`kith.search`; method
+    shifted-sort, whose neighbors depend on all points, is refused.
 
     >>> import numpy as np, kith
     >>> base = np.random.default_rng(0).random((1000, 8), dtype=np.float32)
@@ -208,9 +208,9 @@ def merge(parts: Iterable[PartialRadiusNeighbors], k: None = None) -> PartialRad
 def merge(parts: Any, k: Optional[int] = None) -> Any:
     """The lists of some blocks as one: for each query the first k of all, each id once, sorted by (distance, id).
 
-    Parts may come in any order, be merged in groups, and be there twice. Without ``k`` it is that of the parts. Within a
-    radius there is no k, and all are kept. A ValueError says so where a block or an id has been read twice and was not
-    the same, where parts are of different queries or metrics, or have fewer than k places.
+    Parts may come in any order, be merged in groups, and be there twice. Without ``k`` it is that of the parts. Within
+    a radius there is no k, and all are kept. A ValueError says so where a block or an id has been read twice and was
+    not the same, where parts are of different queries or metrics, or have fewer than k places.
 
     >>> import kith
     >>> part = kith.partial_search([[1.0], [2.0]], [[0.0]], k=3, first_id=0)
@@ -220,7 +220,7 @@ def merge(parts: Any, k: Optional[int] = None) -> Any:
     >>> kith.merge([part, changed])
     Traceback (most recent call last):
         ...
-    ValueError: block 0 changed between two reads: the fingerprint of its points was 83eb9becf2dc50e4 and is c27624c582c894a6
+    ValueError: block 0 changed between two reads, with fingerprints 83eb9becf2dc50e4 and c27624c582c894a6
     """
     parts = list(parts)
     _check_kinds(parts)
@@ -381,8 +381,8 @@ def _check_backends(metric: str, backends: Set[str]) -> None:
     used = sorted(backends - {""})
     if metric.startswith("minkowski") and len(used) > 1:
         raise ValueError(
-            f"parts under {metric} were computed by backends {' and '.join(used)}, whose powers differ in the last bit; "
-            "name one backend"
+            f"parts under {metric} were computed by backends {' and '.join(used)}, whose powers differ in the last "
+            "bit; name one backend"
         )
 
 
@@ -398,7 +398,6 @@ def joined_blocks(blocks: Iterable[Mapping[str, int]]) -> Dict[str, int]:
             known = joined.setdefault(name, mark)
             if known != mark:
                 raise ValueError(
-                    f"block {name} changed between two reads: the fingerprint of its points was {known:016x} and is "
-                    f"{mark:016x}"
+                    f"block {name} changed between two reads, with fingerprints {known:016x} and {mark:016x}"
                 )
     return joined

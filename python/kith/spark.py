@@ -56,14 +56,14 @@ def search(
     Parameters
     ----------
     df, queries_df : data frames with a column of ids and one of vectors
-        Ids are whole numbers, of ``df`` each once, any but -1; vectors are arrays of numbers, such as array<float>, of one
-        length. The queries go to every task: with their lists (12 k bytes each) they may take 256 MiB.
-    id_col, vector_col : the columns of ``df``; of ``queries_df`` too, unless ``query_id_col`` and ``query_vector_col`` name others
+        Ids are whole numbers, of ``df`` each once, any but -1; vectors are arrays of numbers, such as array<float>, of
+        one length. The queries go to every task: with their lists (12 k bytes each) they may take 256 MiB.
+    id_col, vector_col : the columns, of ``queries_df`` too, unless ``query_id_col`` and ``query_vector_col`` name them
     exclude_self : leave out the row whose id is the query's
     options : those of :func:`kith.dask.search`
 
-    Ranks begin at 1. Where ``df`` has fewer than k rows, so do the queries. Nothing of ``df`` is computed before the answer
-    is; the queries are collected at once.
+    Ranks begin at 1. Where ``df`` has fewer than k rows, so do the queries. Nothing of ``df`` is computed before the
+    answer is; the queries are collected at once.
 
     With a session of Spark 4 or later and pyarrow::
 

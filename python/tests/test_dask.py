@@ -177,7 +177,7 @@ def test_large_arrays_of_the_client_are_refused(rng, monkeypatch):
     monkeypatch.setattr(_sources, "LARGEST_IN_MEMORY", 1000)
     base = tied_points(rng, 100, 3)
     for source in (base, da.from_array(base, chunks=(10, 3)), da.from_array(base, chunks=(10, 3)) + 1):
-        with pytest.raises(ValueError, match="1200 bytes of the client's memory.*dask.array.to_zarr"):
+        with pytest.raises(ValueError, match="1200 bytes of the client.s memory.*dask.array.to_zarr"):
             kith.dask.search(source, base[:5], 3)
 
 

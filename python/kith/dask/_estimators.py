@@ -24,8 +24,8 @@ Weights = Literal["uniform", "distance"]
 class NearestNeighbors:
     """As :class:`sklearn.neighbors.NearestNeighbors`, for points and queries that :func:`kith.dask.search` takes.
 
-    The keywords after ``n_neighbors`` are those of :func:`kith.dask.search`. Fitting computes nothing, unless chunk sizes
-    are unknown; answers are dask arrays.
+    The keywords after ``n_neighbors`` are those of :func:`kith.dask.search`. Fitting computes nothing, unless chunk
+    sizes are unknown; answers are dask arrays.
 
     >>> import dask, kith.dask
     >>> nearest = kith.dask.NearestNeighbors(n_neighbors=1).fit([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]])
@@ -53,7 +53,7 @@ class NearestNeighbors:
     def kneighbors(
         self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True
     ) -> Union[da.Array, Tuple[da.Array, da.Array]]:
-        """(distances, indices) of the neighbors of X, or of each fitted point without itself; indices alone if asked so."""
+        """(distances, indices) of the neighbors of X, or of each fitted point without itself; or indices alone."""
         found = self._found(X, n_neighbors)
         return found if as_flag(return_distance, "return_distance") else found.indices
 
@@ -108,7 +108,7 @@ class _Predicts(NearestNeighbors):
 
 
 class KNeighborsClassifier(_Predicts):
-    """As :class:`sklearn.neighbors.KNeighborsClassifier`, with labels in memory (``y``, also a dask array, is computed).
+    """As :class:`sklearn.neighbors.KNeighborsClassifier`, with labels in memory.
 
     >>> import kith.dask
     >>> fitted = kith.dask.KNeighborsClassifier(n_neighbors=3).fit([[0], [1], [2], [3]], [0, 0, 1, 1])

@@ -54,9 +54,9 @@ def search(
     Parameters
     ----------
     base, queries : dask arrays of points as rows; paths; arrays of Zarr; arrays in memory of up to 100 MB
-        A path that ends in .zarr is one of Zarr, others are of Parquet (:func:`read_parquet`, whose ``column`` is that of the
-        base). Chunks along columns are joined, and unknown chunk sizes are computed first. Points are compared in the
-        type of the base, as :func:`kith.search` says.
+        A path that ends in .zarr is one of Zarr, others are of Parquet (:func:`read_parquet`, whose ``column`` is that
+        of the base). Chunks along columns are joined, and unknown chunk sizes are computed first. Points are compared
+        in the type of the base, as :func:`kith.search` says.
     k : 1 ≤ k ≤ number of base points, or more with ``pad_missing``
     options : metric, p, method, backend, distance, select, threads, memory, check_finite, max_distance, period
         Those of :func:`kith.search`, for each task. ``memory`` is that of a task's workspace: a quarter of its share of
@@ -90,11 +90,11 @@ def search_radius(
     column: Optional[str] = None,
     **options: Unpack[ShardRadiusOptions],
 ) -> RadiusNeighbors[da.Array, da.Array]:
-    """All base points within a distance of each query, as dask arrays: compressed rows, as :class:`kith.RadiusNeighbors`.
+    """All base points within a distance of each query, as compressed rows of dask arrays.
 
-    How many there are is not known before they are searched: chunk sizes of ``distances`` and ``indices`` are unknown; each
-    chunk has the neighbors of a chunk of the queries. ``options`` are metric, p, distance, backend, threads, memory,
-    check_finite and period.
+    How many there are is not known before they are searched: chunk sizes of ``distances`` and ``indices`` are unknown;
+    each chunk has the neighbors of a chunk of the queries. ``options`` are metric, p, distance, backend, threads,
+    memory, check_finite and period.
 
     >>> import dask, kith.dask
     >>> found = kith.dask.search_radius([[0.0], [1.0], [2.0], [5.0]], [[0.0], [5.0]], 3.0)
@@ -127,8 +127,8 @@ def graph(
 ) -> Graph[da.Array, da.Array]:
     """Every point's k nearest others, itself left out, as compressed sparse rows of dask arrays.
 
-    ``scipy.sparse.csr_matrix(dask.compute(*graph[:3]), graph.shape)`` is what :func:`kith.graph` returns, bit for bit. The
-    parameters are those of :func:`search`, without ``max_distance``.
+    ``scipy.sparse.csr_matrix(dask.compute(*graph[:3]), graph.shape)`` is what :func:`kith.graph` returns, bit for bit.
+    The parameters are those of :func:`search`, without ``max_distance``.
 
     >>> import dask, kith.dask
     >>> edges = kith.dask.graph([[0.0], [1.0], [3.0]], k=1)
