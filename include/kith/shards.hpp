@@ -63,6 +63,12 @@ template <class D>
 KITH_API void merge_neighbors(std::span<const NeighborLists<D>> lists, std::int64_t queries, std::int64_t k,
                               const Metric& metric, NeighborsView<D> out, int threads = 0);
 
+// The same of at most 32 lists, and an answer, in memory of the current device of a backend: enqueued on the stream, a
+// cudaStream_t. Nobody waits for what it finds, so an id with two distances has two places there.
+template <class D>
+KITH_API void merge_neighbors_on_device(std::span<const NeighborLists<D>> lists, std::int64_t queries, std::int64_t k,
+                                        const Metric& metric, NeighborsView<D> out, Backend backend, void* stream);
+
 // The same of radius searches: lists are joined and sorted, each id counts once; of numbers alone, sums.
 template <class D>
 KITH_API RadiusNeighbors<D> merge_radius(std::span<const RadiusNeighbors<D>> parts, const Metric& metric);

@@ -22,6 +22,7 @@
 #include "kith/graph.hpp"
 #include "kith/radius.hpp"
 #include "kith/search.hpp"
+#include "kith/shards.hpp"
 #include "kith/topk.hpp"
 #include "plan/choose.hpp"
 
@@ -153,6 +154,9 @@ struct TypedTable {
   // Brings an answer of so many places from the host to the device, and waits for the stream. Null where there is none.
   void (*bring_answer)(const NeighborsView<DistanceOf<T>>& answer, std::int64_t count,
                        const NeighborsView<DistanceOf<T>>& out, void* stream);
+  // Lists on the device become one there (kith/shards.hpp). Null where there is no device.
+  void (*merge)(std::span<const NeighborLists<DistanceOf<T>>> lists, std::int64_t queries, std::int64_t k,
+                const Metric& metric, const NeighborsView<DistanceOf<T>>& out, void* stream);
 };
 
 struct BackendTable {

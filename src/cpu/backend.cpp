@@ -36,7 +36,7 @@ void check_points(const MatrixView<T>& points, const char* role, const Options& 
 }
 
 template <Element T>
-constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, nullptr};
+constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, nullptr, nullptr};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // A device as a backend: its table of functions.
 #include "core/derived_profile.hpp"
 #include "cuda/functions.hpp"
+#include "cuda/graph/merge_lists.hpp"
 #include "cuda/runtime/properties.hpp"
 #include "cuda/runtime/spares.hpp"
 #include "cuda/select/select.hpp"
@@ -20,7 +21,16 @@ void bring_answer(const NeighborsView<DistanceOf<T>>& answer, std::int64_t count
 }
 
 template <Element T>
-constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, &bring_answer<T>};
+void merge(std::span<const NeighborLists<DistanceOf<T>>> lists, std::int64_t queries, std::int64_t k,
+           const Metric& metric, const NeighborsView<DistanceOf<T>>& out, void* stream) {
+  if (lists.size() > graph::kMostLists)
+    throw Error(ErrorCode::invalid_argument, "a device merges " + std::to_string(graph::kMostLists) +
+                                                 " lists at a time; there are " + std::to_string(lists.size()));
+  graph::merge_lists(lists, queries, k, metric, out, static_cast<cudaStream_t>(stream));
+}
+
+template <Element T>
+constexpr backend::TypedTable<T> kTyped{&make_index<T>, &distances<T>, &topk<T>, &bring_answer<T>, &merge<T>};
 
 // The driver takes a while to start, so it is asked once.
 const DevicePresence& presence() {

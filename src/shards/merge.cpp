@@ -10,6 +10,7 @@
 #include "api/guard.hpp"
 #include "api/validate.hpp"
 #include "backend/machine.hpp"
+#include "backend/registry.hpp"
 #include "core/key.hpp"
 #include "core/max_distance.hpp"
 #include "core/order.hpp"
@@ -98,6 +99,22 @@ class RowMerge {
   std::vector<std::int64_t> sorted_;
 };
 
+template <class D>
+void check_merge(std::span<const NeighborLists<D>> lists, std::int64_t queries, std::int64_t k,
+                 const NeighborsView<D>& out, Memory memory) {
+  if (queries < 0 || k < 1)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("lists of {} queries, {} places each: at least one place is needed", queries, k));
+  if (out.memory != memory)
+    throw Error(ErrorCode::invalid_argument, fmt::format("lists in {} memory are merged into an answer in {} memory",
+                                                         to_string(memory), to_string(out.memory)));
+  if (queries == 0) return;
+  api::check_outputs(out.ids, out.distances);
+  for (const NeighborLists<D>& list : lists)
+    if (list.k < 0 || (list.k > 0 && (list.ids == nullptr || list.distances == nullptr)))
+      throw Error(ErrorCode::invalid_argument, "a list of neighbors has no memory (null pointer)");
+}
+
 // Lists of hits within a radius, joined: sorted, each once.
 template <class D>
 void join_hits(std::vector<Hit<D>>& hits) {
@@ -112,15 +129,8 @@ template <class D>
 void merge_neighbors(std::span<const NeighborLists<D>> lists, std::int64_t queries, std::int64_t k,
                      const Metric& metric, NeighborsView<D> out, int threads) {
   api::guarded([&] {
-    if (queries < 0 || k < 1)
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("lists of {} queries, {} places each: at least one place is needed", queries, k));
-    if (out.memory == Memory::device) throw Error(ErrorCode::invalid_argument, "lists are merged in host memory");
+    check_merge(lists, queries, k, out, Memory::host);
     if (queries == 0) return;
-    api::check_outputs(out.ids, out.distances);
-    for (const NeighborLists<D>& list : lists)
-      if (list.k < 0 || (list.k > 0 && (list.ids == nullptr || list.distances == nullptr)))
-        throw Error(ErrorCode::invalid_argument, "a list of neighbors has no memory (null pointer)");
     const double places = static_cast<double>(queries) * static_cast<double>(k);
     const double seconds = places * kPlaceSeconds * static_cast<double>(lists.size() + 1);
     const bool is_small = seconds < 2 * plan::kSecondsOfAThread;
@@ -133,6 +143,18 @@ void merge_neighbors(std::span<const NeighborLists<D>> lists, std::int64_t queri
       for (std::int64_t query = task * step; query < last; ++query)
         merge.run(query, out.ids + query * k, out.distances + query * k);
     });
+  });
+}
+
+template <class D>
+void merge_neighbors_on_device(std::span<const NeighborLists<D>> lists, std::int64_t queries, std::int64_t k,
+                               const Metric& metric, NeighborsView<D> out, Backend backend, void* stream) {
+  api::guarded([&] {
+    check_merge(lists, queries, k, out, Memory::device);
+    Options options;
+    options.backend = backend;
+    const backend::BackendTable& table = backend::table_of(api::check_options(options, Memory::device));
+    if (queries > 0) table.of<D>().merge(lists, queries, k, metric, out, stream);
   });
 }
 
@@ -182,6 +204,8 @@ RadiusNeighbors<D> merge_radius(std::span<const RadiusNeighbors<D>> parts, const
 #define KITH_INSTANTIATE(D)                                                                                            \
   template KITH_API void merge_neighbors(std::span<const NeighborLists<D>>, std::int64_t, std::int64_t, const Metric&, \
                                          NeighborsView<D>, int);                                                       \
+  template KITH_API void merge_neighbors_on_device(std::span<const NeighborLists<D>>, std::int64_t, std::int64_t,      \
+                                                   const Metric&, NeighborsView<D>, Backend, void*);                   \
   template KITH_API RadiusNeighbors<D> merge_radius(std::span<const RadiusNeighbors<D>>, const Metric&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)
