@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from answers import sha1, tied_points
+from answers import parquet_set, sha1, tied_points
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -152,6 +152,12 @@ def test_parquet(rng, tmp_path, layout):
         kith.dask.read_parquet(tmp_path / "*.nothing")
 
 
+def test_the_parquet_set_of_all_engines(cluster, tmp_path):
+    base, queries = parquet_set(tmp_path / "points")
+    found = cluster.compute(dask.delayed(list)(kith.dask.search(tmp_path / "points", queries, 10))).result(60)
+    assert sha1(*found) == sha1(*kith.search(base, queries, 10))
+
+
 def test_parquet_that_is_no_matrix(rng, tmp_path):
     path = tmp_path / "a.parquet"
     rows = tied_points(rng, 20, 4).tolist()
@@ -196,6 +202,16 @@ def test_a_changed_block_is_an_error(rng, several_groups):
     found = kith.dask.search(points, da.from_array(base, chunks=(20, 3)), 3)
     with pytest.raises(ValueError, match="block 4 changed between two reads"):
         computed(found)
+
+
+def test_no_queries_and_no_points(rng):
+    base = tied_points(rng, 60, 3)
+    none = computed(kith.dask.search(da.from_array(base, chunks=(10, 3)), base[:0], 3))
+    assert sha1(*none) == sha1(*kith.search(base, base[:0], 3))
+    empty = da.from_array(base, chunks=(10, 3))[:0]
+    with pytest.raises(ValueError, match="k = 3 but the number of base points is 0"):
+        kith.dask.search(empty, base, 3)
+    assert (computed(kith.dask.search(empty, base, 3, pad_missing=True))[1] == -1).all()
 
 
 def test_errors_name_the_block(rng):
@@ -248,6 +264,8 @@ def test_estimators(rng):
         means = kith.dask.KNeighborsRegressor(**options).fit(points, values).predict(asked)
         assert means.chunks == ((4, 4, 3),)
         assert np.allclose(means.compute(), neighbors.KNeighborsRegressor(**options).fit(base, values).predict(queries))
+    with pytest.raises(ValueError, match="max_distance is not for graphs"):
+        kith.dask.NearestNeighbors(4, max_distance=0.1).fit(points).kneighbors_graph(asked)
     with pytest.raises(ValueError, match="has not been fitted"):
         kith.dask.NearestNeighbors().kneighbors(asked)
 
@@ -292,7 +310,7 @@ def slow_answer():
 def test_killed_workers(cluster, slow_answer, killed):
     queries, wanted = slow_answer
     cluster.wait_for_workers(4, timeout=60)
-    found = kith.dask.search(slow_points(0.2), queries, 10)
+    found = kith.dask.search(slow_points(0.3), queries, 10)
     future = cluster.compute(dask.delayed(list)(found))
     dead = []
     killer = threading.Thread(target=kill_workers, args=(cluster, killed, future, dead))

@@ -61,7 +61,8 @@ class NearestNeighbors:
         self, X: Any = None, n_neighbors: Optional[int] = None, mode: GraphMode = "connectivity"
     ) -> Graph[da.Array, da.Array]:
         """Compressed sparse rows, as :func:`kith.dask.graph` returns them: of ones, or of distances."""
-        return as_graph(self._found(X, n_neighbors), self.n_samples_fit_, mode)
+        found = self._found(X, n_neighbors)
+        return as_graph(found, self.n_samples_fit_, mode, self._options.get("max_distance"))
 
     def _found(self, X: Any, n_neighbors: Optional[int]) -> Neighbors[da.Array, da.Array]:
         if self._base is None:

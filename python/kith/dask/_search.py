@@ -135,15 +135,16 @@ def graph(
     >>> [part.tolist() for part in dask.compute(*edges[:3])], edges.shape
     ([[1.0, 1.0, 2.0], [1, 0, 1], [0, 1, 2, 3]], (3, 3))
     """
-    if options.get("max_distance") is not None:
-        raise ValueError("max_distance is not for graphs in Dask, whose rows have k neighbors each")
     found = search_self(points, k, column=column, **options)
-    rows = found.indices.shape[0]
-    return as_graph(found, rows, mode)
+    return as_graph(found, found.indices.shape[0], mode, options.get("max_distance"))
 
 
-def as_graph(found: Neighbors[da.Array, da.Array], base_rows: int, mode: str) -> Graph[da.Array, da.Array]:
+def as_graph(
+    found: Neighbors[da.Array, da.Array], base_rows: int, mode: str, max_distance: Optional[float]
+) -> Graph[da.Array, da.Array]:
     """Lists of k neighbors each as compressed sparse rows."""
+    if max_distance is not None:
+        raise ValueError("max_distance is not for graphs in Dask, whose rows have k neighbors each")
     if as_name(mode, "mode", "distance") not in ("distance", "connectivity"):
         raise ValueError(f"mode = {mode!r}; it must be 'distance' or 'connectivity'")
     rows, k = found.indices.shape
