@@ -1,4 +1,4 @@
-"""Spark's nearestByJoin beside kith.spark.search, on the same data frames of one session: times, and whether pairs agree.
+"""Spark's nearestByJoin beside kith.spark.search, on the same data frames: times, and whether pairs agree.
 
     PYTHONPATH=build/release/python build/venv/bin/python bench/python/spark_join.py [--rows 10000] [--dims 128] [-k 5]
 
@@ -59,7 +59,9 @@ def main():
     rng = np.random.default_rng(1)
     base, queries = (rng.random((asked.rows, asked.dims), dtype=np.float32) for _ in range(2))
     spark = session(asked.cores, os.environ.get("PYTHONPATH", ""))
-    print(f"{asked.rows} × {asked.rows} × {asked.dims}, k = {asked.k}, {asked.cores} cores, load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{asked.rows} × {asked.rows} × {asked.dims}, k = {asked.k}, {asked.cores} cores, load {os.getloadavg()[0]:.1f}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         items, questions = frame(spark, base, folder, "item"), frame(spark, queries, folder, "question")
 

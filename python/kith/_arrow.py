@@ -1,8 +1,8 @@
 """Vectors of Arrow and Parquet: columns of lists as rows of points, by pyarrow, which is optional.
 
-A column of type ``fixed_size_list`` in one piece is seen in place; one of ``list`` or ``large_list`` too, once its lists are
-found to be of one length. A column in several pieces is copied once. Numbers keep their type: float16 stays float16.
-A null is a ValueError, for no array of numbers has it.
+A column of type ``fixed_size_list`` in one piece is seen in place; one of ``list`` or ``large_list`` too, once its
+lists are found to be of one length. A column in several pieces is copied once. Numbers keep their type: float16 stays
+float16. A null is a ValueError, for no array of numbers has it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def choose_column(schema: Any, column: Optional[str], what: str) -> Optional[str
 
 
 def vectors(column: Any, what: str, name: Optional[str] = None, first_row: int = 0) -> np.ndarray:
-    """Rows × width numbers of an array or chunked array of lists. ``first_row`` is the number of its first row in errors."""
+    """Rows × width numbers of an array or chunked array of lists, whose first row has that number in errors."""
     chunks = [chunk for chunk in getattr(column, "chunks", [column]) if len(chunk) > 0]
     where = what if name is None else f"{what}, column {name!r}"
     parts: List[np.ndarray] = []
@@ -192,7 +192,8 @@ def _filled(file: Any, name: str, path: str) -> np.ndarray:
             filled = host_memory((file.rows, part.shape[1]), part.dtype)
         if part.shape[1] != filled.shape[1]:
             raise ValueError(
-                f"{path}, column {name!r}: row {row} has {part.shape[1]} numbers, and rows before have {filled.shape[1]}"
+                f"{path}, column {name!r}: row {row} has {part.shape[1]} numbers, and rows before have "
+                f"{filled.shape[1]}"
             )
         filled[row : row + len(part)] = part
         row += len(part)
@@ -223,7 +224,9 @@ def _rows(array: Any, where: str, first_row: int, width: Optional[int]) -> np.nd
     values = array.flatten()
     if values.null_count:
         place = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
-        raise ValueError(f"{where}: row {first_row + place // size} has a null at {place % size}; fill or drop it first")
+        raise ValueError(
+            f"{where}: row {first_row + place // size} has a null at {place % size}; fill or drop it first"
+        )
     _numpy_type(values.type, where)
     return values.to_numpy(zero_copy_only=False).reshape(-1, size)
 

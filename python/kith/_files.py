@@ -30,10 +30,10 @@ def read(
     ``array`` names one of an npz, HDF5 or ground-truth file; ``columns`` are those of a CSV, by name or number, or
     properties of a PLY file. ``format`` is "auto" (by extension, else by the first bytes) or a name.
 
-    Files of Parquet (.parquet) and Arrow (.arrow, .feather) are read by pyarrow. Their rows of points are the lists of one
-    column, of type fixed_size_list, list or large_list: ``column`` names it where there are several. A file of plain numbers
-    gives its columns side by side, all or those of ``columns``. Numbers keep their type, float16 too; lists of several
-    lengths and nulls are a ValueError.
+    Files of Parquet (.parquet) and Arrow (.arrow, .feather) are read by pyarrow. Their rows of points are the lists of
+    one column, of type fixed_size_list, list or large_list: ``column`` names it where there are several. A file of
+    plain numbers gives its columns side by side, all or those of ``columns``. Numbers keep their type, float16 too;
+    lists of several lengths and nulls are a ValueError.
 
     bfloat16 comes as ml_dtypes has it where this is installed, else as records of its bits; both can be searched.
 

@@ -1,16 +1,16 @@
 """Searches of a base that lies in blocks: one block at a time, and the lists of all of them put together.
 
 A distance depends on its query and its point alone, with the same bits wherever it is computed, and no two neighbors of
-a query have the same (distance, id). So the k nearest of a base are the first k of those of its blocks, however the base
-is cut, in whatever order blocks are searched, and if one of them is searched twice. These functions keep nothing and
-change nothing: an engine may run them anywhere, and again where a machine is lost.
+a query have the same (distance, id). So the k nearest of a base are the first k of those of its blocks, however the
+base is cut, in whatever order blocks are searched, and if one of them is searched twice. These functions keep nothing
+and change nothing: an engine may run them anywhere, and again where a machine is lost.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Tuple, Union
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class PartialRadiusNeighbors:
     """All neighbors within the radii in some blocks: what :func:`partial_search_radius` and :func:`merge` return.
 
     ``distances``, ``indices`` and ``offsets`` are those of :class:`kith.RadiusNeighbors`, the others those of
-    :class:`PartialNeighbors`.
+    :class:`PartialNeighbors`; the fingerprint of the queries is that of their radii, too.
     """
 
     distances: Floats
@@ -118,11 +118,11 @@ def partial_search(
     """The k nearest of each query in one block of a base, for :func:`merge`.
 
     The block may have fewer than k points, or none. Its rows are points ``first_id``, ``first_id`` + 1, … of the base;
-    or those that ``ids`` names, whole numbers in ascending order, any but -1. ``self_ids`` are the ids of the queries where
-    they are points of the base, which are no neighbors of their own. ``found`` is what other blocks gave: the answer is
-    of these too, and points that are farther away than its lists need not be looked at. ``block_name`` stands in errors;
-    without one it is the first id. The other parameters are those of :func:`kith.search`; method shifted-sort, whose
-    neighbors depend on all points, is refused.
+    or those that ``ids`` names, whole numbers in ascending order, any but -1. ``self_ids`` are the ids of the queries
+    where they are points of the base, which are no neighbors of their own. ``found`` is what other blocks gave: the
+    answer is of these too, and points that are farther away than its lists need not be looked at. ``block_name`` stands
+    in errors; without one it is the first id. The other parameters are those of :func:`kith.search`; method
+    shifted-sort, whose neighbors depend on all points, is refused.
 
     >>> import numpy as np, kith
     >>> base = np.random.default_rng(0).random((1000, 8), dtype=np.float32)
@@ -135,6 +135,8 @@ def partial_search(
     options = make_options(
         metric, p, backend, method, distance, select, threads, memory, check_finite, False, max_distance, 0.0, period
     )
+    if method == "shifted-sort":
+        raise ValueError("method shifted-sort cannot search blocks: its neighbors depend on all points of the base")
     k = _as_count(k)
     task = _Task(block, queries, first_id, ids, self_ids, block_name, options)
     if found is not None:
@@ -146,8 +148,12 @@ def partial_search(
     report, distances, indices = _kith.search_shard(
         task.points, task.asked, options, k, task.first_id, task.ids, task.self_ids, *before, task.stream
     )
-    blocks = task.blocks if found is None else joined_blocks((found.blocks, task.blocks))
-    return PartialNeighbors(distances, indices, task.metric, report.plan.backend, task.queries, blocks)
+    used = report.plan.backend
+    if found is None:
+        return PartialNeighbors(distances, indices, task.metric, used, task.queries, task.blocks)
+    _check_backends(task.metric, {found.backend, used})
+    blocks = joined_blocks((found.blocks, task.blocks))
+    return PartialNeighbors(distances, indices, task.metric, used, task.queries, blocks)
 
 
 def partial_search_radius(
@@ -184,6 +190,7 @@ def partial_search_radius(
     )
     task = _Task(block, queries, first_id, ids, self_ids, block_name, options)
     radii = as_radii(to_host(radius), task.distance_dtype)
+    task.queries ^= fingerprint(radii)
     if task.is_idle:
         return task.nothing_within()
     report, distances, indices, offsets = _kith.search_shard_radius(
@@ -201,9 +208,9 @@ def merge(parts: Iterable[PartialRadiusNeighbors], k: None = None) -> PartialRad
 def merge(parts: Any, k: Optional[int] = None) -> Any:
     """The lists of some blocks as one: for each query the first k of all, each id once, sorted by (distance, id).
 
-    Parts may come in any order, be merged in groups, and be there twice. Without ``k`` it is that of the parts. Within a
-    radius there is no k, and all are kept. A ValueError says so where a block or an id has been read twice and was not
-    the same, where parts are of different queries or metrics, or have fewer than k places.
+    Parts may come in any order, be merged in groups, and be there twice. Without ``k`` it is that of the parts. Within
+    a radius there is no k, and all are kept. A ValueError says so where a block or an id has been read twice and was
+    not the same, where parts are of different queries or metrics, or have fewer than k places.
 
     >>> import kith
     >>> part = kith.partial_search([[1.0], [2.0]], [[0.0]], k=3, first_id=0)
@@ -213,7 +220,7 @@ def merge(parts: Any, k: Optional[int] = None) -> Any:
     >>> kith.merge([part, changed])
     Traceback (most recent call last):
         ...
-    ValueError: block 0 changed between two reads: the fingerprint of its points was 83eb9becf2dc50e4 and is c27624c582c894a6
+    ValueError: block 0 changed between two reads, with fingerprints 83eb9becf2dc50e4 and c27624c582c894a6
     """
     parts = list(parts)
     _check_kinds(parts)
@@ -289,7 +296,12 @@ class _Task:
 
     def added_to(self, found: PartialNeighbors) -> PartialNeighbors:
         return PartialNeighbors(
-            found.distances, found.indices, found.metric, found.backend, found.queries, joined_blocks((found.blocks, self.blocks))
+            found.distances,
+            found.indices,
+            found.metric,
+            found.backend,
+            found.queries,
+            joined_blocks((found.blocks, self.blocks)),
         )
 
     def nothing_within(self) -> PartialRadiusNeighbors:
@@ -350,22 +362,27 @@ def _check_kinds(parts: List[Any]) -> None:
 def _check_alike(parts: Iterable[Any]) -> None:
     """Parts are of the same queries under the same metric, with distances of one type."""
     first, *others = parts
-    backends = {part.backend for part in (first, *others)} - {""}
     for other in others:
         if other.metric != first.metric:
             raise ValueError(f"parts are of metrics {first.metric} and {other.metric}")
         if other.queries != first.queries:
             raise ValueError(
-                "queries changed between two reads, or parts are of different queries: their fingerprints are "
+                "queries changed between two reads, or parts are of different queries or radii: their fingerprints are "
                 f"{first.queries:016x} and {other.queries:016x}"
             )
         types = _distance_type(first), _distance_type(other)
         if types[0] != types[1]:
             raise ValueError(f"parts have distances of {types[0]} and {types[1]}; all blocks are of one type")
-    if first.metric.startswith("minkowski") and len(backends) > 1:
+    _check_backends(first.metric, {part.backend for part in (first, *others)})
+
+
+def _check_backends(metric: str, backends: Set[str]) -> None:
+    """All powers come from one backend; "" is that of parts without points."""
+    used = sorted(backends - {""})
+    if metric.startswith("minkowski") and len(used) > 1:
         raise ValueError(
-            f"parts under {first.metric} were computed by backends {' and '.join(sorted(backends))}, whose powers differ "
-            "in the last bit; name one backend"
+            f"parts under {metric} were computed by backends {' and '.join(used)}, whose powers differ in the last "
+            "bit; name one backend"
         )
 
 
@@ -381,7 +398,6 @@ def joined_blocks(blocks: Iterable[Mapping[str, int]]) -> Dict[str, int]:
             known = joined.setdefault(name, mark)
             if known != mark:
                 raise ValueError(
-                    f"block {name} changed between two reads: the fingerprint of its points was {known:016x} and is "
-                    f"{mark:016x}"
+                    f"block {name} changed between two reads, with fingerprints {known:016x} and {mark:016x}"
                 )
     return joined

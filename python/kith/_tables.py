@@ -29,7 +29,9 @@ def sorted_block(table: Any, id_column: str, vector_column: str) -> Tuple[np.nda
 
 def _ids(column: Any, name: str) -> np.ndarray:
     if column.null_count:
-        raise ValueError(f"column {name!r} has a null in row {column.is_null().index(True).as_py()}; ids are whole numbers")
+        raise ValueError(
+            f"column {name!r} has a null in row {column.is_null().index(True).as_py()}; ids are whole numbers"
+        )
     array = column.to_numpy()
     if array.dtype.kind not in "iu":
         raise TypeError(f"column {name!r} is of {column.type}; ids are whole numbers")

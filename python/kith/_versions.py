@@ -11,7 +11,9 @@ from . import _kith
 
 __version__: str = _kith.version()
 
-_COMPANIONS = ("numpy", "scipy", "sklearn", "torch", "cupy", "jax", "ml_dtypes", "tqdm")
+_COMPANIONS = (
+    "numpy", "scipy", "sklearn", "torch", "cupy", "jax", "ml_dtypes", "tqdm", "pyarrow", "dask", "pyspark", "ray",
+)  # fmt: skip
 
 
 def known_devices() -> List[Dict[str, Any]]:

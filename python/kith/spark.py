@@ -56,14 +56,14 @@ def search(
     Parameters
     ----------
     df, queries_df : data frames with a column of ids and one of vectors
-        Ids are whole numbers, of ``df`` each once, any but -1; vectors are arrays of numbers, such as array<float>, of one
-        length. The queries go to every task: with their lists (12 k bytes each) they may take 256 MiB.
-    id_col, vector_col : the columns of ``df``; of ``queries_df`` too, unless ``query_id_col`` and ``query_vector_col`` name others
+        Ids are whole numbers, of ``df`` each once, any but -1; vectors are arrays of numbers, such as array<float>, of
+        one length. The queries go to every task: with their lists (12 k bytes each) they may take 256 MiB.
+    id_col, vector_col : the columns, of ``queries_df`` too, unless ``query_id_col`` and ``query_vector_col`` name them
     exclude_self : leave out the row whose id is the query's
     options : those of :func:`kith.dask.search`
 
-    Ranks begin at 1. Where ``df`` has fewer than k rows, so do the queries. Nothing of ``df`` is computed before the answer
-    is; the queries are collected at once.
+    Ranks begin at 1. Where ``df`` has fewer than k rows, so do the queries. Nothing of ``df`` is computed before the
+    answer is; the queries are collected at once.
 
     With a session of Spark 4 or later and pyarrow::
 
@@ -75,7 +75,9 @@ def search(
     query_vector_col = vector_col if query_vector_col is None else query_vector_col
     k = as_integer(k, "k")
     dtype, distance = _types_of(df, as_name(id_col, "id_col", "id"), as_name(vector_col, "vector_col", "embedding"))
-    _types_of(queries_df, as_name(query_id_col, "query_id_col", "id"), as_name(query_vector_col, "query_vector_col", "x"))
+    _types_of(
+        queries_df, as_name(query_id_col, "query_id_col", "id"), as_name(query_vector_col, "query_vector_col", "x")
+    )
     keywords: Dict[str, Any] = dict(options)
     ids, queries = _collected(queries_df, query_id_col, query_vector_col, k)
     empty = np.empty((0, queries.shape[1]), dtype)
@@ -126,7 +128,9 @@ def _types_of(df: Any, id_col: str, vector_col: str) -> Any:
     element = kind[len("array<") : -1] if kind.startswith("array<") else ""
     if element not in _POINTS:
         hint = "; pyspark.ml.functions.vector_to_array makes arrays of ML vectors" if kind == "vector" else ""
-        raise TypeError(f"column {vector_col!r} is of {kind}; vectors are arrays of numbers, such as array<float>{hint}")
+        raise TypeError(
+            f"column {vector_col!r} is of {kind}; vectors are arrays of numbers, such as array<float>{hint}"
+        )
     return _POINTS[element]
 
 

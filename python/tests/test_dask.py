@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from answers import sha1, tied_points
+from answers import parquet_set, sha1, tied_points
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,9 +34,12 @@ def in_this_thread():
 def cluster():
     """Four processes of one thread and 400 MB each."""
     with dask.config.set({"distributed.scheduler.allowed-failures": 5, "distributed.worker.memory.terminate": 0.95}):
-        with distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, processes=True, memory_limit="400MB", dashboard_address=None
-        ) as made, distributed.Client(made, set_as_default=False) as client:
+        with (
+            distributed.LocalCluster(
+                n_workers=4, threads_per_worker=1, processes=True, memory_limit="400MB", dashboard_address=None
+            ) as made,
+            distributed.Client(made, set_as_default=False) as client,
+        ):
             yield client
 
 
@@ -149,6 +152,12 @@ def test_parquet(rng, tmp_path, layout):
         kith.dask.read_parquet(tmp_path / "*.nothing")
 
 
+def test_the_parquet_set_of_all_engines(cluster, tmp_path):
+    base, queries = parquet_set(tmp_path / "points")
+    found = cluster.compute(dask.delayed(list)(kith.dask.search(tmp_path / "points", queries, 10))).result(60)
+    assert sha1(*found) == sha1(*kith.search(base, queries, 10))
+
+
 def test_parquet_that_is_no_matrix(rng, tmp_path):
     path = tmp_path / "a.parquet"
     rows = tied_points(rng, 20, 4).tolist()
@@ -174,7 +183,7 @@ def test_large_arrays_of_the_client_are_refused(rng, monkeypatch):
     monkeypatch.setattr(_sources, "LARGEST_IN_MEMORY", 1000)
     base = tied_points(rng, 100, 3)
     for source in (base, da.from_array(base, chunks=(10, 3)), da.from_array(base, chunks=(10, 3)) + 1):
-        with pytest.raises(ValueError, match="1200 bytes of the client's memory.*dask.array.to_zarr"):
+        with pytest.raises(ValueError, match="1200 bytes of the client.s memory.*dask.array.to_zarr"):
             kith.dask.search(source, base[:5], 3)
 
 
@@ -193,6 +202,16 @@ def test_a_changed_block_is_an_error(rng, several_groups):
     found = kith.dask.search(points, da.from_array(base, chunks=(20, 3)), 3)
     with pytest.raises(ValueError, match="block 4 changed between two reads"):
         computed(found)
+
+
+def test_no_queries_and_no_points(rng):
+    base = tied_points(rng, 60, 3)
+    none = computed(kith.dask.search(da.from_array(base, chunks=(10, 3)), base[:0], 3))
+    assert sha1(*none) == sha1(*kith.search(base, base[:0], 3))
+    empty = da.from_array(base, chunks=(10, 3))[:0]
+    with pytest.raises(ValueError, match="k = 3 but the number of base points is 0"):
+        kith.dask.search(empty, base, 3)
+    assert (computed(kith.dask.search(empty, base, 3, pad_missing=True))[1] == -1).all()
 
 
 def test_errors_name_the_block(rng):
@@ -227,7 +246,9 @@ def test_estimators(rng):
     base, queries = rng.random((80, 3)), rng.random((11, 3))
     labels, values = rng.integers(0, 3, 80), rng.random(80)
     points, asked = da.from_array(base, chunks=(9, 3)), da.from_array(queries, chunks=(4, 3))
-    mine, theirs = kith.dask.NearestNeighbors(n_neighbors=4).fit(points), neighbors.NearestNeighbors(n_neighbors=4).fit(base)
+    mine, theirs = kith.dask.NearestNeighbors(n_neighbors=4).fit(points), neighbors.NearestNeighbors(n_neighbors=4).fit(
+        base
+    )
     for X, x in ((asked, queries), (None, None)):
         distances, indices = computed(mine.kneighbors(X))
         wanted = theirs.kneighbors(x)
@@ -243,6 +264,8 @@ def test_estimators(rng):
         means = kith.dask.KNeighborsRegressor(**options).fit(points, values).predict(asked)
         assert means.chunks == ((4, 4, 3),)
         assert np.allclose(means.compute(), neighbors.KNeighborsRegressor(**options).fit(base, values).predict(queries))
+    with pytest.raises(ValueError, match="max_distance is not for graphs"):
+        kith.dask.NearestNeighbors(4, max_distance=0.1).fit(points).kneighbors_graph(asked)
     with pytest.raises(ValueError, match="has not been fitted"):
         kith.dask.NearestNeighbors().kneighbors(asked)
 
@@ -287,7 +310,7 @@ def slow_answer():
 def test_killed_workers(cluster, slow_answer, killed):
     queries, wanted = slow_answer
     cluster.wait_for_workers(4, timeout=60)
-    found = kith.dask.search(slow_points(0.2), queries, 10)
+    found = kith.dask.search(slow_points(0.3), queries, 10)
     future = cluster.compute(dask.delayed(list)(found))
     dead = []
     killer = threading.Thread(target=kill_workers, args=(cluster, killed, future, dead))
@@ -308,7 +331,9 @@ def test_memory_of_workers(cluster, rng):
     )
     assert points.nbytes == 1_024_000_000
     pids = set(cluster.run(os.getpid).values())
-    distances, indices = cluster.compute(dask.delayed(list)(kith.dask.search(points, rng.random((4, dims)), 10))).result(120)
+    distances, indices = cluster.compute(
+        dask.delayed(list)(kith.dask.search(points, rng.random((4, dims)), 10))
+    ).result(120)
     assert (indices >= 0).all() and (np.diff(distances) >= 0).all()
     peaks = cluster.run(peak_memory)
     print("peak memory of workers:", {name: f"{peak / 1e6:.0f} MB" for name, peak in peaks.items()})

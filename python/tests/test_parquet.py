@@ -146,6 +146,8 @@ def test_the_command_line_says_how_to_convert(tmp_path, points):
         _kith.read(str(path), "auto", "", [])
     command = [sys.executable, "-m", "kith", "convert", str(path), str(tmp_path / "points.npy")]
     refused = subprocess.run(command, capture_output=True, text=True)
-    assert refused.returncode == 1 and "name one by column=" in refused.stderr and not (tmp_path / "points.npy").exists()
+    assert (
+        refused.returncode == 1 and "name one by column=" in refused.stderr and not (tmp_path / "points.npy").exists()
+    )
     subprocess.run([*command, "--column", "b"], check=True)
     assert np.array_equal(np.load(tmp_path / "points.npy"), points + 1)

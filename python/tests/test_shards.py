@@ -120,7 +120,7 @@ def test_a_changed_block_is_an_error(rng):
     part = kith.partial_search(base, base[:3], 2, first_id=0, block_name="7")
     base[11, 2] += 1
     changed = kith.partial_search(base, base[:3], 2, first_id=0, block_name="7")
-    with pytest.raises(ValueError, match="block 7 changed between two reads: the fingerprint"):
+    with pytest.raises(ValueError, match="block 7 changed between two reads, with fingerprints"):
         kith.merge([part, changed])
     with pytest.raises(ValueError, match="block 7 changed between two reads"):
         kith.partial_search(base, base[:3], 2, first_id=0, block_name="7", found=part)
@@ -144,6 +144,9 @@ def test_parts_must_belong_together(rng):
         kith.merge([part], 6)
     with pytest.raises(ValueError, match="queries changed between two reads"):
         kith.merge([part, kith.partial_search(base[10:], base[1:4], 5, first_id=10)])
+    within = kith.partial_search_radius(base[:10], base[:3], 1.0, first_id=0)
+    with pytest.raises(ValueError, match="different queries or radii"):
+        kith.merge([within, kith.partial_search_radius(base[10:], base[:3], 2.0, first_id=10)])
     with pytest.raises(ValueError, match="metrics euclidean and manhattan"):
         kith.merge([part, kith.partial_search(base[10:], base[:3], 5, first_id=10, metric="manhattan")])
     with pytest.raises(ValueError, match="there are no parts"):
@@ -161,6 +164,11 @@ def test_minkowski_is_of_one_backend(rng):
     assert kith.merge([part, other]).backend == "cpu"
     with pytest.raises(ValueError, match="backends cpu and cuda, whose powers differ"):
         kith.merge([part, dataclasses.replace(other, backend="cuda")])
+    elsewhere = dataclasses.replace(part, backend="cuda")
+    with pytest.raises(ValueError, match="backends cpu and cuda, whose powers differ"):
+        kith.partial_search(
+            base[10:], base[:3], 5, first_id=10, metric="minkowski", p=3, backend="cpu", found=elsewhere
+        )
 
 
 def test_arguments(rng):

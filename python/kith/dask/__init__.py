@@ -1,8 +1,8 @@
-"""Searches of bases that Dask holds or reads, on one machine or a cluster: the neighbors of :func:`kith.search`, bit for bit.
+"""Searches of bases that Dask holds or reads: the neighbors of :func:`kith.search`, bit for bit.
 
 A base is a dask array with points as rows, a Parquet or Zarr source, or a small array. Each of its blocks (a chunk of
-rows) is searched by a task of its own, for a group of queries at a time, and lists are merged as a tree. Tasks depend on
-nothing but what they read, so that a lost worker costs the time to search its blocks again and nothing else, and the
+rows) is searched by a task of its own, for a group of queries at a time, and lists are merged as a tree. Tasks depend
+on nothing but what they read, so that a lost worker costs the time to search its blocks again and nothing else, and the
 answer depends neither on the chunks nor on which worker did what.
 
 Nothing is computed before an answer is asked for, but the number of rows where chunk sizes are unknown: indices are the

@@ -1,8 +1,8 @@
 """Blocks of a base that are made in the tasks that search them.
 
-A block then lives no longer than its search, however many blocks there are, and is read again where it is searched again.
-What several blocks need, such as a mean by which all are centered, stays a task of its own, and so does what is in memory
-already: arrays of the client and persisted chunks.
+A block then lives no longer than its search, however many blocks there are, and is read again where it is searched
+again. What several blocks need, such as a mean by which all are centered, stays a task of its own, and so does what is
+in memory already: arrays of the client and persisted chunks.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ Weights = Literal["uniform", "distance"]
 class NearestNeighbors:
     """As :class:`sklearn.neighbors.NearestNeighbors`, for points and queries that :func:`kith.dask.search` takes.
 
-    The keywords after ``n_neighbors`` are those of :func:`kith.dask.search`. Fitting computes nothing, unless chunk sizes
-    are unknown; answers are dask arrays.
+    The keywords after ``n_neighbors`` are those of :func:`kith.dask.search`. Fitting computes nothing, unless chunk
+    sizes are unknown; answers are dask arrays.
 
     >>> import dask, kith.dask
     >>> nearest = kith.dask.NearestNeighbors(n_neighbors=1).fit([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]])
@@ -53,7 +53,7 @@ class NearestNeighbors:
     def kneighbors(
         self, X: Any = None, n_neighbors: Optional[int] = None, return_distance: bool = True
     ) -> Union[da.Array, Tuple[da.Array, da.Array]]:
-        """(distances, indices) of the neighbors of X, or of each fitted point without itself; indices alone if asked so."""
+        """(distances, indices) of the neighbors of X, or of each fitted point without itself; or indices alone."""
         found = self._found(X, n_neighbors)
         return found if as_flag(return_distance, "return_distance") else found.indices
 
@@ -61,7 +61,8 @@ class NearestNeighbors:
         self, X: Any = None, n_neighbors: Optional[int] = None, mode: GraphMode = "connectivity"
     ) -> Graph[da.Array, da.Array]:
         """Compressed sparse rows, as :func:`kith.dask.graph` returns them: of ones, or of distances."""
-        return as_graph(self._found(X, n_neighbors), self.n_samples_fit_, mode)
+        found = self._found(X, n_neighbors)
+        return as_graph(found, self.n_samples_fit_, mode, self._options.get("max_distance"))
 
     def _found(self, X: Any, n_neighbors: Optional[int]) -> Neighbors[da.Array, da.Array]:
         if self._base is None:
@@ -75,9 +76,7 @@ class _Predicts(NearestNeighbors):
 
     weights: Weights
 
-    def __init__(
-        self, n_neighbors: int = 5, *, weights: Weights = "uniform", **options: Unpack[ShardOptions]
-    ) -> None:
+    def __init__(self, n_neighbors: int = 5, *, weights: Weights = "uniform", **options: Unpack[ShardOptions]) -> None:
         super().__init__(n_neighbors, **options)
         if weights not in ("uniform", "distance"):
             raise ValueError(f"weights = {weights!r}; it must be 'uniform' or 'distance'")
@@ -91,7 +90,9 @@ class _Predicts(NearestNeighbors):
         if len(values) != self.n_samples_fit_:
             raise ValueError(f"y has {len(values)} values for {self.n_samples_fit_} points")
         if values.nbytes > LARGEST_IN_MEMORY:
-            raise ValueError(f"y holds {values.nbytes} bytes, which every worker would get; the most is {LARGEST_IN_MEMORY}")
+            raise ValueError(
+                f"y holds {values.nbytes} bytes, which every worker would get; the most is {LARGEST_IN_MEMORY}"
+            )
         return values
 
     def _mapped(self, function: Any, X: Any, values: np.ndarray, columns: Tuple[int, ...], **more: Any) -> Any:
@@ -108,7 +109,7 @@ class _Predicts(NearestNeighbors):
 
 
 class KNeighborsClassifier(_Predicts):
-    """As :class:`sklearn.neighbors.KNeighborsClassifier`, with labels in memory (``y``, also a dask array, is computed).
+    """As :class:`sklearn.neighbors.KNeighborsClassifier`, with labels in memory.
 
     >>> import kith.dask
     >>> fitted = kith.dask.KNeighborsClassifier(n_neighbors=3).fit([[0], [1], [2], [3]], [0, 0, 1, 1])

@@ -19,7 +19,14 @@ from dask.highlevelgraph import HighLevelGraph
 from .._arrays import INT64, distance_dtype, searched_dtype
 from .._checks import as_flag, as_integer, as_name
 from .._neighbors import Graph, Neighbors, RadiusNeighbors
-from .._shards import PartialNeighbors, PartialRadiusNeighbors, joined_blocks, merge, partial_search, partial_search_radius
+from .._shards import (
+    PartialNeighbors,
+    PartialRadiusNeighbors,
+    joined_blocks,
+    merge,
+    partial_search,
+    partial_search_radius,
+)
 from .._types import GraphMode, ShardOptions, ShardRadiusOptions
 from ._blocks import Reader, readers
 from ._sources import as_dask
@@ -47,9 +54,9 @@ def search(
     Parameters
     ----------
     base, queries : dask arrays of points as rows; paths; arrays of Zarr; arrays in memory of up to 100 MB
-        A path that ends in .zarr is one of Zarr, others are of Parquet (:func:`read_parquet`, whose ``column`` is that of the
-        base). Chunks along columns are joined, and unknown chunk sizes are computed first. Points are compared in the
-        type of the base, as :func:`kith.search` says.
+        A path that ends in .zarr is one of Zarr, others are of Parquet (:func:`read_parquet`, whose ``column`` is that
+        of the base). Chunks along columns are joined, and unknown chunk sizes are computed first. Points are compared
+        in the type of the base, as :func:`kith.search` says.
     k : 1 ≤ k ≤ number of base points, or more with ``pad_missing``
     options : metric, p, method, backend, distance, select, threads, memory, check_finite, max_distance, period
         Those of :func:`kith.search`, for each task. ``memory`` is that of a task's workspace: a quarter of its share of
@@ -83,11 +90,11 @@ def search_radius(
     column: Optional[str] = None,
     **options: Unpack[ShardRadiusOptions],
 ) -> RadiusNeighbors[da.Array, da.Array]:
-    """All base points within a distance of each query, as dask arrays: compressed rows, as :class:`kith.RadiusNeighbors`.
+    """All base points within a distance of each query, as compressed rows of dask arrays.
 
-    How many there are is not known before they are searched: chunk sizes of ``distances`` and ``indices`` are unknown; each
-    chunk has the neighbors of a chunk of the queries. ``options`` are metric, p, distance, backend, threads, memory,
-    check_finite and period.
+    How many there are is not known before they are searched: chunk sizes of ``distances`` and ``indices`` are unknown;
+    each chunk has the neighbors of a chunk of the queries. ``options`` are metric, p, distance, backend, threads,
+    memory, check_finite and period.
 
     >>> import dask, kith.dask
     >>> found = kith.dask.search_radius([[0.0], [1.0], [2.0], [5.0]], [[0.0], [5.0]], 3.0)
@@ -120,23 +127,24 @@ def graph(
 ) -> Graph[da.Array, da.Array]:
     """Every point's k nearest others, itself left out, as compressed sparse rows of dask arrays.
 
-    ``scipy.sparse.csr_matrix(dask.compute(*graph[:3]), graph.shape)`` is what :func:`kith.graph` returns, bit for bit. The
-    parameters are those of :func:`search`, without ``max_distance``.
+    ``scipy.sparse.csr_matrix(dask.compute(*graph[:3]), graph.shape)`` is what :func:`kith.graph` returns, bit for bit.
+    The parameters are those of :func:`search`, without ``max_distance``.
 
     >>> import dask, kith.dask
     >>> edges = kith.dask.graph([[0.0], [1.0], [3.0]], k=1)
     >>> [part.tolist() for part in dask.compute(*edges[:3])], edges.shape
     ([[1.0, 1.0, 2.0], [1, 0, 1], [0, 1, 2, 3]], (3, 3))
     """
-    if options.get("max_distance") is not None:
-        raise ValueError("max_distance is not for graphs in Dask, whose rows have k neighbors each")
     found = search_self(points, k, column=column, **options)
-    rows = found.indices.shape[0]
-    return as_graph(found, rows, mode)
+    return as_graph(found, found.indices.shape[0], mode, options.get("max_distance"))
 
 
-def as_graph(found: Neighbors[da.Array, da.Array], base_rows: int, mode: str) -> Graph[da.Array, da.Array]:
+def as_graph(
+    found: Neighbors[da.Array, da.Array], base_rows: int, mode: str, max_distance: Optional[float]
+) -> Graph[da.Array, da.Array]:
     """Lists of k neighbors each as compressed sparse rows."""
+    if max_distance is not None:
+        raise ValueError("max_distance is not for graphs in Dask, whose rows have k neighbors each")
     if as_name(mode, "mode", "distance") not in ("distance", "connectivity"):
         raise ValueError(f"mode = {mode!r}; it must be 'distance' or 'connectivity'")
     rows, k = found.indices.shape
@@ -270,9 +278,7 @@ def _search_block(
     block = read(inputs)
     own = None if self_id is None else np.arange(self_id, self_id + len(queries))
     with _naming(number, first_id, block):
-        return partial_search(
-            block, queries, k, first_id=first_id, self_ids=own, block_name=str(number), **options
-        )
+        return partial_search(block, queries, k, first_id=first_id, self_ids=own, block_name=str(number), **options)
 
 
 def _search_block_radius(

@@ -19,8 +19,8 @@ LARGEST_IN_MEMORY = 100_000_000  # bytes that may be a part of the graph, which 
 
 _FOOTERS_AT_ONCE = 16
 _WAY_OUT = (
-    "save it and let the workers read it: numpy.save() and dask.array.from_array(numpy.load(path, mmap_mode='r')) on one "
-    "machine, dask.array.to_zarr() or Parquet and kith.dask.read_parquet() on a cluster"
+    "save it and let the workers read it, with dask.array.to_zarr() and from_zarr(), or as Parquet with "
+    "kith.dask.read_parquet()"
 )
 
 
@@ -85,8 +85,8 @@ def read_parquet(
     for file, (kind, _) in zip(files, footers):
         if kind != (name, width, dtype):
             raise ValueError(
-                f"{file} has {kind[1]} numbers of {kind[2]} in column {kind[0]!r}, but {files[0]} has {width} of {dtype} in "
-                f"{name!r}"
+                f"{file} has {kind[1]} numbers of {kind[2]} in column {kind[0]!r}, but {files[0]} has {width} of {dtype} "
+                f"in {name!r}"
             )
     groups = [group for _, each in footers for group in each if group.rows > 0]
     chunks = (tuple(group.rows for group in groups) or (0,), (width,))
@@ -108,8 +108,8 @@ def read_row_group(system: Any, group: RowGroup, column: str, width: int, dtype:
     points = vectors(table[column], what, column, group.first_row)
     if points.shape != (group.rows, width) or points.dtype != dtype:
         raise ValueError(
-            f"{what}: it has {points.shape[0]} rows of {points.shape[1]} numbers of {points.dtype}, and had {group.rows} of "
-            f"{width} of {dtype} when the file was opened"
+            f"{what}: it has {points.shape[0]} rows of {points.shape[1]} numbers of {points.dtype}, and had "
+            f"{group.rows} of {width} of {dtype} when the file was opened"
         )
     return points
 
@@ -138,7 +138,10 @@ def _from_memory(source: Any, role: str) -> da.Array:
 def _refuse_embedded(array: da.Array, role: str) -> None:
     """Arrays within the graph would pass through the scheduler, which they can bring down."""
     held = sum(
-        value.nbytes for layer in array.dask.layers.values() for value in values_in(layer) if isinstance(value, np.ndarray)
+        value.nbytes
+        for layer in array.dask.layers.values()
+        for value in values_in(layer)
+        if isinstance(value, np.ndarray)
     )
     if held > LARGEST_IN_MEMORY:
         _refuse_large(role, held)

@@ -45,8 +45,8 @@ def refuse_scattered(array: da.Array, role: str) -> None:
     lost = futures[0].client.run_on_scheduler(_without_a_task, keys=[future.key for future in futures])
     if lost:
         raise ValueError(
-            f"{role} has {len(lost)} of {len(futures)} chunks that were scattered, and are lost with the worker that holds "
-            "them; make it of tasks that read, such as kith.dask.read_parquet() or dask.array.from_zarr()"
+            f"{role} has {len(lost)} of {len(futures)} chunks that were scattered, and are lost with the worker that "
+            "holds them; make it of tasks that read, such as kith.dask.read_parquet() or dask.array.from_zarr()"
         )
 
 
