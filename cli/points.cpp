@@ -25,10 +25,13 @@ void convert(const std::string& what, io::Array& points, io::ElementType type) {
 
 }  // namespace
 
-io::Array load_points(const std::string& what, const std::string& path, const io::LoadOptions& options) {
-  io::Array points = io::load(path, options);
+io::Array as_points(const std::string& what, io::Array points) {
   if (!is_point_type(points.type())) convert(what, points, io::ElementType::float64);
   return points;
+}
+
+io::Array load_points(const std::string& what, const std::string& path, const io::LoadOptions& options) {
+  return as_points(what, io::load(path, options));
 }
 
 void match_queries(io::Array& base, io::Array& queries) {

@@ -219,6 +219,19 @@ struct LoadOptions {
 // error, `default_arrays` excepted. Mapped where the layout allows, else read into memory.
 KITH_API Array load(const std::string& path, const LoadOptions& options = {});
 
+// Rows first … first + rows.rows() − 1 of an array of `total` rows.
+struct Part {
+  Array rows;
+  std::int64_t first = 0;
+  std::int64_t total = 0;
+};
+
+// Part number `part` of `parts`, which are as equal as can be: what load() gives, without reading other parts of a file
+// of format npy (but for types that are converted), fvecs, bvecs, ivecs or fbin and its like. Other formats are read
+// whole.
+KITH_API Part load_part(const std::string& path, std::int64_t part, std::int64_t parts,
+                        const LoadOptions& options = {});
+
 // Every array of the file, in its order; the array of a format that has no names is called "". options.array and
 // options.default_arrays must be empty.
 KITH_API NamedArrays load_all(const std::string& path, const LoadOptions& options = {});

@@ -17,6 +17,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,11 +70,30 @@ struct LayoutCost {
   std::string problem;              // why it cannot be taken here; empty: it can
 };
 
+// What the choice goes by, besides SearchOptions.
+struct LayoutFacts {
+  std::vector<std::int64_t> rows;     // of each rank
+  std::vector<std::int64_t> queries;  // of each rank
+  std::vector<std::int64_t> budgets;  // bytes that buffers and copies may take, of each rank
+  std::int64_t dims = 0;
+  std::int64_t element_bytes = 4;
+  std::int64_t distance_bytes = 4;
+  std::int64_t k = 0;
+  std::string no_bounds;                // why the metric has no bounds for landmarks; empty: it has
+  double seconds_per_pair = 0;          // of a query and a point, on the slowest rank
+  double link_bytes_per_second = 10e9;  // into a rank
+  double message_seconds = 20e-6;
+};
+
 struct LayoutPlan {
   LayoutCost chosen;
   std::string reason;
   std::vector<LayoutCost> layouts;  // all, in the order of Layout
 };
+
+// The plan for ranks that need not be there. Throws Error(invalid_argument) for a layout, a batch or a number of replicas
+// that cannot be, and Error(out_of_memory) where a rank's budget is too small, naming the least that would do.
+KITH_API LayoutPlan explain(const LayoutFacts& facts, const SearchOptions& how = {});
 
 // A table for people.
 KITH_API std::string to_string(const LayoutPlan& plan);
@@ -92,6 +112,15 @@ struct ExchangeReport {
   double seconds = 0;
   double waited_seconds = 0;        // of these, for messages
 };
+
+// Work of each rank that is no search, such as reading a file: what it throws on one rank, all throw. Collective.
+KITH_API void together(MPI_Comm comm, const std::function<void()>& work);
+
+// The lists of all ranks, in the order of ranks, on rank `root`; an answer without queries on the others. Collective.
+template <class D>
+KITH_API Neighbors<D> gather(MPI_Comm comm, const Neighbors<D>& mine, int root = 0);
+template <class D>
+KITH_API RadiusNeighbors<D> gather(MPI_Comm comm, const RadiusNeighbors<D>& mine, int root = 0);
 
 template <Element T>
 class KITH_API Index {

@@ -1,5 +1,6 @@
 // Reading: which format, which array, and the reader for it.
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -108,6 +109,17 @@ Array parse_single(const Source& source, Format format, const LoadOptions& optio
   }
 }
 
+Array rows_of(const Array& array, std::int64_t first, std::int64_t count) {
+  // The new array keeps the old one, which keeps the values.
+  const auto owner = std::make_shared<const Array>(array);
+  const auto* const data = static_cast<const std::byte*>(array.data()) + first * array.row_stride() * size_of(array.type());
+  return {array.type(), array.rank(), count, array.cols(), data, array.row_stride(), array.col_stride(), owner};
+}
+
+bool is_vecs(Format format) {
+  return format == Format::fvecs || format == Format::bvecs || format == Format::ivecs;
+}
+
 FileInfo describe_source(const Source& source, Format format, const LoadOptions& options) {
   FileInfo info;
   info.format = format;
@@ -155,6 +167,30 @@ Array load(const std::string& path, const LoadOptions& options) {
   return with_source(path, options, [&](const Source& source, Format format) {
     if (has_names(format)) return parse_named(source, format, choose_array(source, format, options));
     return parse_single(source, format, options);
+  });
+}
+
+Part load_part(const std::string& path, std::int64_t part, std::int64_t parts, const LoadOptions& options) {
+  if (parts < 1 || part < 0 || part >= parts)
+    refuse("part " + std::to_string(part) + " of " + std::to_string(parts) + "; parts are numbered from 0");
+  return with_source(path, options, [&](const Source& source, Format format) {
+    Array whole;
+    Part loaded;
+    if (is_vecs(format)) {
+      loaded.total = describe_vecs(source, *fixed_type(format)).rows;
+    } else {
+      whole = has_names(format) ? parse_named(source, format, choose_array(source, format, options))
+                                : parse_single(source, format, options);
+      loaded.total = whole.rows();
+    }
+    // The first parts have one row more where they cannot be equal.
+    const std::int64_t each = loaded.total / parts;
+    const std::int64_t more = loaded.total % parts;
+    loaded.first = part * each + std::min(part, more);
+    const std::int64_t count = each + (part < more ? 1 : 0);
+    loaded.rows = is_vecs(format) ? parse_vecs_rows(source, *fixed_type(format), loaded.first, count)
+                                  : rows_of(whole, loaded.first, count);
+    return loaded;
   });
 }
 

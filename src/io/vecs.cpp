@@ -36,9 +36,13 @@ ArrayInfo describe_vecs(const Source& source, ElementType type) {
 }
 
 Array parse_vecs(const Source& source, ElementType type) {
+  return parse_vecs_rows(source, type, 0, describe_vecs(source, type).rows);
+}
+
+Array parse_vecs_rows(const Source& source, ElementType type, std::int64_t first, std::int64_t count) {
   const ArrayInfo info = describe_vecs(source, type);
   const std::int64_t row_bytes = kDimensionBytes + info.cols * size_of(type);
-  for (std::int64_t row = 1; row < info.rows; ++row) {
+  for (std::int64_t row = first; row < first + count; ++row) {
     const auto offset = static_cast<std::size_t>(row * row_bytes);
     const std::int32_t dimension = dimension_at(source, offset);
     if (dimension != info.cols) {
@@ -47,8 +51,8 @@ Array parse_vecs(const Source& source, ElementType type) {
                   std::to_string(info.cols));
     }
   }
-  return {type, 2,           info.rows, info.cols, source.bytes.data() + kDimensionBytes, row_bytes / size_of(type),
-          1,    source.owner};
+  const std::byte* const data = source.bytes.data() + first * row_bytes + kDimensionBytes;
+  return {type, 2, count, info.cols, data, row_bytes / size_of(type), 1, source.owner};
 }
 
 void write_vecs(Sink& sink, const Array& array, ElementType type) {

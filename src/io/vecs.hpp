@@ -11,6 +11,8 @@ class Sink;
 
 // Reads every row's dimension.
 Array parse_vecs(const Source& source, ElementType type);
+// Rows first … first + count − 1 of it; the others are not looked at.
+Array parse_vecs_rows(const Source& source, ElementType type, std::int64_t first, std::int64_t count);
 
 // By the first row's dimension and the size alone.
 ArrayInfo describe_vecs(const Source& source, ElementType type);

@@ -176,7 +176,7 @@ struct Index<T>::State {
     });
   }
 
-  LayoutFacts facts_of(const std::vector<std::int64_t>& queries, std::int64_t k, bool self) {
+  LayoutFacts facts_of(const std::vector<std::int64_t>& queries, std::int64_t k) {
     LayoutFacts facts;
     facts.rows = counts;
     facts.queries = queries;
@@ -185,9 +185,9 @@ struct Index<T>::State {
     facts.element_bytes = sizeof(T);
     facts.distance_bytes = sizeof(D);
     facts.k = k;
-    facts.self = self;
-    facts.no_bounds = why_no_bounds(options.metric, core::is_periodic(options.period));
-    facts.seconds_per_pair = slowest_pair(facts.all_queries(), k);
+    const char* const no_bounds = why_no_bounds(options.metric, core::is_periodic(options.period));
+    facts.no_bounds = no_bounds == nullptr ? "" : no_bounds;
+    facts.seconds_per_pair = slowest_pair(std::accumulate(queries.begin(), queries.end(), std::int64_t{0}), k);
     return facts;
   }
 
@@ -210,7 +210,7 @@ struct Index<T>::State {
     Asked<T> asked = asked_of(queries, k, self);
     check_asked(asked, how);
     check_k(k, points, self, options);
-    const LayoutCost layout = choose_layout(facts_of(asked.counts, k, self), how).chosen;
+    const LayoutCost layout = mpi::explain(facts_of(asked.counts, k), how).chosen;
     asked.batch_rows = std::max<std::int64_t>(1, layout.batch_rows);
     report = {};
     report.layout = layout.layout;
@@ -296,7 +296,7 @@ struct Index<T>::State {
     SearchOptions stationary = how;
     stationary.layout = Layout::stationary;
     asked.batch_rows =
-        std::max<std::int64_t>(1, choose_layout(facts_of(asked.counts, 1, self), stationary).chosen.batch_rows);
+        std::max<std::int64_t>(1, mpi::explain(facts_of(asked.counts, 1), stationary).chosen.batch_rows);
     std::vector<D> of_each;
     together(ranks, [&] { of_each = checked_radii(radii, asked.queries.rows); });
     report = {};
@@ -476,7 +476,7 @@ LayoutPlan Index<T>::explain(std::int64_t queries, std::int64_t k, const SearchO
   std::vector<std::int64_t> spread(size_of(size), queries / size);
   for (std::int64_t rank = 0; rank < queries % size; ++rank) ++spread[size_of(rank)];
   require_same(state.ranks, {{"queries", std::to_string(queries)}, {"k", std::to_string(k)}});
-  return choose_layout(state.facts_of(spread, k, false), how);
+  return mpi::explain(state.facts_of(spread, k), how);
 }
 
 #define KITH_INSTANTIATE(T) template class Index<T>;

@@ -35,6 +35,20 @@ std::int64_t largest(const std::vector<std::int64_t>& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
+std::int64_t sum(const std::vector<std::int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+std::int64_t ranks_of(const LayoutFacts& facts) {
+  return static_cast<std::int64_t>(facts.rows.size());
+}
+std::int64_t row_bytes(const LayoutFacts& facts) {
+  return facts.dims * facts.element_bytes;
+}
+std::int64_t list_bytes(const LayoutFacts& facts) {
+  return facts.k * (8 + facts.distance_bytes);
+}
+
 double ratio(std::int64_t a, std::int64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
@@ -47,7 +61,7 @@ struct Grid {
 
   std::int64_t column_rows(std::int64_t rank) const {
     std::int64_t rows = 0;
-    for (std::int64_t other = rank % shards; other < facts.ranks(); other += shards) rows += at(facts.rows, other);
+    for (std::int64_t other = rank % shards; other < ranks_of(facts); other += shards) rows += at(facts.rows, other);
     return rows;
   }
   std::int64_t group_queries(std::int64_t rank) const {
@@ -60,11 +74,11 @@ struct Grid {
     const std::int64_t own = at(facts.queries, rank);
     const std::int64_t others = group_queries(rank) - own;
     const std::int64_t rows = at(facts.rows, rank);
-    const std::int64_t replicas = facts.ranks() / shards;
-    return {(column_rows(rank) - rows) * facts.row_bytes() + others * facts.row_bytes() +
-                (shards - 1) * own * facts.list_bytes(),
-            (replicas - 1) * rows * facts.row_bytes() + (shards - 1) * own * facts.row_bytes() +
-                others * facts.list_bytes()};
+    const std::int64_t replicas = ranks_of(facts) / shards;
+    return {(column_rows(rank) - rows) * row_bytes(facts) + others * row_bytes(facts) +
+                (shards - 1) * own * list_bytes(facts),
+            (replicas - 1) * rows * row_bytes(facts) + (shards - 1) * own * row_bytes(facts) +
+                others * list_bytes(facts)};
   }
   static std::int64_t at(const std::vector<std::int64_t>& values, std::int64_t rank) {
     return values[static_cast<std::size_t>(rank)];
@@ -73,7 +87,7 @@ struct Grid {
 
 // Queries of two batches; lists of two batches on their way out, of one on its way in.
 std::int64_t bytes_per_batch_row(const LayoutFacts& facts, std::int64_t shards) {
-  return shards * (2 * facts.row_bytes() + 3 * facts.list_bytes());
+  return shards * (2 * row_bytes(facts) + 3 * list_bytes(facts));
 }
 
 std::int64_t least_budget(const LayoutFacts& facts) {
@@ -81,11 +95,11 @@ std::int64_t least_budget(const LayoutFacts& facts) {
 }
 
 std::int64_t batch_rows_for(const LayoutFacts& facts, const SearchOptions& how, std::int64_t shards,
-                            std::int64_t fixed_bytes, std::int64_t row_bytes) {
+                            std::int64_t fixed_bytes, std::int64_t bytes_of_row) {
   const std::int64_t most = std::max<std::int64_t>(1, largest(facts.queries));
   if (how.batch_rows > 0) return std::min(how.batch_rows, most);
   const std::int64_t left = least_budget(facts) - fixed_bytes;
-  return std::clamp<std::int64_t>(std::min(kBatchQueries / shards, left / std::max<std::int64_t>(1, row_bytes)), 1,
+  return std::clamp<std::int64_t>(std::min(kBatchQueries / shards, left / std::max<std::int64_t>(1, bytes_of_row)), 1,
                                   most);
 }
 
@@ -96,7 +110,7 @@ void add_seconds(LayoutCost& cost, const LayoutFacts& facts, double pairs, doubl
 }
 
 void add_traffic(LayoutCost& cost, const LayoutFacts& facts) {
-  for (std::int64_t rank = 0; rank < facts.ranks(); ++rank) {
+  for (std::int64_t rank = 0; rank < ranks_of(facts); ++rank) {
     const std::int64_t received = traffic_of(cost.layout, facts, cost.replicas, rank).received;
     cost.received_bytes = std::max(cost.received_bytes, received);
     cost.total_bytes += received;
@@ -104,16 +118,16 @@ void add_traffic(LayoutCost& cost, const LayoutFacts& facts) {
 }
 
 LayoutCost grid_cost(Layout layout, const LayoutFacts& facts, const SearchOptions& how, std::int64_t replicas) {
-  const std::int64_t shards = facts.ranks() / replicas;
+  const std::int64_t shards = ranks_of(facts) / replicas;
   const Grid grid{facts, shards};
   LayoutCost cost = cost_of(layout);
   cost.replicas = static_cast<int>(replicas);
   std::int64_t copy = 0;
   double pairs = 0;
-  for (std::int64_t rank = 0; rank < facts.ranks(); ++rank) {
+  for (std::int64_t rank = 0; rank < ranks_of(facts); ++rank) {
     const std::int64_t rows = grid.column_rows(rank);
     const std::int64_t ids = shards > 1 ? 8 : 0;
-    if (replicas > 1) copy = std::max(copy, rows * (facts.row_bytes() + ids));
+    if (replicas > 1) copy = std::max(copy, rows * (row_bytes(facts) + ids));
     pairs = std::max(pairs, static_cast<double>(rows) * static_cast<double>(grid.group_queries(rank)));
   }
   const std::int64_t each = shards > 1 ? bytes_per_batch_row(facts, shards) : 0;
@@ -137,10 +151,10 @@ std::vector<std::int64_t> divisors(std::int64_t ranks) {
 
 LayoutCost grid_cost(const LayoutFacts& facts, const SearchOptions& how) {
   if (how.replicas > 0) return grid_cost(Layout::grid, facts, how, how.replicas);
-  const std::vector<std::int64_t> possible = divisors(facts.ranks());
+  const std::vector<std::int64_t> possible = divisors(ranks_of(facts));
   if (possible.empty()) {
     LayoutCost none = cost_of(Layout::grid);
-    none.problem = fmt::format("{} ranks make no groups of equal size", facts.ranks());
+    none.problem = fmt::format("{} ranks make no groups of equal size", ranks_of(facts));
     return none;
   }
   LayoutCost cost = grid_cost(Layout::grid, facts, how, possible.front());
@@ -154,42 +168,42 @@ LayoutCost grid_cost(const LayoutFacts& facts, const SearchOptions& how) {
 LayoutCost ring_cost(const LayoutFacts& facts) {
   LayoutCost cost = cost_of(Layout::ring);
   // Two slots for rows that travel, and the lists before and after a step.
-  cost.memory_bytes = (facts.ranks() > 1 ? 2 : 0) * largest(facts.rows) * facts.row_bytes() +
-      largest(facts.queries) * facts.list_bytes();
+  cost.memory_bytes = (ranks_of(facts) > 1 ? 2 : 0) * largest(facts.rows) * row_bytes(facts) +
+      largest(facts.queries) * list_bytes(facts);
   add_traffic(cost, facts);
   // All wait for the slowest of each step.
   double pairs = 0;
-  for (std::int64_t step = 0; step < facts.ranks(); ++step) {
+  for (std::int64_t step = 0; step < ranks_of(facts); ++step) {
     double slowest = 0;
-    for (std::int64_t rank = 0; rank < facts.ranks(); ++rank)
+    for (std::int64_t rank = 0; rank < ranks_of(facts); ++rank)
       slowest = std::max(slowest, static_cast<double>(Grid::at(facts.queries, rank)) *
-                                      static_cast<double>(Grid::at(facts.rows, (rank + step) % facts.ranks())));
+                                      static_cast<double>(Grid::at(facts.rows, (rank + step) % ranks_of(facts))));
     pairs += slowest;
   }
-  add_seconds(cost, facts, pairs, static_cast<double>(facts.ranks() - 1));
+  add_seconds(cost, facts, pairs, static_cast<double>(ranks_of(facts) - 1));
   return cost;
 }
 
 LayoutCost landmarks_cost(const LayoutFacts& facts, const SearchOptions& how) {
   LayoutCost cost = cost_of(Layout::landmarks);
-  if (facts.no_bounds != nullptr) {
+  if (!facts.no_bounds.empty()) {
     cost.problem = facts.no_bounds;
     return cost;
   }
-  const std::int64_t ranks = facts.ranks();
+  const std::int64_t ranks = ranks_of(facts);
   const auto p = static_cast<double>(ranks);
-  const std::int64_t part = (facts.all_rows() + ranks - 1) / ranks;
+  const std::int64_t part = (sum(facts.rows) + ranks - 1) / ranks;
   const double asked = std::min(p, parts_touched(part, facts.dims, facts.k));  // ranks of a query
-  const auto row = static_cast<double>(facts.row_bytes());
-  const auto list = static_cast<double>(facts.list_bytes());
+  const auto row = static_cast<double>(row_bytes(facts));
+  const auto list = static_cast<double>(list_bytes(facts));
   const double away = (p - 1) / p;
-  const double queries = static_cast<double>(facts.all_queries()) / p;
+  const double queries = static_cast<double>(sum(facts.queries)) / p;
   const double moved = static_cast<double>(part) * (row + 8) * away +
       queries * away * (row + list) + queries * (asked - 1) * (row + 2 * list);
   cost.received_bytes = static_cast<std::int64_t>(moved);
   cost.total_bytes = static_cast<std::int64_t>(moved * p);
-  const std::int64_t each = 4 * (facts.row_bytes() + 2 * facts.list_bytes());
-  const std::int64_t copy = 2 * part * (facts.row_bytes() + 8);  // that which is sent, and that which is received
+  const std::int64_t each = 4 * (row_bytes(facts) + 2 * list_bytes(facts));
+  const std::int64_t copy = 2 * part * (row_bytes(facts) + 8);  // that which is sent, and that which is received
   cost.batch_rows = batch_rows_for(facts, how, 1, copy, each);
   cost.memory_bytes = copy + cost.batch_rows * each;
   const double batches = std::ceil(ratio(largest(facts.queries), cost.batch_rows));
@@ -202,16 +216,20 @@ std::string seconds_text(const LayoutCost& cost) {
 }
 
 void check(const LayoutFacts& facts, const SearchOptions& how) {
+  if (facts.rows.empty() || facts.queries.size() != facts.rows.size() || facts.budgets.size() != facts.rows.size())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("rows of {} ranks, queries of {} and budgets of {}; each rank needs all three",
+                            facts.rows.size(), facts.queries.size(), facts.budgets.size()));
   if (how.batch_rows < 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("batch_rows = {}; it must be 0 or more", how.batch_rows));
-  if (how.replicas < 0 || (how.replicas > 0 && facts.ranks() % how.replicas != 0))
+  if (how.replicas < 0 || (how.replicas > 0 && ranks_of(facts) % how.replicas != 0))
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("replicas = {} but there are {} ranks, which it must divide", how.replicas, facts.ranks()));
+                fmt::format("replicas = {} but there are {} ranks, which it must divide", how.replicas, ranks_of(facts)));
 }
 
 // Which rank has too little for a cost, or −1.
 std::int64_t too_poor(const LayoutFacts& facts, const LayoutCost& cost) {
-  for (std::int64_t rank = 0; rank < facts.ranks(); ++rank)
+  for (std::int64_t rank = 0; rank < ranks_of(facts); ++rank)
     if (Grid::at(facts.budgets, rank) < cost.memory_bytes) return rank;
   return -1;
 }
@@ -237,13 +255,6 @@ std::vector<std::string> layout_names() {
   return names;
 }
 
-std::int64_t LayoutFacts::all_rows() const {
-  return std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
-}
-std::int64_t LayoutFacts::all_queries() const {
-  return std::accumulate(queries.begin(), queries.end(), std::int64_t{0});
-}
-
 double parts_touched(std::int64_t rows, std::int64_t dims, std::int64_t k) {
   const auto d = static_cast<double>(dims);
   // The radius of the ball that holds k of `rows` points in a cube of side 1.
@@ -253,21 +264,21 @@ double parts_touched(std::int64_t rows, std::int64_t dims, std::int64_t k) {
 }
 
 RankTraffic traffic_of(Layout layout, const LayoutFacts& facts, int replicas, std::int64_t rank) {
-  const std::int64_t ranks = facts.ranks();
+  const std::int64_t ranks = ranks_of(facts);
   if (layout == Layout::ring) {
-    const std::int64_t others = facts.all_rows() - Grid::at(facts.rows, rank);
-    const std::int64_t passed_on = facts.all_rows() - Grid::at(facts.rows, (rank + ranks - 1) % ranks);
-    return {others * facts.row_bytes(), ranks == 1 ? 0 : passed_on * facts.row_bytes()};
+    const std::int64_t others = sum(facts.rows) - Grid::at(facts.rows, rank);
+    const std::int64_t passed_on = sum(facts.rows) - Grid::at(facts.rows, (rank + ranks - 1) % ranks);
+    return {others * row_bytes(facts), ranks == 1 ? 0 : passed_on * row_bytes(facts)};
   }
   const std::int64_t groups = layout == Layout::replicated ? ranks : layout == Layout::grid ? replicas : 1;
   return Grid{facts, ranks / groups}.traffic(rank);
 }
 
-LayoutPlan choose_layout(const LayoutFacts& facts, const SearchOptions& how) {
+LayoutPlan explain(const LayoutFacts& facts, const SearchOptions& how) {
   check(facts, how);
   LayoutPlan plan;
   plan.layouts = {grid_cost(Layout::stationary, facts, how, 1),
-                  grid_cost(Layout::replicated, facts, how, facts.ranks()), grid_cost(facts, how), ring_cost(facts),
+                  grid_cost(Layout::replicated, facts, how, ranks_of(facts)), grid_cost(facts, how), ring_cost(facts),
                   landmarks_cost(facts, how)};
   const LayoutCost* least = nullptr;  // of memory
   for (LayoutCost& cost : plan.layouts) {
