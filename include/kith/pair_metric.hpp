@@ -4,9 +4,9 @@
 //
 // Every distance is computed (method brute), on the CPU or, of formulas and functors for nvcc, on a device, and rounded
 // once to the returned type; neighbors are ordered by (that value, id), NaN last. Nothing is asked of a metric: it need
-// not be symmetric, positive, or keep the triangle inequality. Of haversine, mahalanobis, seuclidean, weighted minkowski
-// and cosine with a distance for zero vectors other points than the neighbors are ruled out first, by images of rows
-// that any method and backend searches (docs/metrics.md): the answers are the same.
+// not be symmetric, positive, or keep the triangle inequality. Of haversine, mahalanobis, seuclidean, weighted
+// minkowski and cosine with a distance for zero vectors other points than the neighbors are ruled out first, by images
+// of rows that any method and backend searches (docs/metrics.md): the answers are the same.
 #pragma once
 
 #include <cstdint>

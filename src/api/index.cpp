@@ -55,7 +55,8 @@ template <Element T>
 std::unique_ptr<backend::BackendSearch<T>> Index<T>::State::begin(const api::Asked<T>& asked, Memory others,
                                                                   const ProgressCallback& progress) const {
   const Memory anything = api::either(base.memory, api::either(asked.queries.memory, others));
-  return index->begin({asked.queries, asked.exclude_self, progress, anything == Memory::device, asked.stream, asked.wanted});
+  return index->begin(
+      {asked.queries, asked.exclude_self, progress, anything == Memory::device, asked.stream, asked.wanted});
 }
 
 template <Element T>
