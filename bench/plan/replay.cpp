@@ -8,8 +8,7 @@
 //         explains its time. A contender that was left out takes what was predicted then. Facts are those of an H200;
 //         with --derived its costs are those that follow from its datasheet, as for devices that nobody measured.
 // Exit code  0, or 1 where fewer settled choices than --least, or fewer first ones than --least-first, are near the
-// best,
-//         or fewer predictions than --least-predicted near the measured time, or the file cannot be read.
+//         best, or fewer predictions than --least-predicted near the measured time, or the file cannot be read.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -60,13 +60,8 @@ template <Element T>
 std::unique_ptr<backend::BackendSearch<T>> Index<T>::State::begin(const api::Asked<T>& asked, Memory others,
                                                                   const ProgressCallback& progress) const {
   const Memory anything = api::either(base.memory, api::either(asked.queries.memory, others));
-<<<<<<< HEAD
   return index->begin({asked.queries, asked.exclude_self, progress, anything == Memory::device, asked.stream,
                        asked.wanted, asked.limits, part.stop});
-=======
-  return index->begin(
-      {asked.queries, asked.exclude_self, progress, anything == Memory::device, asked.stream, asked.wanted});
->>>>>>> 6e3acd94801771e485ccc1bf96cd2f5c514ede06
 }
 
 template <Element T>
