@@ -72,7 +72,7 @@ ALLOWED = {
     "bench/device/select": BENCH_SUITE,
     "bench/device/search": BENCH_SUITE,
     "bench/device/lowdim": BENCH_SUITE,
-    "bench/device": BENCH_SUITE | {"bench/device/select", "bench/device/search", "bench/device/lowdim"},
+    "bench/device": BENCH_SUITE | {"src/cpu", "bench/device/select", "bench/device/search", "bench/device/lowdim"},
     "tests": LIBRARY | DEVICE_LIBRARY | {"src/cuda", "src/custom", "src/pivots", "src/shards", "emulator"},
 }
 
