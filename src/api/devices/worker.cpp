@@ -14,7 +14,7 @@ namespace kith::api {
 namespace {
 
 std::vector<int> device_ids(const Options& options) {
-  const std::vector<int> usable = backend::table_of(options.backend).usable_devices();
+  std::vector<int> usable = backend::table_of(options.backend).usable_devices();
   if (options.devices == std::vector{kAllDevices}) return usable;
   for (const int id : options.devices)
     if (std::find(usable.begin(), usable.end(), id) == usable.end())
