@@ -63,9 +63,9 @@ chips() {
 
 tsan() {
   # The tests in which threads meet; the others would only take longer.
-  cmake --preset tsan "$together" && cmake --build --preset tsan -j "$jobs" --target test_cpu test_api test_collection &&
-    GTEST_FILTER='Collection*:*CollectionChanges*:*CollectionFilterOn*:Parallel*:Targets*:Index*:*RadiusOn.Budgets*cpu:Distances*:Topk*:Promise1ThreadCount*:Promise1BatchSize*:Promise4*:Promise7*:Threads*' \
-      ctest --preset tsan -j "$jobs" -R '^(cpu|api[.].|collection)$'
+  cmake --preset tsan "$together" && cmake --build --preset tsan -j "$jobs" --target test_cpu test_api test_collection test_devices &&
+    GTEST_FILTER='Collection*:*CollectionChanges*:*CollectionFilterOn*:Parallel*:Targets*:Index*:*RadiusOn.Budgets*cpu:Distances*:Topk*:Promise1ThreadCount*:Promise1BatchSize*:Promise4*:Promise7*:Threads*:WorkerCall*' \
+      ctest --preset tsan -j "$jobs" -R '^(cpu|api[.].|collection|devices)$'
 }
 
 fuzz() {

@@ -54,10 +54,10 @@ SearchReport Index<T>::graph_into(std::int64_t k, Symmetrize symmetrize, const G
                               options().max_distance));
     const auto allocate = api::checked_allocate<D>(out.allocate, out.memory);
     const GraphLists<D> lists{out.indptr, allocate, out.memory};
-    if (state().lanes != nullptr)
+    if (state().workers != nullptr)
       return core::make_graph(rows(), k, symmetrize, std::isfinite(options().max_distance), lists,
                               [&](const NeighborsView<D>& found) {
-                                state().lanes->search(asked, k, found, nullptr, options().progress, report);
+                                state().workers->search(asked, k, found, nullptr, options().progress, report);
                               });
     const auto search = state().begin(asked, out.memory);
     const Problem problem = state().problem(rows(), k + 1, true);

@@ -20,7 +20,7 @@ Index<T>::State::State(const MatrixView<T>& base_, Options options_, void* strea
     const Backend asked = options.backend;
     options.backend = api::check_options(options, api::either(base.memory, others));
     if (!options.devices.empty()) {
-      lanes = std::make_unique<api::Lanes<T>>(base, options);
+      workers = std::make_unique<api::Workers<T>>(base, options);
       return;
     }
     machine = backend::machine_of(options.backend, asked);
@@ -53,7 +53,7 @@ void Index<T>::State::check_memory(Memory memory, const char* role) const {
   if (memory == Memory::device && options.backend == Backend::cpu)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} on a device for an index of backend cpu, which takes host memory only", role));
-  if (memory == Memory::device && lanes != nullptr) api::refuse_device_memory(options, role);
+  if (memory == Memory::device && workers != nullptr) api::refuse_device_memory(options, role);
 }
 
 template <Element T>
@@ -117,7 +117,7 @@ Plan Index<T>::explain(std::int64_t queries, std::int64_t k) const {
   return api::guarded([&] {
     const Problem problem = state().problem(queries, k);
     api::check_problem(problem);
-    if (state().lanes != nullptr) return state().lanes->explain(problem);
+    if (state().workers != nullptr) return state().workers->explain(problem);
     return plan::choose(problem, options(), backend::for_this_thread(state().machine), state().index->facts(problem));
   });
 }

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <memory>
 
-#include "api/devices/lanes.hpp"
+#include "api/devices/workers.hpp"
 #include "api/guard.hpp"
 #include "api/plan_memo.hpp"
 #include "api/validate.hpp"
@@ -58,19 +58,19 @@ struct Index<T>::State {
     return begin(asked, others, options.progress);
   }
 
-  // What an index of a stripe knows of the call that it has a part in: whether that goes on, and how many lanes collect
-  // what they find (api/devices/). Set by the thread that searches.
+  // What an index of a stripe knows of the call that it has a part in: whether that goes on, and how many workers
+  // collect what they find (api/devices/). Set by the thread that searches.
   struct PartOfCall {
     const std::atomic<bool>* stop = nullptr;
-    std::int64_t lanes = 1;
+    std::int64_t workers = 1;
   };
 
   MatrixView<T> base;
   Matrix<T> owned;  // where the base is the index's own
   Options options;
   plan::Machine machine;                            // as it was before the index took its part
-  std::unique_ptr<backend::BackendIndex<T>> index;  // null where lanes have one each
-  std::unique_ptr<api::Lanes<T>> lanes;             // where the options name devices
+  std::unique_ptr<backend::BackendIndex<T>> index;  // null where workers have one each
+  std::unique_ptr<api::Workers<T>> workers;         // where the options name devices
   PartOfCall part;
   mutable api::PlanMemo plans;
 };
@@ -159,7 +159,7 @@ struct OneSearch {
   template <Element T>
   static void prepare(const Index<T>& index) {
     const auto& state = index.state();
-    if (state.lanes != nullptr) return state.lanes->prepare();
+    if (state.workers != nullptr) return state.workers->prepare();
     if (state.options.method != Method::triangle && state.options.method != Method::tree)
       return state.index->prepare(nullptr);
     const Plan plan = index.explain(1, 1);
@@ -172,8 +172,8 @@ struct OneSearch {
   }
   // Of the searches that follow, by this thread.
   template <Element T>
-  static void set_part(Index<T>& index, const std::atomic<bool>* stop, std::int64_t lanes) {
-    index.state_->part = {stop, lanes};
+  static void set_part(Index<T>& index, const std::atomic<bool>* stop, std::int64_t workers) {
+    index.state_->part = {stop, workers};
   }
   template <Element T>
   static backend::Parts parts_of(const Index<T>& index) {

@@ -16,14 +16,14 @@ namespace {
 // small search: not where the memory is a device's, which says itself when it is full, nor where all points together
 // would take little.
 template <class D>
-std::int64_t max_hits(const RadiusLists<D>& out, const Problem& problem, std::int64_t lanes) {
+std::int64_t max_hits(const RadiusLists<D>& out, const Problem& problem, std::int64_t workers) {
   constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kLittle = std::int64_t{16} << 20;
   // Hits while they are collected, beside the result that they are put into.
   constexpr auto kHitBytes = static_cast<std::int64_t>(sizeof(core::Hit<D>) + sizeof(std::int64_t) + sizeof(D));
   if (!out.allocate || out.memory == Memory::device) return kUnlimited;
   if (problem.queries <= kLittle / kHitBytes / problem.base_rows) return kUnlimited;
-  return backend::free_memory().bytes / kHitBytes / lanes;
+  return backend::free_memory().bytes / kHitBytes / workers;
 }
 
 template <Element T, class State>
@@ -44,10 +44,10 @@ SearchReport search_within_into(const State& state, const api::Asked<T>& asked, 
     query.count_only = !out.allocate;
     query.exclude_self = asked.exclude_self;
     const Problem problem = state.problem(asked.queries.rows, 0);
-    query.max_hits = max_hits(out, problem, state.part.lanes);
+    query.max_hits = max_hits(out, problem, state.part.workers);
     RadiusLists<D> lists{out.offsets, {}, out.memory};
     if (out.allocate) lists.allocate = api::checked_allocate<D>(out.allocate, out.memory);
-    if (state.lanes != nullptr) return state.lanes->search_radius(asked, radii, lists, report);
+    if (state.workers != nullptr) return state.workers->search_radius(asked, radii, lists, report);
     const auto search = state.begin(asked, out.memory);
     report.plan = plan::choose_radius(problem, state.options, backend::for_this_thread(state.machine),
                                       api::facts_of(state, problem, asked, out.memory), search->samples());

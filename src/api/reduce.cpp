@@ -97,8 +97,8 @@ SearchReport Index<T>::reduce_into(MatrixView<T> queries, std::int64_t k, Matrix
     if (out.values == nullptr)
       throw Error(ErrorCode::invalid_argument, "the output must point to a row for each query (null pointer)");
     const ReduceBatch batch = reduce_batch<D>(options(), queries.rows, k);
-    if (state().lanes != nullptr)
-      return state().lanes->reduce(queries, reduction, values, batch.queries, out.values, report);
+    if (state().workers != nullptr)
+      return state().workers->reduce(queries, reduction, values, batch.queries, out.values, report);
     const auto search = state().begin({queries, stream}, others);
     const Problem problem = state().problem(batch.queries, k);
     report.plan =

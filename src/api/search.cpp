@@ -26,9 +26,9 @@ SearchQuality sample_quality(const State& state, const api::Asked<T>& asked, con
   SearchReport ignored;
   ignored.plan = plan;
   ignored.plan.max_distance = std::numeric_limits<double>::infinity();
-  if (state.lanes != nullptr) {
+  if (state.workers != nullptr) {
     const SearchLimits limits{.epsilon = plan.epsilon};
-    state.lanes->search(some, plan.problem.k, found, &limits, {}, ignored);
+    state.workers->search(some, plan.problem.k, found, &limits, {}, ignored);
   } else {
     state.begin(some, Memory::host, {})->search(ignored.plan, found, ignored);
   }
@@ -72,7 +72,7 @@ SearchReport search_neighbors_into(const State& state, const api::Asked<T>& aske
     state.check_memory(out.memory, "an answer");
     api::check_outputs(out.ids, out.distances);
     api::check_certified(state.options, out.certified);
-    if (state.lanes != nullptr) return state.lanes->search(asked, k, out, limits, state.options.progress, report);
+    if (state.workers != nullptr) return state.workers->search(asked, k, out, limits, state.options.progress, report);
     const auto search = state.begin(asked, out.memory);
     const Problem problem = state.problem(asked.queries.rows, k + (asked.exclude_self ? 1 : 0), asked.exclude_self);
     report.plan = *api::plan_of(state, problem, asked, out.memory, *search);
@@ -215,7 +215,7 @@ Plan explain(const Problem& problem, const Options& options) {
     if (!options.devices.empty()) {
       Options resolved = options;
       resolved.backend = backend;
-      return api::explain_lanes(problem, resolved);
+      return api::explain_workers(problem, resolved);
     }
     return plan::choose(problem, options, backend::for_this_thread(backend::machine_of(backend, options.backend)));
   });

@@ -21,8 +21,6 @@
 namespace kith {
 namespace {
 
-using core::Hit;
-
 constexpr std::int64_t kTaskPlaces = 1 << 14;
 constexpr double kPlaceSeconds = 5e-9;  // of a place and a list
 
@@ -32,7 +30,7 @@ struct Cursor {
   const std::int64_t* id;
   const D* distance;
   const std::int64_t* end;
-  Hit<D> hit;  // at hand, if there is one
+  core::Hit<D> hit;  // at hand, if there is one
 
   bool is_done() const { return id == end; }
 };
@@ -95,7 +93,7 @@ class RowMerge {
   std::int64_t k_;
   const Metric& metric_;
   std::vector<Cursor<D>> cursors_;
-  Hit<D> last_{};
+  core::Hit<D> last_{};
   std::vector<std::int64_t> sorted_;
 };
 
@@ -117,9 +115,9 @@ void check_merge(std::span<const NeighborLists<D>> lists, std::int64_t queries, 
 
 // Lists of hits within a radius, joined: sorted, each once.
 template <class D>
-void join_hits(std::vector<Hit<D>>& hits) {
+void join_hits(std::vector<core::Hit<D>>& hits) {
   std::sort(hits.begin(), hits.end());
-  const auto equal = [](const Hit<D>& a, const Hit<D>& b) { return a.id == b.id && !(a < b) && !(b < a); };
+  const auto equal = [](const core::Hit<D>& a, const core::Hit<D>& b) { return a.id == b.id && !(a < b) && !(b < a); };
   hits.erase(std::unique(hits.begin(), hits.end(), equal), hits.end());
 }
 
@@ -175,7 +173,7 @@ RadiusNeighbors<D> merge_radius(std::span<const RadiusNeighbors<D>> parts, const
     for (const RadiusNeighbors<D>& part : parts)
       if (!counts && part.ids.empty() && part.offsets.back() > 0)
         throw Error(ErrorCode::invalid_argument, "numbers of neighbors beside lists of them");
-    std::vector<Hit<D>> hits;
+    std::vector<core::Hit<D>> hits;
     for (std::int64_t query = 0; query < merged.queries; ++query) {
       const auto at = static_cast<std::size_t>(query);
       std::int64_t count = 0;
@@ -190,7 +188,7 @@ RadiusNeighbors<D> merge_radius(std::span<const RadiusNeighbors<D>> parts, const
       if (!counts) {
         join_hits(hits);
         count = static_cast<std::int64_t>(hits.size());
-        for (const Hit<D>& hit : hits) {
+        for (const core::Hit<D>& hit : hits) {
           merged.ids.push_back(hit.id);
           merged.distances.push_back(core::returned_value(metric, hit.key));
         }

@@ -35,9 +35,9 @@ TEST(Stripes, AreAsLongAsDevicesAreFast) {
 TEST(Stripes, MayBeEmpty) {
   EXPECT_EQ(rows_of(1, {1}), Rows({1}));
   for (const std::int64_t rows : {0, 1, 2, 3, 5, 8})
-    for (std::size_t lanes = 1; lanes < 20; ++lanes) {
-      const Rows counts = rows_of(rows, std::vector<double>(lanes, 1.0));
-      for (const std::int64_t count : counts) EXPECT_LE(count, rows / static_cast<std::int64_t>(lanes) + 1);
+    for (std::size_t workers = 1; workers < 20; ++workers) {
+      const Rows counts = rows_of(rows, std::vector<double>(workers, 1.0));
+      for (const std::int64_t count : counts) EXPECT_LE(count, rows / static_cast<std::int64_t>(workers) + 1);
     }
 }
 

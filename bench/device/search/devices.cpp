@@ -1,7 +1,7 @@
-// devices.cpp: a search by several lanes of one device, and by all devices where there are several, beside the same
-// search without lanes. Points, queries and answers are the host's; times are by its clock.
+// devices.cpp: a search by several workers of one device, and by all devices where there are several, beside the same
+// search without workers. Points, queries and answers are the host's; times are by its clock.
 //
-// Lanes of one device have no more than the device: what they take longer is what sharing out and merging cost.
+// Workers of one device have no more than the device: what they take longer is what sharing out and merging cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,23 +16,23 @@
 namespace kith::bench::device::search {
 namespace {
 
-// Three lanes of a device may take so many times as long as the device by itself.
-constexpr double kLanesBound = 1.1;
+// Three workers of a device may take so many times as long as the device by itself.
+constexpr double kWorkersBound = 1.1;
 
-struct LanesProblem {
+struct WorkersProblem {
   std::int64_t queries;
   std::int64_t base_rows;
   std::int64_t dims;
   std::int64_t k;
 };
 
-std::string problem_text(const LanesProblem& problem) {
+std::string problem_text(const WorkersProblem& problem) {
   return fmt::format("{} × {} × {}, k {}", problem.queries, problem.base_rows, problem.dims, problem.k);
 }
 
-class LanesRun {
+class WorkersRun {
  public:
-  LanesRun(const LanesProblem& problem, Harness& harness)
+  WorkersRun(const WorkersProblem& problem, Harness& harness)
       : problem_(problem),
         harness_(harness),
         points_((problem.base_rows + problem.queries) * problem.dims * 4 + 4096),
@@ -40,7 +40,7 @@ class LanesRun {
         queries_(points_.rows(problem.base_rows, problem.queries, problem.dims)) {}
 
   std::vector<Row> rows() {
-    std::vector<Contender> contenders = {contender("one lane", {}), contender("three lanes of a device", {0, 0, 0})};
+    std::vector<Contender> contenders = {contender("one alone", {}), contender("three workers of a device", {0, 0, 0})};
     const std::size_t here = devices(kBackend).size();
     if (here > 1) contenders.push_back(contender(fmt::format("{} devices", here), {kAllDevices}));
     std::vector<Row> rows = harness_.race(std::move(contenders), {.on_host_clock = true});
@@ -89,12 +89,13 @@ class LanesRun {
     if (!row.timed() || !one.timed()) return;
     const double ratio = row.median_ms() / one.median_ms();
     row.facts["of_one"] = ratio;
-    row.note = fmt::format("{:.3f} of one lane", ratio);
+    row.note = fmt::format("{:.3f} of one alone", ratio);
     if (harness_.quick() || !shares_device) return;
-    row.bar = Bar{fmt::format("≤ {:g} of one lane", kLanesBound), fmt::format("{:.3f}", ratio), ratio <= kLanesBound};
+    row.bar =
+        Bar{fmt::format("≤ {:g} of one alone", kWorkersBound), fmt::format("{:.3f}", ratio), ratio <= kWorkersBound};
   }
 
-  LanesProblem problem_;
+  WorkersProblem problem_;
   Harness& harness_;
   HostPoints points_;
   MatrixView<float> base_;
@@ -108,12 +109,12 @@ class LanesRun {
 Suite devices_suite(const Settings& settings) {
   Suite suite{
       "search/devices", "stripes of a base on several devices, or several on one", "", {.samples = 4}, nullptr, {}};
-  std::vector<LanesProblem> problems = {
+  std::vector<WorkersProblem> problems = {
       {10000, 1000000, 128, 10}, {100000, 1000000, 128, 10}, {10000, 1000000, 128, 100}};
   if (settings.quick) problems = {{20, 600, 32, 10}};
-  for (const LanesProblem& problem : problems)
-    suite.cases.push_back({"", problem_text(problem), "one lane beside several",
-                           [problem](Harness& harness) { return LanesRun(problem, harness).rows(); }});
+  for (const WorkersProblem& problem : problems)
+    suite.cases.push_back({"", problem_text(problem), "one worker beside several",
+                           [problem](Harness& harness) { return WorkersRun(problem, harness).rows(); }});
   return suite;
 }
 

@@ -84,7 +84,7 @@ std::vector<Ceiling> search_ceilings(bool quick, const cuda::Stream& stream);
 // types     the same points in narrower types: time, and the memory of an index
 // bits      rows of packed bits
 // filter    searches among some of the points of a collection
-// devices   several lanes, each with a stripe of the base
+// devices   several workers, each with a stripe of the base
 Suite engine_suite(const Settings& settings);
 Suite memory_suite(const Settings& settings);
 Suite passes_suite(const Settings& settings);

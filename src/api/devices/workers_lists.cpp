@@ -1,8 +1,8 @@
-// lanes_lists.cpp: what several devices find within a radius, and what is made of neighbors. The lanes' threads share
-// out the work of the host.
+// workers_lists.cpp: what several devices find within a radius, and what is made of neighbors. The workers' threads
+// share out the work of the host.
 #include <algorithm>
 
-#include "api/devices/lanes.hpp"
+#include "api/devices/workers.hpp"
 #include "api/index_state.hpp"
 #include "backend/batches.hpp"
 #include "core/instantiate.hpp"
@@ -53,7 +53,7 @@ void merge_hits(const std::vector<RadiusNeighbors<D>>& parts, const Metric& metr
 
 // Of queries that are the base, the points of the stripe find themselves.
 template <Element T>
-void Lanes<T>::leave_out_self(const Stripe& stripe, std::span<const D> radii, RadiusNeighbors<D>& found) const {
+void Workers<T>::leave_out_self(const Stripe& stripe, std::span<const D> radii, RadiusNeighbors<D>& found) const {
   const bool counts = found.ids.empty();
   std::int64_t begin = 0;  // of a query, as it was found
   std::int64_t to = 0;
@@ -77,16 +77,16 @@ void Lanes<T>::leave_out_self(const Stripe& stripe, std::span<const D> radii, Ra
 }
 
 template <Element T>
-void Lanes<T>::search_radius(const Asked<T>& asked, std::span<const D> radii, const RadiusLists<D>& out,
-                             SearchReport& report) {
+void Workers<T>::search_radius(const Asked<T>& asked, std::span<const D> radii, const RadiusLists<D>& out,
+                               SearchReport& report) {
   const RadiusOutput output = out.allocate ? RadiusOutput::neighbors : RadiusOutput::count_only;
   const std::int64_t queries = asked.queries.rows;
-  std::vector<RadiusNeighbors<D>> parts(lanes_.size());
+  std::vector<RadiusNeighbors<D>> parts(workers_.size());
   with_rows_named(asked.exclude_self ? MatrixView<T>() : asked.queries, [&] {
-    LaneCall call(lanes_, options_.progress, queries * base_.rows);
+    WorkerCall call(workers_, options_.progress, queries * base_.rows);
     call.wait(call.start([&](std::size_t i) {
       take_part(call, i, {0, queries}, [&](const Index<T>& index) {
-        const Stripe stripe = lanes_[i].stripe;
+        const Stripe stripe = workers_[i].stripe;
         parts[i] = index.search_radius(asked.queries, radii, output);
         for (std::int64_t& id : parts[i].ids) id += stripe.first;
         if (asked.exclude_self) leave_out_self(stripe, radii, parts[i]);
@@ -111,8 +111,8 @@ void Lanes<T>::search_radius(const Asked<T>& asked, std::span<const D> radii, co
 }
 
 template <Element T>
-void Lanes<T>::reduce(const MatrixView<T>& queries, const core::Reduction& reduction, const MatrixView<D>& values,
-                      std::int64_t batch, D* out, SearchReport& report) {
+void Workers<T>::reduce(const MatrixView<T>& queries, const core::Reduction& reduction, const MatrixView<D>& values,
+                        std::int64_t batch, D* out, SearchReport& report) {
   const std::int64_t columns = core::reduced_columns(reduction);
   std::vector<std::int64_t> ids;
   std::vector<D> distances;
@@ -132,11 +132,11 @@ void Lanes<T>::reduce(const MatrixView<T>& queries, const core::Reduction& reduc
   report.plan.problem.queries = queries.rows;
 }
 
-#define KITH_INSTANTIATE(T)                                                                                            \
-  template void Lanes<T>::leave_out_self(const Stripe&, std::span<const D>, RadiusNeighbors<D>&) const;                \
-  template void Lanes<T>::search_radius(const Asked<T>&, std::span<const D>, const RadiusLists<D>&, SearchReport&);    \
-  template void Lanes<T>::reduce(const MatrixView<T>&, const core::Reduction&, const MatrixView<D>&, std::int64_t, D*, \
-                                 SearchReport&);
+#define KITH_INSTANTIATE(T)                                                                                           \
+  template void Workers<T>::leave_out_self(const Stripe&, std::span<const D>, RadiusNeighbors<D>&) const;             \
+  template void Workers<T>::search_radius(const Asked<T>&, std::span<const D>, const RadiusLists<D>&, SearchReport&); \
+  template void Workers<T>::reduce(const MatrixView<T>&, const core::Reduction&, const MatrixView<D>&, std::int64_t,  \
+                                   D*, SearchReport&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 

@@ -1,4 +1,4 @@
-// lane_thread.hpp: a thread that does one job after the other: what is made current for it stays so.
+// worker_thread.hpp: a thread that does one job after the other: what is made current for it stays so.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace kith::api {
 
-class LaneThread {
+class WorkerThread {
  public:
   // Error(internal) where the system grants no thread.
-  LaneThread();
-  LaneThread(const LaneThread&) = delete;
-  LaneThread& operator=(const LaneThread&) = delete;
+  WorkerThread();
+  WorkerThread(const WorkerThread&) = delete;
+  WorkerThread& operator=(const WorkerThread&) = delete;
   // Waits for the jobs. In a child of fork(), where the thread is not, what it used is left as it is.
-  ~LaneThread();
+  ~WorkerThread();
 
   bool is_here() const { return getpid() == owner_; }
   // Jobs are done in the order in which they come, and throw nothing. Error(no_device) in a child of fork().

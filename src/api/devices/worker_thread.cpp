@@ -1,4 +1,4 @@
-#include "api/devices/lane_thread.hpp"
+#include "api/devices/worker_thread.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ class AllSignalsBlocked {
 
 }  // namespace
 
-struct LaneThread::Jobs {
+struct WorkerThread::Jobs {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void()>> waiting;
@@ -53,7 +53,7 @@ struct LaneThread::Jobs {
   }
 };
 
-LaneThread::LaneThread() : jobs_(std::make_unique<Jobs>()) {
+WorkerThread::WorkerThread() : jobs_(std::make_unique<Jobs>()) {
   const AllSignalsBlocked blocked;
   try {
     thread_ = std::thread([jobs = jobs_.get()] { jobs->work(); });
@@ -62,7 +62,7 @@ LaneThread::LaneThread() : jobs_(std::make_unique<Jobs>()) {
   }
 }
 
-LaneThread::~LaneThread() {
+WorkerThread::~WorkerThread() {
   if (!is_here()) {
     thread_.detach();
     // Whoever destroys a condition waits for those that wait for it.
@@ -77,7 +77,7 @@ LaneThread::~LaneThread() {
   thread_.join();
 }
 
-void LaneThread::run(std::function<void()> job) {
+void WorkerThread::run(std::function<void()> job) {
   if (!is_here())
     throw Error(ErrorCode::no_device,
                 "this process is the child of a fork; the threads of its devices stayed in the parent");

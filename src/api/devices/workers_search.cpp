@@ -1,10 +1,10 @@
-// lanes_search.cpp: the k nearest on several devices: each lane finds those of its stripe, block after block of
-// queries, and the calling thread merges the lists of a block while the lanes are at the next.
+// workers_search.cpp: the k nearest on several devices: each worker finds those of its stripe, block after block of
+// queries, and the calling thread merges the lists of a block while the workers are at the next.
 #include <algorithm>
 #include <array>
 
-#include "api/devices/lanes.hpp"
 #include "api/devices/report.hpp"
+#include "api/devices/workers.hpp"
 #include "api/index_state.hpp"
 #include "backend/host.hpp"
 #include "core/instantiate.hpp"
@@ -18,20 +18,20 @@ namespace {
 // that they fill one.
 constexpr double kBlockCoordinates = 2e12;
 constexpr std::int64_t kLeastBlock = 4096;
-// Lists of two blocks, of all lanes, take no more host memory than the budget of a device, or than this.
+// Lists of two blocks, of all workers, take no more host memory than the budget of a device, or than this.
 constexpr std::int64_t kListBytes = std::int64_t{256} << 20;
 
 }  // namespace
 
 template <Element T>
-std::int64_t Lanes<T>::rows_of_block(std::int64_t queries, std::int64_t k) const {
+std::int64_t Workers<T>::rows_of_block(std::int64_t queries, std::int64_t k) const {
   constexpr auto kPlaceBytes = static_cast<std::int64_t>(sizeof(std::int64_t) + sizeof(D));
   std::int64_t places = 0;
   std::int64_t most_rows = 1;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (parts_[i]->streams) return queries;
-    places += std::min(k, lanes_[i].stripe.rows);
-    most_rows = std::max(most_rows, lanes_[i].stripe.rows);
+    places += std::min(k, workers_[i].stripe.rows);
+    most_rows = std::max(most_rows, workers_[i].stripe.rows);
   }
   const double coordinates = static_cast<double>(most_rows) * static_cast<double>(base_.cols);
   const double worth = kBlockCoordinates / coordinates;
@@ -42,8 +42,8 @@ std::int64_t Lanes<T>::rows_of_block(std::int64_t queries, std::int64_t k) const
 }
 
 template <Element T>
-SearchReport Lanes<T>::search_stripe(const Index<T>& index, const Stripe& stripe, const Asked<T>& asked,
-                                     const Block& block, const SearchLimits* limits, Lists& lists) const {
+SearchReport Workers<T>::search_stripe(const Index<T>& index, const Stripe& stripe, const Asked<T>& asked,
+                                       const Block& block, const SearchLimits* limits, Lists& lists) const {
   lists.k = std::min(lists.k, stripe.rows);
   lists.ids.resize(static_cast<std::size_t>(block.count * lists.k));
   lists.distances.resize(lists.ids.size());
@@ -71,33 +71,33 @@ SearchReport Lanes<T>::search_stripe(const Index<T>& index, const Stripe& stripe
 }
 
 template <Element T>
-void Lanes<T>::search(const Asked<T>& asked, std::int64_t k, const NeighborsView<D>& out, const SearchLimits* limits,
-                      const ProgressCallback& progress, SearchReport& report) {
+void Workers<T>::search(const Asked<T>& asked, std::int64_t k, const NeighborsView<D>& out, const SearchLimits* limits,
+                        const ProgressCallback& progress, SearchReport& report) {
   constexpr std::int64_t kSlots = 2;
   const std::int64_t queries = asked.queries.rows;
   const std::int64_t width = k + (asked.exclude_self ? 1 : 0);
   const std::int64_t step = rows_of_block(queries, width);
   const std::int64_t blocks = (queries + step - 1) / step;
-  std::vector<SearchReport> reports(lanes_.size());  // each is its lane's
+  std::vector<SearchReport> reports(workers_.size());  // each is its worker's
   std::array<std::vector<Lists>, kSlots> slots;
   with_rows_named(asked.exclude_self ? MatrixView<T>() : asked.queries, [&] {
     // Queries that are refused leave the caller's memory as it was.
     if (blocks > 1 && !asked.exclude_self) cpu::check_queries(asked.queries, options_);
-    LaneCall call(lanes_, progress, queries * base_.rows);
+    WorkerCall call(workers_, progress, queries * base_.rows);
     const auto block_of = [&](std::int64_t number) {
       return Block{number * step, std::min(step, queries - number * step)};
     };
     const auto start = [&](std::int64_t number) {
       std::vector<Lists>& lists = slots[static_cast<std::size_t>(number % kSlots)];
-      lists.resize(lanes_.size());
-      return call.start([&, number](std::size_t lane) {
+      lists.resize(workers_.size());
+      return call.start([&, number](std::size_t worker) {
         const Block block = block_of(number);
-        lists[lane].k = width;
-        take_part(call, lane, block, [&](const Index<T>& index) {
-          SearchReport found = search_stripe(index, lanes_[lane].stripe, asked, block, limits, lists[lane]);
-          if (number > 0) return add_counts(reports[lane], found);
+        lists[worker].k = width;
+        take_part(call, worker, block, [&](const Index<T>& index) {
+          SearchReport found = search_stripe(index, workers_[worker].stripe, asked, block, limits, lists[worker]);
+          if (number > 0) return add_counts(reports[worker], found);
           found.plan.seconds *= static_cast<double>(queries) / static_cast<double>(block.count);
-          reports[lane] = std::move(found);
+          reports[worker] = std::move(found);
         });
       });
     };
@@ -119,12 +119,12 @@ void Lanes<T>::search(const Asked<T>& asked, std::int64_t k, const NeighborsView
   join({base_.rows, queries, base_.cols, width, dtype_of<T>(), asked.exclude_self}, reports, report);
 }
 
-#define KITH_INSTANTIATE(T)                                                                                    \
-  template std::int64_t Lanes<T>::rows_of_block(std::int64_t, std::int64_t) const;                             \
-  template SearchReport Lanes<T>::search_stripe(const Index<T>&, const Stripe&, const Asked<T>&, const Block&, \
-                                                const SearchLimits*, Lists&) const;                            \
-  template void Lanes<T>::search(const Asked<T>&, std::int64_t, const NeighborsView<D>&, const SearchLimits*,  \
-                                 const ProgressCallback&, SearchReport&);
+#define KITH_INSTANTIATE(T)                                                                                      \
+  template std::int64_t Workers<T>::rows_of_block(std::int64_t, std::int64_t) const;                             \
+  template SearchReport Workers<T>::search_stripe(const Index<T>&, const Stripe&, const Asked<T>&, const Block&, \
+                                                  const SearchLimits*, Lists&) const;                            \
+  template void Workers<T>::search(const Asked<T>&, std::int64_t, const NeighborsView<D>&, const SearchLimits*,  \
+                                   const ProgressCallback&, SearchReport&);
 KITH_FOR_EACH_ELEMENT(KITH_INSTANTIATE)
 #undef KITH_INSTANTIATE
 
