@@ -133,8 +133,9 @@ def partial_search(
     True
     """
     options = make_options(
-        metric, p, backend, method, distance, select, threads, memory, check_finite, False, max_distance, 0.0, period
-    )
+        metric, p, backend, method, distance, select, threads, memory, check_finite,
+        max_distance=max_distance, period=period,
+    )  # fmt: skip
     if method == "shifted-sort":
         raise ValueError("method shifted-sort cannot search blocks: its neighbors depend on all points of the base")
     k = _as_count(k)

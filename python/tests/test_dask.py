@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import kith
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -177,6 +179,17 @@ def test_zarr(rng, tmp_path):
     for source in (stored, tmp_path / "points.zarr"):
         found = kith.dask.search(source, base[:5], 7)
         assert sha1(*computed(found)) == sha1(*whole)
+
+
+def test_what_else_dask_holds(rng):
+    base = tied_points(rng, 60, 3)
+    labeled = types.SimpleNamespace(data=da.from_array(base, chunks=(13, 3)))  # as xarray's arrays are
+    assert sha1(*computed(kith.dask.search(labeled, base[:5], 3))) == sha1(*kith.search(base, base[:5], 3))
+    frame = dask.dataframe.from_dask_array(da.from_array(base, chunks=(13, 3)), columns=["x", "y", "z"])
+    with pytest.raises(TypeError, match="to_dask_array"):
+        kith.dask.search(frame, base[:5], 3)
+    found = kith.dask.search(frame.to_dask_array(), base[:5], 3)
+    assert sha1(*computed(found)) == sha1(*kith.search(base, base[:5], 3))
 
 
 def test_large_arrays_of_the_client_are_refused(rng, monkeypatch):

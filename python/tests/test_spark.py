@@ -30,12 +30,16 @@ def spark(tmp_path_factory):
     os.environ.update(
         PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=str(tmp_path_factory.mktemp("work"))
     )
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what is here runs for seconds
     settings = {
+        "spark.driver.extraJavaOptions": quick,
+        "spark.executor.extraJavaOptions": quick,
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "3",
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "spark.driver.host": "127.0.0.1",
-        "spark.task.maxFailures": "8",
     }
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName(f"kith-{os.getpid()}")
     for name, value in settings.items():

@@ -41,6 +41,18 @@ TEST(Format, ComesFromTheFirstBytesElse) {
             invalid_argument(unknown + ": the format is not known from its extension or its first bytes; name it"));
 }
 
+TEST(Format, ParquetAndArrowSayHowToConvert) {
+  const Folder folder;
+  const std::string parquet = folder.put("points.parquet", "PAR1 and columns");
+  EXPECT_EQ(failure_of([&] { load(parquet); }),
+            invalid_argument(parquet + ": Parquet is read by the Python package; 'python -m kith convert " + parquet +
+                             " points.npy' makes a file of it that is read here"));
+  const std::string arrow = folder.put("points", "ARROW1 and batches");
+  EXPECT_EQ(failure_of([&] { load(arrow); }),
+            invalid_argument(arrow + ": Arrow is read by the Python package; 'python -m kith convert " + arrow +
+                             " points.npy' makes a file of it that is read here"));
+}
+
 TEST(Format, OptionOverridesTheExtension) {
   const Folder folder;
   const std::string path = folder.put("a.npy", "1,2\n3,4\n");

@@ -32,6 +32,10 @@ def as_dask(source: Any, role: str, column: Optional[str] = None) -> da.Array:
         raise ValueError(f"column = {column!r} is for Parquet, but {role} is a {type(source).__name__}")
     elif type(source).__module__.partition(".")[0] == "zarr":
         source = da.from_zarr(source)
+    elif isinstance(getattr(source, "data", None), da.Array):  # of xarray
+        source = source.data
+    elif hasattr(source, "to_dask_array"):
+        raise TypeError(f"{role} is a {type(source).__name__} of Dask; its to_dask_array() is searched")
     elif not isinstance(source, da.Array):
         source = _from_memory(source, role)
     if source.ndim != 2:
