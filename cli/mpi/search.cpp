@@ -12,7 +12,6 @@
 #include "cli/progress.hpp"
 #include "cli/search_input.hpp"
 #include "cli/signals.hpp"
-#include "core/neighbor_graph.hpp"
 #include "kith/mpi.hpp"
 
 namespace kith::cli {
@@ -85,9 +84,8 @@ void run_graph(const Arguments& arguments, const Context& context) {
   begin(arguments.ranks);
   check_output(arguments, {Shape::named}, context);
   search_parts(arguments, [&](auto& index, auto) {
-    auto all = mpi::gather(MPI_COMM_WORLD, index.search_self(arguments.k, arguments.ranks.how));
-    const auto graph = core::rows_of_lists(all.queries, all.k, std::move(all.ids), std::move(all.distances));
-    const std::vector<std::int64_t> shape = {all.queries, all.queries};
+    const auto graph = mpi::gather(MPI_COMM_WORLD, index.graph(arguments.k, arguments.ranks.how));
+    const std::vector<std::int64_t> shape = {graph.points, graph.points};
     save(arguments, {{"indptr", io::Array::borrow(graph.indptr)},
                      {"indices", io::Array::borrow(graph.indices)},
                      {"data", io::Array::borrow(graph.data)},

@@ -61,6 +61,13 @@ void refuse_what_depends_on_shards(const Options& options) {
                             options.epsilon));
 }
 
+// Looks for the failure of another rank, which moves messages on, whenever a search says how far it is.
+ProgressCallback until_failure(const Communicator& ranks, ProgressCallback asked) {
+  return [&ranks, asked = std::move(asked)](const Progress& progress) {
+    return !ranks.hears_failure() && (!asked || asked(progress));
+  };
+}
+
 // The same on all ranks, so that all throw.
 void check_k(std::int64_t k, std::int64_t points, bool self, const Options& options) {
   const std::int64_t most = points - (self ? 1 : 0);
@@ -141,9 +148,7 @@ struct Index<T>::State {
       options.memory_budget = std::max<std::int64_t>(1, options.memory_budget / 2);
     check_finite = options.check_finite;
     options.check_finite = false;  // rows and queries are checked where they come from
-    options.progress = [this, asked = std::move(options.progress)](const Progress& progress) {
-      return !ranks.hears_failure() && (!asked || asked(progress));
-    };
+    options.progress = until_failure(ranks, std::move(options.progress));
   }
 
   Asked<T> asked_of(MatrixView<T> queries, std::int64_t k, bool self) {
