@@ -44,7 +44,7 @@ void save(const Arguments& arguments, const io::NamedArrays& arrays) {
   });
 }
 
-// Calls visit(index, queries) with the index of this rank's rows; queries that are the base are none.
+// Calls visit(index, queries) with the index of this rank's rows, which returns the plan of a local search.
 template <class Visit>
 void search_parts(const Arguments& arguments, Visit visit) {
   PartsOfInput parts = load_parts(arguments.input);
@@ -63,8 +63,8 @@ void search_parts(const Arguments& arguments, Visit visit) {
       MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
       print_layouts(index.explain(all, arguments.k, arguments.ranks.how));
     }
-    visit(index, queries);
-    if (arguments.ranks.stats) print_exchange(index.report());
+    const Plan plan = visit(index, queries);
+    if (arguments.ranks.stats) print_exchange(plan, index.report());
   });
 }
 
@@ -77,6 +77,7 @@ void run_search(const Arguments& arguments, const Context& context) {
     const auto all = mpi::gather(MPI_COMM_WORLD, mine);
     save(arguments, {{"ids", io::Array::borrow(all.ids.data(), all.queries, all.k)},
                      {"distances", io::Array::borrow(all.distances.data(), all.queries, all.k)}});
+    return all.report.plan;
   });
 }
 
@@ -90,6 +91,7 @@ void run_graph(const Arguments& arguments, const Context& context) {
                      {"indices", io::Array::borrow(graph.indices)},
                      {"data", io::Array::borrow(graph.data)},
                      {"shape", io::Array::borrow(shape)}});
+    return graph.report.plan;
   });
 }
 
@@ -105,6 +107,7 @@ void run_radius(const Arguments& arguments, const Context& context) {
     save(arguments, {{"offsets", io::Array::borrow(all.offsets)},
                      {"ids", io::Array::borrow(all.ids)},
                      {"distances", io::Array::borrow(all.distances)}});
+    return all.report.plan;
   });
 }
 

@@ -140,7 +140,7 @@ class KITH_API Index {
   std::int64_t first_row() const;  // the id of this rank's first row
   std::int64_t dims() const;
 
-  // The k nearest of each query of this rank: 1 ≤ k ≤ rows().
+  // The k nearest of each query of this rank: 1 ≤ k ≤ rows(). The report's plan is that of the rank's last local search.
   Neighbors<D> search(MatrixView<T> my_queries, std::int64_t k, const SearchOptions& how = {});
   // The k nearest of each of this rank's rows, itself left out by its id.
   Neighbors<D> search_self(std::int64_t k, const SearchOptions& how = {});

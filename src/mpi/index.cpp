@@ -68,6 +68,12 @@ ProgressCallback until_failure(const Communicator& ranks, ProgressCallback asked
   };
 }
 
+// Where there are no batches, as on one rank, all queries are one.
+std::int64_t batch_rows_of(const LayoutCost& layout, const std::vector<std::int64_t>& queries) {
+  const std::int64_t most = *std::max_element(queries.begin(), queries.end());
+  return std::max<std::int64_t>(1, layout.batch_rows > 0 ? layout.batch_rows : most);
+}
+
 // The same on all ranks, so that all throw.
 void check_k(std::int64_t k, std::int64_t points, bool self, const Options& options) {
   const std::int64_t most = points - (self ? 1 : 0);
@@ -216,7 +222,7 @@ struct Index<T>::State {
     check_asked(asked, how);
     check_k(k, points, self, options);
     const LayoutCost layout = mpi::explain(facts_of(asked.counts, k), how).chosen;
-    asked.batch_rows = std::max<std::int64_t>(1, layout.batch_rows);
+    asked.batch_rows = batch_rows_of(layout, asked.counts);
     report = {};
     report.layout = layout.layout;
     Agreement agreement(ranks);
@@ -300,8 +306,7 @@ struct Index<T>::State {
                   fmt::format("layout {} for a search by radius, which has layout stationary", to_string(how.layout)));
     SearchOptions stationary = how;
     stationary.layout = Layout::stationary;
-    asked.batch_rows =
-        std::max<std::int64_t>(1, mpi::explain(facts_of(asked.counts, 1), stationary).chosen.batch_rows);
+    asked.batch_rows = batch_rows_of(mpi::explain(facts_of(asked.counts, 1), stationary).chosen, asked.counts);
     std::vector<D> of_each;
     together(ranks, [&] { of_each = checked_radii(radii, asked.queries.rows); });
     report = {};
