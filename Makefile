@@ -41,7 +41,7 @@ demo:
 	@build/release/cli/kith demo
 
 test:
-	@scripts/setup.sh build test python spark arm
+	@scripts/setup.sh build mpi test python spark arm
 	@scripts/test.sh $(STAGES)
 
 test-arm:

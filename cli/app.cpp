@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/launched_copies.hpp"
 #include "cli/message.hpp"
 #include "cli/signals.hpp"
 #include "cli/stdout.hpp"
@@ -131,6 +132,7 @@ int parse_and_run(int argc, const char* const* argv) {
     return problem.get_exit_code() == kOk ? report_asked(app, problem) : report_usage(app, problem);
   }
   set_quiet(context.quiet);
+  refuse_copies(current_command(app));
   context.run();
   flush_stdout();
   return kOk;

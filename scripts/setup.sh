@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the Debian packages the named sets need are there: installs what is missing when it may, else prints
-# the line that would and fails. Sets: build test fuzz lint bench python spark wheel arm.
+# the line that would and fails. Sets: build mpi test fuzz lint bench python spark wheel arm.
 set -eu
 
 packages=""
@@ -8,6 +8,8 @@ for set in "$@"; do
   case $set in
     build) packages="$packages cmake ninja-build g++ pkg-config libopenblas-openmp-dev libhwy-dev libfmt-dev libhdf5-dev
              libzip-dev zlib1g-dev libfast-float-dev libcli11-dev nlohmann-json3-dev" ;;
+    # Either is enough to build with; tests are of both.
+    mpi)   packages="$packages libopenmpi-dev openmpi-bin libmpich-dev mpich" ;;
     test)  packages="$packages libgtest-dev librapidcheck-dev libboost-context-dev python3 python3-numpy ccache
              clang-14 libclang-rt-14-dev libomp-14-dev clang-tidy-14 clang-format-14" ;;
     fuzz)  packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev" ;;

@@ -37,8 +37,13 @@ std::vector<std::int64_t> spread(std::int64_t total, std::int64_t ranks) {
 }
 
 // Seconds of a pair are those of a search of a shard with one of the batches that make it busy.
-mpi::LayoutFacts facts_of(const ExplainArguments& arguments) {
-  constexpr std::int64_t kBatch = 10'000;
+struct Shard {
+  mpi::LayoutFacts facts;
+  bool fits = true;  // on the device; else it is streamed from the host
+};
+
+Shard shard_of(const ExplainArguments& arguments) {
+  constexpr std::int64_t kBatch = 16384;
   Problem shard = arguments.problem;
   shard.base_rows = std::max<std::int64_t>(1, shard.base_rows / arguments.ranks);
   shard.queries = std::min(shard.queries, kBatch);
@@ -53,7 +58,7 @@ mpi::LayoutFacts facts_of(const ExplainArguments& arguments) {
   facts.seconds_per_pair = plan.seconds / static_cast<double>(shard.queries) / static_cast<double>(shard.base_rows);
   facts.link_bytes_per_second = arguments.link;
   facts.message_seconds = arguments.message;
-  return facts;
+  return {facts, plan.base_fits};
 }
 
 // Layout stationary, which few queries of a large base have. Nothing is taken to overlap.
@@ -71,10 +76,12 @@ void print_model(ExplainArguments arguments) {
       arguments.ranks = gpus;
       arguments.problem.k = k;
       arguments.how.layout = mpi::Layout::stationary;
-      const mpi::LayoutCost cost = mpi::explain(facts_of(arguments), arguments.how).chosen;
-      text += fmt::format("{:>6} {:>6} {:>12.4g} {:>14} {:>12.4g} {:>10.2f} %\n", gpus, k, cost.search_seconds,
+      const Shard shard = shard_of(arguments);
+      const mpi::LayoutCost cost = mpi::explain(shard.facts, arguments.how).chosen;
+      text += fmt::format("{:>6} {:>6} {:>12.4g} {:>14} {:>12.4g} {:>10.2f} % {}\n", gpus, k, cost.search_seconds,
                           format_bytes(cost.received_bytes), cost.exchange_seconds,
-                          100 * cost.search_seconds / (cost.search_seconds + cost.exchange_seconds));
+                          100 * cost.search_seconds / (cost.search_seconds + cost.exchange_seconds),
+                          shard.fits ? "" : "shards are streamed from the host");
     }
   write_stdout(text);
 }
@@ -82,7 +89,7 @@ void print_model(ExplainArguments arguments) {
 void run(const ExplainArguments& arguments, const Context&) {
   if (my_rank() != 0) return;
   if (arguments.model) return print_model(arguments);
-  write_stdout(to_string(mpi::explain(facts_of(arguments), arguments.how)));
+  write_stdout(to_string(mpi::explain(shard_of(arguments).facts, arguments.how)));
 }
 
 }  // namespace

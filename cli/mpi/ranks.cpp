@@ -8,6 +8,7 @@
 
 #include "cli/message.hpp"
 #include "cli/points.hpp"
+#include "cli/report.hpp"
 #include "cli/sizes.hpp"
 #include "kith/error.hpp"
 
@@ -115,7 +116,7 @@ PartsOfInput load_parts(const SearchInput& input) {
   return parts;
 }
 
-void print_exchange(const mpi::ExchangeReport& mine) {
+void print_exchange(const Plan& plan, const mpi::ExchangeReport& mine) {
   constexpr int kValues = 8;
   const double values[kValues] = {static_cast<double>(mine.sent_bytes), static_cast<double>(mine.received_bytes),
                                   static_cast<double>(mine.memory_bytes), static_cast<double>(mine.forwarded),
@@ -133,6 +134,7 @@ void print_exchange(const mpi::ExchangeReport& mine) {
     text += fmt::format("{:>6} {:>12.4f} {:>12.4f} {:>12} {:>12} {:>12} {:>12.0f} {:>12.0f} {:>12.0f}\n", rank, of[4],
                         of[5], bytes(0), bytes(1), bytes(2), of[6], of[7], of[3]);
   }
+  print_plan(plan);
   print_to_stderr(text);
 }
 

@@ -38,8 +38,8 @@ struct PartsOfInput {
 };
 PartsOfInput load_parts(const SearchInput& input);
 
-// On rank 0: a line for each rank.
-void print_exchange(const mpi::ExchangeReport& mine);
+// On rank 0: the plan of its last local search, and a line for each rank.
+void print_exchange(const Plan& plan, const mpi::ExchangeReport& mine);
 void print_layouts(const mpi::LayoutPlan& plan);
 
 }  // namespace kith::cli

@@ -12,7 +12,6 @@
 #include "cli/progress.hpp"
 #include "cli/search_input.hpp"
 #include "cli/signals.hpp"
-#include "core/neighbor_graph.hpp"
 #include "kith/mpi.hpp"
 
 namespace kith::cli {
@@ -45,7 +44,7 @@ void save(const Arguments& arguments, const io::NamedArrays& arrays) {
   });
 }
 
-// Calls visit(index, queries) with the index of this rank's rows; queries that are the base are none.
+// Calls visit(index, queries) with the index of this rank's rows, which returns the plan of a local search.
 template <class Visit>
 void search_parts(const Arguments& arguments, Visit visit) {
   PartsOfInput parts = load_parts(arguments.input);
@@ -64,8 +63,8 @@ void search_parts(const Arguments& arguments, Visit visit) {
       MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
       print_layouts(index.explain(all, arguments.k, arguments.ranks.how));
     }
-    visit(index, queries);
-    if (arguments.ranks.stats) print_exchange(index.report());
+    const Plan plan = visit(index, queries);
+    if (arguments.ranks.stats) print_exchange(plan, index.report());
   });
 }
 
@@ -78,6 +77,7 @@ void run_search(const Arguments& arguments, const Context& context) {
     const auto all = mpi::gather(MPI_COMM_WORLD, mine);
     save(arguments, {{"ids", io::Array::borrow(all.ids.data(), all.queries, all.k)},
                      {"distances", io::Array::borrow(all.distances.data(), all.queries, all.k)}});
+    return all.report.plan;
   });
 }
 
@@ -85,13 +85,13 @@ void run_graph(const Arguments& arguments, const Context& context) {
   begin(arguments.ranks);
   check_output(arguments, {Shape::named}, context);
   search_parts(arguments, [&](auto& index, auto) {
-    auto all = mpi::gather(MPI_COMM_WORLD, index.search_self(arguments.k, arguments.ranks.how));
-    const auto graph = core::rows_of_lists(all.queries, all.k, std::move(all.ids), std::move(all.distances));
-    const std::vector<std::int64_t> shape = {all.queries, all.queries};
+    const auto graph = mpi::gather(MPI_COMM_WORLD, index.graph(arguments.k, arguments.ranks.how));
+    const std::vector<std::int64_t> shape = {graph.points, graph.points};
     save(arguments, {{"indptr", io::Array::borrow(graph.indptr)},
                      {"indices", io::Array::borrow(graph.indices)},
                      {"data", io::Array::borrow(graph.data)},
                      {"shape", io::Array::borrow(shape)}});
+    return graph.report.plan;
   });
 }
 
@@ -107,6 +107,7 @@ void run_radius(const Arguments& arguments, const Context& context) {
     save(arguments, {{"offsets", io::Array::borrow(all.offsets)},
                      {"ids", io::Array::borrow(all.ids)},
                      {"distances", io::Array::borrow(all.distances)}});
+    return all.report.plan;
   });
 }
 

@@ -116,11 +116,13 @@ struct ExchangeReport {
 // Work of each rank that is no search, such as reading a file: what it throws on one rank, all throw. Collective.
 KITH_API void together(MPI_Comm comm, const std::function<void()>& work);
 
-// The lists of all ranks, in the order of ranks, on rank `root`; an answer without queries on the others. Collective.
+// The lists, or rows, of all ranks, in the order of ranks, on rank `root`; an answer without any on the others. Collective.
 template <class D>
 KITH_API Neighbors<D> gather(MPI_Comm comm, const Neighbors<D>& mine, int root = 0);
 template <class D>
 KITH_API RadiusNeighbors<D> gather(MPI_Comm comm, const RadiusNeighbors<D>& mine, int root = 0);
+template <class D>
+KITH_API Graph<D> gather(MPI_Comm comm, const Graph<D>& mine, int root = 0);
 
 template <Element T>
 class KITH_API Index {
@@ -138,7 +140,7 @@ class KITH_API Index {
   std::int64_t first_row() const;  // the id of this rank's first row
   std::int64_t dims() const;
 
-  // The k nearest of each query of this rank: 1 ≤ k ≤ rows().
+  // The k nearest of each query of this rank: 1 ≤ k ≤ rows(). The report's plan is that of the rank's last local search.
   Neighbors<D> search(MatrixView<T> my_queries, std::int64_t k, const SearchOptions& how = {});
   // The k nearest of each of this rank's rows, itself left out by its id.
   Neighbors<D> search_self(std::int64_t k, const SearchOptions& how = {});

@@ -33,6 +33,17 @@ void gather_values(Communicator& ranks, std::vector<V> mine, int root, std::vect
   }
 }
 
+// Of lists that follow each other: where they begin among those of all ranks.
+std::vector<std::int64_t> gather_offsets(Communicator& ranks, const std::vector<std::int64_t>& mine, int root) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 1; i < mine.size(); ++i) lengths.push_back(mine[i] - mine[i - 1]);
+  std::vector<std::int64_t> all;
+  gather_values(ranks, std::move(lengths), root, all);
+  std::vector<std::int64_t> offsets{0};
+  for (const std::int64_t length : all) offsets.push_back(offsets.back() + length);
+  return offsets;
+}
+
 }  // namespace
 
 void together(MPI_Comm comm, const std::function<void()>& work) {
@@ -57,15 +68,22 @@ template <class D>
 RadiusNeighbors<D> gather(MPI_Comm comm, const RadiusNeighbors<D>& mine, int root) {
   Communicator ranks(comm);
   RadiusNeighbors<D> all;
-  std::vector<std::int64_t> lengths;
-  for (std::int64_t query = 0; query < mine.queries; ++query) lengths.push_back(mine.count_of(query));
-  std::vector<std::int64_t> all_lengths;
-  gather_values(ranks, std::move(lengths), root, all_lengths);
+  all.offsets = gather_offsets(ranks, mine.offsets, root);
   gather_values(ranks, mine.ids, root, all.ids);
   gather_values(ranks, mine.distances, root, all.distances);
-  all.queries = static_cast<std::int64_t>(all_lengths.size());
-  all.offsets = {0};
-  for (const std::int64_t length : all_lengths) all.offsets.push_back(all.offsets.back() + length);
+  all.queries = static_cast<std::int64_t>(all.offsets.size()) - 1;
+  all.report = mine.report;
+  return all;
+}
+
+template <class D>
+Graph<D> gather(MPI_Comm comm, const Graph<D>& mine, int root) {
+  Communicator ranks(comm);
+  Graph<D> all;
+  all.indptr = gather_offsets(ranks, mine.indptr, root);
+  gather_values(ranks, mine.indices, root, all.indices);
+  gather_values(ranks, mine.data, root, all.data);
+  all.points = static_cast<std::int64_t>(all.indptr.size()) - 1;
   all.report = mine.report;
   return all;
 }
@@ -74,5 +92,7 @@ template KITH_API Neighbors<float> gather(MPI_Comm, const Neighbors<float>&, int
 template KITH_API Neighbors<double> gather(MPI_Comm, const Neighbors<double>&, int);
 template KITH_API RadiusNeighbors<float> gather(MPI_Comm, const RadiusNeighbors<float>&, int);
 template KITH_API RadiusNeighbors<double> gather(MPI_Comm, const RadiusNeighbors<double>&, int);
+template KITH_API Graph<float> gather(MPI_Comm, const Graph<float>&, int);
+template KITH_API Graph<double> gather(MPI_Comm, const Graph<double>&, int);
 
 }  // namespace kith::mpi

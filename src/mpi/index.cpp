@@ -61,6 +61,19 @@ void refuse_what_depends_on_shards(const Options& options) {
                             options.epsilon));
 }
 
+// Looks for the failure of another rank, which moves messages on, whenever a search says how far it is.
+ProgressCallback until_failure(const Communicator& ranks, ProgressCallback asked) {
+  return [&ranks, asked = std::move(asked)](const Progress& progress) {
+    return !ranks.hears_failure() && (!asked || asked(progress));
+  };
+}
+
+// Where there are no batches, as on one rank, all queries are one.
+std::int64_t batch_rows_of(const LayoutCost& layout, const std::vector<std::int64_t>& queries) {
+  const std::int64_t most = *std::max_element(queries.begin(), queries.end());
+  return std::max<std::int64_t>(1, layout.batch_rows > 0 ? layout.batch_rows : most);
+}
+
 // The same on all ranks, so that all throw.
 void check_k(std::int64_t k, std::int64_t points, bool self, const Options& options) {
   const std::int64_t most = points - (self ? 1 : 0);
@@ -141,9 +154,7 @@ struct Index<T>::State {
       options.memory_budget = std::max<std::int64_t>(1, options.memory_budget / 2);
     check_finite = options.check_finite;
     options.check_finite = false;  // rows and queries are checked where they come from
-    options.progress = [this, asked = std::move(options.progress)](const Progress& progress) {
-      return !ranks.hears_failure() && (!asked || asked(progress));
-    };
+    options.progress = until_failure(ranks, std::move(options.progress));
   }
 
   Asked<T> asked_of(MatrixView<T> queries, std::int64_t k, bool self) {
@@ -211,7 +222,7 @@ struct Index<T>::State {
     check_asked(asked, how);
     check_k(k, points, self, options);
     const LayoutCost layout = mpi::explain(facts_of(asked.counts, k), how).chosen;
-    asked.batch_rows = std::max<std::int64_t>(1, layout.batch_rows);
+    asked.batch_rows = batch_rows_of(layout, asked.counts);
     report = {};
     report.layout = layout.layout;
     Agreement agreement(ranks);
@@ -295,8 +306,7 @@ struct Index<T>::State {
                   fmt::format("layout {} for a search by radius, which has layout stationary", to_string(how.layout)));
     SearchOptions stationary = how;
     stationary.layout = Layout::stationary;
-    asked.batch_rows =
-        std::max<std::int64_t>(1, mpi::explain(facts_of(asked.counts, 1), stationary).chosen.batch_rows);
+    asked.batch_rows = batch_rows_of(mpi::explain(facts_of(asked.counts, 1), stationary).chosen, asked.counts);
     std::vector<D> of_each;
     together(ranks, [&] { of_each = checked_radii(radii, asked.queries.rows); });
     report = {};

@@ -135,6 +135,7 @@ class StationarySearch {
   void merge(std::int64_t batch) {
     Slot& from = slot(batch);
     from.lists_under_way->wait();
+    answer_.report = std::move(from.found.report);
     const std::int64_t rows = rows_in(me(), batch);
     const std::int64_t k = asked_.k;
     if (rows == 0) return;

@@ -1,15 +1,18 @@
 #!/bin/sh
-# headers_alone.sh INCLUDE COMPILER C_COMPILER: every installed header compiles alone, twice included, without a warning;
+# headers_alone.sh INCLUDE COMPILER C_COMPILER [MPI_INCLUDE...]: every installed header compiles alone, twice included, without a warning;
 # kith.h as C and as C++.
 set -eu
 include=$1 compiler=$2 c_compiler=$3
+shift 3
+mpi=""
+for folder in "$@"; do mpi="$mpi -isystem $folder"; done
 
 failed=0 count=0
 for header in "$include"/kith/*.hpp; do
   name=kith/$(basename "$header")
   count=$((count + 1))
   printf '#include <%s>\n#include <%s>\n' "$name" "$name" |
-    $compiler -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only -I "$include" -x c++ - ||
+    $compiler -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only -I "$include" $mpi -x c++ - ||
     { echo "$name does not compile alone"; failed=1; }
 done
 printf '#include <kith.h>\n#include <kith.h>\n#include <kith/kith.hpp>\n' |

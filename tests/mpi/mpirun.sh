@@ -5,8 +5,8 @@ set -eu
 launcher=$1 ranks=$2
 shift 2
 export OMP_NUM_THREADS=1
-case $launcher in
-  *openmpi*)
+case $("$launcher" --version 2>&1) in
+  *"Open"*)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     # Cores are not bound: ranks of other tests run beside. Neither are networks looked for.
     exec "$launcher" --oversubscribe --bind-to none --mca btl self,vader --mca pml ob1 -n "$ranks" "$@" ;;
