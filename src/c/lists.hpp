@@ -10,6 +10,7 @@
 #include "c/arguments.hpp"
 #include "kith.h"
 #include "kith/graph.hpp"
+#include "kith/pivots.hpp"
 #include "kith/radius.hpp"
 
 namespace kith::c {
@@ -20,10 +21,9 @@ struct Lists {
   std::vector<std::int64_t> ids;
   std::vector<D> distances;
 
-  // RadiusNeighbors, or what has its members.
-  template <class Found>
-  requires std::same_as<decltype(Found::distances), std::vector<D>>
-  explicit Lists(Found&& found)
+  explicit Lists(RadiusNeighbors<D>&& found)
+      : offsets(std::move(found.offsets)), ids(std::move(found.ids)), distances(std::move(found.distances)) {}
+  explicit Lists(PivotRadiusNeighbors&& found) requires std::same_as<D, double>
       : offsets(std::move(found.offsets)), ids(std::move(found.ids)), distances(std::move(found.distances)) {}
   explicit Lists(Graph<D>&& graph)
       : offsets(std::move(graph.indptr)), ids(std::move(graph.indices)), distances(std::move(graph.data)) {}

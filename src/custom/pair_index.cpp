@@ -284,14 +284,14 @@ struct PairSearcher {
     const std::int64_t budget = options.memory_budget > 0 ? options.memory_budget : backend::free_memory().bytes / 4;
     if (bytes > static_cast<double>(budget)) return;
     panels.resize(static_cast<std::size_t>(padded_rows(base.rows) * base.cols));
-    constexpr std::int64_t kChunk = 64 * kPanelRows;
+    constexpr std::int64_t kPackedRows = 64 * kPanelRows;
     constexpr double kValueSeconds = 1e-9;
     const int threads =
         std::min(cpu::threads_for(options.threads, bytes / 8 * kValueSeconds), std::max(metric->most_threads(), 1));
-    cpu::parallel_for(threads, (base.rows + kChunk - 1) / kChunk, [&](std::int64_t chunk, int) {
-      const std::int64_t first = chunk * kChunk;
+    cpu::parallel_for(threads, (base.rows + kPackedRows - 1) / kPackedRows, [&](std::int64_t chunk, int) {
+      const std::int64_t first = chunk * kPackedRows;
       core::AlignedVector<double> scratch(static_cast<std::size_t>(kPanelRows * base.cols));
-      pack_panels(*metric, base, first, std::min(kChunk, base.rows - first), scratch.data(),
+      pack_panels(*metric, base, first, std::min(kPackedRows, base.rows - first), scratch.data(),
                   panels.data() + first * base.cols);
     });
   }
