@@ -46,7 +46,7 @@ struct Queries {
   // For each query the largest distance of points that are wanted, of host memory; empty: however far. Those that are
   // farther away may be missing, as core/max_distance.hpp marks them, where that saves time.
   std::span<const DistanceOf<T>> limits{};
-  // True once nobody wants the answer any more: a device then stops at its next tile with Error(cancelled). Null: never.
+  // True once nobody wants the answer any more: a device then stops at its next tile with Error(cancelled); or null.
   const std::atomic<bool>* stop = nullptr;
 };
 

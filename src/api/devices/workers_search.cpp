@@ -38,7 +38,9 @@ std::int64_t Workers<T>::rows_of_block(std::int64_t queries, std::int64_t k) con
   const std::int64_t wanted =
       worth >= static_cast<double>(queries) ? queries : std::max(kLeastBlock, static_cast<std::int64_t>(worth));
   const std::int64_t bytes = options_.memory_budget > 0 ? std::min(options_.memory_budget, kListBytes) : kListBytes;
-  return std::clamp<std::int64_t>(std::min(wanted, bytes / (2 * places * kPlaceBytes)), 1, queries);
+  const std::int64_t most = std::clamp<std::int64_t>(std::min(wanted, bytes / (2 * places * kPlaceBytes)), 1, queries);
+  const std::int64_t blocks = (queries + most - 1) / most;
+  return (queries + blocks - 1) / blocks;  // alike, so that no device ends with a few
 }
 
 template <Element T>

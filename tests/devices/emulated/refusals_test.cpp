@@ -90,7 +90,7 @@ TEST_F(SeveralDevicesRefuse, BadPointsByTheirRows) {
   EXPECT_EQ(index.search(queries(), 2).ids, kith::search(base(), queries(), 2, emulated()).ids);
 }
 
-// The budget has room for lists of 22 queries at a time: the wrong one is of the third block.
+// The budget has room for lists of 22 queries at a time, so that the wrong one is of the third block.
 TEST_F(SeveralDevicesRefuse, BadQueriesBeforeAnythingIsWritten) {
   auto sample = generate<float>(Kind::gaussian, {180, 61, 4}, MetricKind::euclidean, 3);
   sample.queries(58, 1) = kNan;
