@@ -301,11 +301,10 @@ def slow_points(seconds):
     return da.concatenate(blocks)
 
 
-def kill_workers(client, count, future, killed):
-    """Kills so many workers, one after the other, while they search."""
-    for _ in range(count):
+def kill_workers(pids, future, killed):
+    """Kills workers, one after the other, while they search."""
+    for pid in pids:
         time.sleep(0.7)
-        pid = next(pid for pid in client.run(os.getpid).values() if pid not in killed)
         os.kill(pid, signal.SIGKILL)
         if not future.done():
             killed.append(pid)
@@ -324,9 +323,10 @@ def test_killed_workers(cluster, slow_answer, killed):
     queries, wanted = slow_answer
     cluster.wait_for_workers(4, timeout=60)
     found = kith.dask.search(slow_points(0.3), queries, 10)
+    pids = list(cluster.run(os.getpid).values())[:killed]
     future = cluster.compute(dask.delayed(list)(found))
     dead = []
-    killer = threading.Thread(target=kill_workers, args=(cluster, killed, future, dead))
+    killer = threading.Thread(target=kill_workers, args=(pids, future, dead))
     killer.start()
     answer = future.result(timeout=120)
     killer.join()

@@ -120,6 +120,13 @@ def test_damaged_and_missing_files(tmp_path):
         kith.read(tmp_path / "b.parquet")
 
 
+def test_without_pyarrow(tmp_path, points, monkeypatch):
+    pq.write_table(pa.table({"vector": fixed(points)}), tmp_path / "a.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="a.parquet: reading Parquet needs pyarrow, .* pip install pyarrow"):
+        kith.read(tmp_path / "a.parquet")
+
+
 def test_empty_files(tmp_path, points):
     for column in (fixed(points)[:0], lists(points)[:0]):
         pq.write_table(pa.table({"vector": column}), tmp_path / "a.parquet")

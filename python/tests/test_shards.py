@@ -2,6 +2,8 @@
 
 import dataclasses
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -193,3 +195,26 @@ def test_arguments(rng):
         kith.partial_search(base, base, 1, first_id=0, method="shifted-sort")
     with pytest.raises(ValueError, match="base row 0, column 0 is nan"):
         kith.partial_search(np.full((5, 4), np.nan), base, 1, first_id=0)
+
+
+WITHOUT_ENGINES = """
+import sys
+for name in ("dask", "pyspark", "ray", "pyarrow"):
+    sys.modules[name] = None
+
+import kith, kith.ray, kith.spark
+
+for module, use in (("dask", lambda: __import__("kith.dask")),
+                    ("ray", lambda: kith.ray.search("a.parquet", [[0.0]], 1, "id", "x"))):
+    try:
+        use()
+    except ImportError as error:
+        print(error)
+"""
+
+
+def test_engines_are_optional():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_ENGINES], capture_output=True, text=True, check=True)
+    without_dask, without_arrow = done.stdout.splitlines()
+    assert "kith.dask needs Dask, which is not installed; pip install" in without_dask
+    assert "kith.ray needs pyarrow" in without_arrow
