@@ -19,9 +19,10 @@ bool was_given(const CLI::App& command, const char* option) {
 // Those of an index and of a profile have a file to write where none is named.
 bool writes(const CLI::App& command) {
   const bool has_output = command.get_option_no_throw("--output") != nullptr;
-  const bool by_default =
-      has_output && (command.get_name() == "tune" || (command.get_parent() != nullptr && command.get_parent()->get_name() == "index"));
-  const bool parts = command.get_name() == "search" && (was_given(command, "--ids") || was_given(command, "--distances"));
+  const bool by_default = has_output && (command.get_name() == "tune" || (command.get_parent() != nullptr &&
+                                                                          command.get_parent()->get_name() == "index"));
+  const bool parts =
+      command.get_name() == "search" && (was_given(command, "--ids") || was_given(command, "--distances"));
   return by_default || parts || was_given(command, "--output");
 }
 

@@ -65,10 +65,10 @@ Shard shard_of(const ExplainArguments& arguments) {
 void print_model(ExplainArguments arguments) {
   constexpr std::array kGpus = {8, 64, 256, 1024};
   constexpr std::array kNeighbors = {10, 100, 1024};
-  std::string text = fmt::format("{} queries × {} points × {} dimensions, device {}, {} a second into each rank\n",
-                                 format_integer(arguments.problem.queries), format_integer(arguments.problem.base_rows),
-                                 arguments.problem.dims, arguments.device,
-                                 format_bytes(static_cast<std::int64_t>(arguments.link)));
+  std::string text =
+      fmt::format("{} queries × {} points × {} dimensions, device {}, {} a second into each rank\n",
+                  format_integer(arguments.problem.queries), format_integer(arguments.problem.base_rows),
+                  arguments.problem.dims, arguments.device, format_bytes(static_cast<std::int64_t>(arguments.link)));
   text += fmt::format("{:>6} {:>6} {:>12} {:>14} {:>12} {:>12}\n", "GPUs", "k", "search s", "bytes in", "exchange s",
                       "efficiency");
   for (const int gpus : kGpus)
@@ -111,7 +111,10 @@ void add_mpi_explain(CLI::App& app, Context& context) {
   for (const KnownDevice& device : known_devices()) names.push_back(device.name);
   add_choice(
       *command, context, "--device", arguments->device, names,
-      [](const std::string& name) { kith::explain({1, 1, 1, 1}, {}, name); }, "The device of each rank, default h200")
+      [](const std::string& name) {
+        kith::explain({1, 1, 1, 1}, {}, name);
+      },
+      "The device of each rank, default h200")
       ->group("Machine");
   command->add_option("--link", arguments->link, "Bytes a second into a rank, default 50e9")->group("Machine");
   command->add_option("--latency", arguments->message, "Seconds of a message, default 20e-6")->group("Machine");

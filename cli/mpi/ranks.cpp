@@ -88,9 +88,8 @@ void begin(const RankSettings& settings) {
   set_quiet(settings.quiet || my_rank() != 0);
   if (settings.ranks_per_device > 0) {
     const int place = rank_on_machine();
-    mpi::together(MPI_COMM_WORLD, [&] {
-      setenv("CUDA_VISIBLE_DEVICES", device_of(place / settings.ranks_per_device).c_str(), 1);
-    });
+    mpi::together(MPI_COMM_WORLD,
+                  [&] { setenv("CUDA_VISIBLE_DEVICES", device_of(place / settings.ranks_per_device).c_str(), 1); });
   }
 }
 
@@ -107,8 +106,9 @@ PartsOfInput load_parts(const SearchInput& input) {
     if (input.queries_format != "auto") queries.format = io::parse_format(input.queries_format);
     io::Part part = io::load_part(input.queries, my_rank(), rank_count(), queries);
     if (is_one_query(part, parts.base)) {
-      part.rows = my_rank() == 0 ? io::load(input.queries, queries)
-                                 : io::Array(part.rows.type(), 2, 0, parts.base.cols(), nullptr, parts.base.cols(), 1, nullptr);
+      part.rows = my_rank() == 0
+                      ? io::load(input.queries, queries)
+                      : io::Array(part.rows.type(), 2, 0, parts.base.cols(), nullptr, parts.base.cols(), 1, nullptr);
     }
     parts.queries = as_points("queries", part.rows);
     match_queries(parts.base, parts.queries);
@@ -118,9 +118,13 @@ PartsOfInput load_parts(const SearchInput& input) {
 
 void print_exchange(const Plan& plan, const mpi::ExchangeReport& mine) {
   constexpr int kValues = 8;
-  const double values[kValues] = {static_cast<double>(mine.sent_bytes), static_cast<double>(mine.received_bytes),
-                                  static_cast<double>(mine.memory_bytes), static_cast<double>(mine.forwarded),
-                                  mine.seconds, mine.waited_seconds, static_cast<double>(mine.moved_rows),
+  const double values[kValues] = {static_cast<double>(mine.sent_bytes),
+                                  static_cast<double>(mine.received_bytes),
+                                  static_cast<double>(mine.memory_bytes),
+                                  static_cast<double>(mine.forwarded),
+                                  mine.seconds,
+                                  mine.waited_seconds,
+                                  static_cast<double>(mine.moved_rows),
                                   static_cast<double>(mine.asked_away)};
   std::vector<double> all(static_cast<std::size_t>(rank_count() * kValues));
   MPI_Gather(values, kValues, MPI_DOUBLE, all.data(), kValues, MPI_DOUBLE, 0, MPI_COMM_WORLD);

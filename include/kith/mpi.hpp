@@ -41,7 +41,7 @@ enum class Layout {
   replicated,  // all rows come to all ranks, once; queries stay
   grid,        // groups of ranks have all rows, once; within a group as stationary
   ring,        // queries and lists stay; rows go round from rank to rank
-  landmarks,   // rows are put together by region, once; queries go to their region's rank, then where a bound sends them
+  landmarks,  // rows are put together by region, once; queries go to their region's rank, then where a bound sends them
 };
 
 KITH_API const char* to_string(Layout layout) noexcept;  // "auto", "stationary", ...
@@ -91,8 +91,8 @@ struct LayoutPlan {
   std::vector<LayoutCost> layouts;  // all, in the order of Layout
 };
 
-// The plan for ranks that need not be there. Throws Error(invalid_argument) for a layout, a batch or a number of replicas
-// that cannot be, and Error(out_of_memory) where a rank's budget is too small, naming the least that would do.
+// The plan for ranks that need not be there. Throws Error(invalid_argument) for a layout, a batch or a number of
+// replicas that cannot be, and Error(out_of_memory) where a rank's budget is too small, naming the least that would do.
 KITH_API LayoutPlan explain(const LayoutFacts& facts, const SearchOptions& how = {});
 
 // A table for people.
@@ -101,22 +101,23 @@ KITH_API std::string to_string(const LayoutPlan& plan);
 // What the last search on this rank did.
 struct ExchangeReport {
   Layout layout = Layout::stationary;
-  std::int64_t sent_bytes = 0;      // as LayoutCost counts them
+  std::int64_t sent_bytes = 0;  // as LayoutCost counts them
   std::int64_t received_bytes = 0;
-  std::int64_t memory_bytes = 0;    // of buffers and copies, beside what LayoutCost::memory_bytes leaves out
+  std::int64_t memory_bytes = 0;  // of buffers and copies, beside what LayoutCost::memory_bytes leaves out
   // Layout landmarks:
-  std::int64_t moved_rows = 0;      // that came here when rows were put together by region
-  std::int64_t asked_away = 0;      // own queries that lie in another rank's region
-  std::int64_t forwarded = 0;       // own queries that had to be asked of more ranks than their region's
-  std::int64_t forwards = 0;        // of how many more but this one, all queries together
+  std::int64_t moved_rows = 0;  // that came here when rows were put together by region
+  std::int64_t asked_away = 0;  // own queries that lie in another rank's region
+  std::int64_t forwarded = 0;   // own queries that had to be asked of more ranks than their region's
+  std::int64_t forwards = 0;    // of how many more but this one, all queries together
   double seconds = 0;
-  double waited_seconds = 0;        // of these, for messages
+  double waited_seconds = 0;  // of these, for messages
 };
 
 // Work of each rank that is no search, such as reading a file: what it throws on one rank, all throw. Collective.
 KITH_API void together(MPI_Comm comm, const std::function<void()>& work);
 
-// The lists, or rows, of all ranks, in the order of ranks, on rank `root`; an answer without any on the others. Collective.
+// The lists, or rows, of all ranks, in the order of ranks, on rank `root`; an answer without any on the others.
+// Collective.
 template <class D>
 KITH_API Neighbors<D> gather(MPI_Comm comm, const Neighbors<D>& mine, int root = 0);
 template <class D>
@@ -136,11 +137,12 @@ class KITH_API Index {
   Index& operator=(Index&&) noexcept;
   ~Index();  // collective, and before MPI_Finalize()
 
-  std::int64_t rows() const;      // of all ranks
+  std::int64_t rows() const;       // of all ranks
   std::int64_t first_row() const;  // the id of this rank's first row
   std::int64_t dims() const;
 
-  // The k nearest of each query of this rank: 1 ≤ k ≤ rows(). The report's plan is that of the rank's last local search.
+  // The k nearest of each query of this rank: 1 ≤ k ≤ rows(). The report's plan is that of the rank's last local
+  // search.
   Neighbors<D> search(MatrixView<T> my_queries, std::int64_t k, const SearchOptions& how = {});
   // The k nearest of each of this rank's rows, itself left out by its id.
   Neighbors<D> search_self(std::int64_t k, const SearchOptions& how = {});

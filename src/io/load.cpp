@@ -112,7 +112,8 @@ Array parse_single(const Source& source, Format format, const LoadOptions& optio
 Array rows_of(const Array& array, std::int64_t first, std::int64_t count) {
   // The new array keeps the old one, which keeps the values.
   const auto owner = std::make_shared<const Array>(array);
-  const auto* const data = static_cast<const std::byte*>(array.data()) + first * array.row_stride() * size_of(array.type());
+  const auto* const data =
+      static_cast<const std::byte*>(array.data()) + first * array.row_stride() * size_of(array.type());
   return {array.type(), array.rank(), count, array.cols(), data, array.row_stride(), array.col_stride(), owner};
 }
 

@@ -1,8 +1,8 @@
 // agreement.hpp: what ranks that work together do when one fails: all stop, and all throw the same Error.
 //
 // A rank that fails goes on sending and receiving what the others count on, whatever bytes these are, until the next
-// agreement; and it tells the others, who look for that between two tiles of a search, so that nobody finishes long work
-// in vain. An agreement can be under way while the next step is searched.
+// agreement; and it tells the others, who look for that between two tiles of a search, so that nobody finishes long
+// work in vain. An agreement can be under way while the next step is searched.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,8 @@ void check_rows(MatrixView<T> rows, const Options& options, std::int64_t first_r
   if (rows.data == nullptr)
     throw Error(ErrorCode::invalid_argument, fmt::format("{} has no data (null pointer)", role));
   if (rows.memory == Memory::device)
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} on a device; rows of a rank must be in host memory", role));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} on a device; rows of a rank must be in host memory", role));
   if (options.check_finite) check_values(rows, options.metric, first_row, role);
   if (core::has_directions(options.metric)) check_directions(rows, options.metric, first_row, role);
 }

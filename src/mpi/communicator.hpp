@@ -1,8 +1,8 @@
 // communicator.hpp: what is used of MPI-3: a duplicated communicator, small values from all ranks to all, and messages
 // that are under way while something else is done.
 //
-// Only the calling thread calls MPI, and no call of MPI waits: waiting is a loop of tests that soon sleeps between two, so
-// that ranks which share a core do not keep it from those that work. Messages are cut into pieces of at most 1 GiB,
+// Only the calling thread calls MPI, and no call of MPI waits: waiting is a loop of tests that soon sleeps between two,
+// so that ranks which share a core do not keep it from those that work. Messages are cut into pieces of at most 1 GiB,
 // whose lengths fit MPI's int. Errors of MPI end the program (MPI_ERRORS_ARE_FATAL): nothing could be agreed after one.
 #pragma once
 

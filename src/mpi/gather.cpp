@@ -14,7 +14,8 @@ template <class V>
 void gather_values(Communicator& ranks, std::vector<V> mine, int root, std::vector<V>& all) {
   const auto counts = ranks.all_gather(static_cast<std::int64_t>(mine.size()));
   const bool here = ranks.rank() == root;
-  together(ranks, [&] { all.resize(here ? size_of(std::accumulate(counts.begin(), counts.end(), std::int64_t{0})) : 0); });
+  together(ranks,
+           [&] { all.resize(here ? size_of(std::accumulate(counts.begin(), counts.end(), std::int64_t{0})) : 0); });
   Messages messages(ranks, Tag::lists);
   if (!here) {
     messages.send(root, std::span(mine));

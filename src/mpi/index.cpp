@@ -78,9 +78,8 @@ std::int64_t batch_rows_of(const LayoutCost& layout, const std::vector<std::int6
 void check_k(std::int64_t k, std::int64_t points, bool self, const Options& options) {
   const std::int64_t most = points - (self ? 1 : 0);
   if (k >= 1 && (k <= most || options.pad_missing)) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("k = {} but the ranks have {} points{}; k may be 1 to {}", k, points,
-                          self ? ", each without itself" : "", most));
+  throw Error(ErrorCode::invalid_argument, fmt::format("k = {} but the ranks have {} points{}; k may be 1 to {}", k,
+                                                       points, self ? ", each without itself" : "", most));
 }
 
 }  // namespace
@@ -131,8 +130,9 @@ struct Index<T>::State {
       if (counts[rank] < 0)
         throw Error(ErrorCode::invalid_argument, fmt::format("rank {} has {} rows", rank, counts[rank]));
       if (element[rank] != element.front())
-        throw Error(ErrorCode::invalid_argument, fmt::format("points are {} on rank 0 but {} on rank {}",
-                                                             to_string(element.front()), to_string(element[rank]), rank));
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("points are {} on rank 0 but {} on rank {}", to_string(element.front()),
+                                to_string(element[rank]), rank));
       if (counts[rank] == 0) continue;
       if (dims == 0) {
         dims = cols[rank];
@@ -177,9 +177,8 @@ struct Index<T>::State {
     together(ranks, [&] {
       if (asked.self()) return;
       if (asked.queries.rows < 0 || asked.queries.cols != dims())
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("queries are {} × {} but the base has {} dimensions", asked.queries.rows,
-                                asked.queries.cols, dims()));
+        throw Error(ErrorCode::invalid_argument, fmt::format("queries are {} × {} but the base has {} dimensions",
+                                                             asked.queries.rows, asked.queries.cols, dims()));
       const std::vector<std::int64_t> firsts = firsts_of(asked.counts);
       Options checked = options;
       checked.check_finite = check_finite;
@@ -323,9 +322,9 @@ struct Index<T>::State {
     const auto count = static_cast<std::int64_t>(radii.size());
     const bool products = options.metric.kind == MetricKind::inner_product;
     if (std::isfinite(options.max_distance))
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("max_distance = {} is for the k nearest; a radius search has its radius",
-                              options.max_distance));
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("max_distance = {} is for the k nearest; a radius search has its radius", options.max_distance));
     if (count != 1 && count != queries)
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} radii for {} queries; one for all or one for each is needed", count, queries));
@@ -341,8 +340,8 @@ struct Index<T>::State {
   Reduced<D> reduce(MatrixView<T> queries, std::int64_t k, MatrixView<D> values, ReduceOp op,
                     const SearchOptions& how) {
     const std::int64_t columns = columns_of(values);
-    require_same(ranks, {{"op", to_string(op)},
-                         {"columns of values", std::to_string(core::has_values(op) ? columns : 0)}});
+    require_same(ranks,
+                 {{"op", to_string(op)}, {"columns of values", std::to_string(core::has_values(op) ? columns : 0)}});
     core::Reduction reduction;
     together(ranks, [&] {
       // What a rank without rows has in their place.
@@ -385,8 +384,8 @@ struct Index<T>::State {
       for (std::int64_t& id : found.ids) id = fetched.row_of(id);
       if constexpr (std::is_same_v<V, D>) {
         reduced = reduction.op == ReduceOp::covariance
-            ? reduce_found(reduction, found, covariance_base(fetched.view()), MatrixView<D>{})
-            : reduce_found(reduction, found, MatrixView<T>{}, fetched.view());
+                      ? reduce_found(reduction, found, covariance_base(fetched.view()), MatrixView<D>{})
+                      : reduce_found(reduction, found, MatrixView<T>{}, fetched.view());
       } else {
         reduced = reduce_found(reduction, found, fetched.view(), MatrixView<D>{});
       }

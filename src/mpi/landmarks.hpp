@@ -1,5 +1,5 @@
-// landmarks.hpp: search of rows that lie by region: each query is asked of the rank of its cell, then, with the list that
-// was found there, of those ranks for which the bounds of some cell leave a neighbor possible.
+// landmarks.hpp: search of rows that lie by region: each query is asked of the rank of its cell, then, with the list
+// that was found there, of those ranks for which the bounds of some cell leave a neighbor possible.
 //
 // Memory    queries of a batch and their lists, here and where they are asked.
 #pragma once
@@ -163,9 +163,8 @@ class LandmarkSearch {
         std::copy_n(answer_.ids.begin() + of_rank[size_of(i)] * k, k, before.ids.begin() + i * k);
         std::copy_n(answer_.distances.begin() + of_rank[size_of(i)] * k, k, before.distances.begin() + i * k);
       }
-      const NeighborLists<D> lists[] = {
-          {before.ids.data(), before.distances.data(), k},
-          {out.lists.ids.data() + first * k, out.lists.distances.data() + first * k, k}};
+      const NeighborLists<D> lists[] = {{before.ids.data(), before.distances.data(), k},
+                                        {out.lists.ids.data() + first * k, out.lists.distances.data() + first * k, k}};
       if (count > 0)
         merge_neighbors<D>(lists, count, k, options_.metric, {merged.ids.data(), merged.distances.data()},
                            options_.threads);

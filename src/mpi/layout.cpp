@@ -75,10 +75,10 @@ struct Grid {
     const std::int64_t others = group_queries(rank) - own;
     const std::int64_t rows = at(facts.rows, rank);
     const std::int64_t replicas = ranks_of(facts) / shards;
-    return {(column_rows(rank) - rows) * row_bytes(facts) + others * row_bytes(facts) +
-                (shards - 1) * own * list_bytes(facts),
-            (replicas - 1) * rows * row_bytes(facts) + (shards - 1) * own * row_bytes(facts) +
-                others * list_bytes(facts)};
+    return {
+        (column_rows(rank) - rows) * row_bytes(facts) + others * row_bytes(facts) +
+            (shards - 1) * own * list_bytes(facts),
+        (replicas - 1) * rows * row_bytes(facts) + (shards - 1) * own * row_bytes(facts) + others * list_bytes(facts)};
   }
   static std::int64_t at(const std::vector<std::int64_t>& values, std::int64_t rank) {
     return values[static_cast<std::size_t>(rank)];
@@ -169,7 +169,7 @@ LayoutCost ring_cost(const LayoutFacts& facts) {
   LayoutCost cost = cost_of(Layout::ring);
   // Two slots for rows that travel, and the lists before and after a step.
   cost.memory_bytes = (ranks_of(facts) > 1 ? 2 : 0) * largest(facts.rows) * row_bytes(facts) +
-      largest(facts.queries) * list_bytes(facts);
+                      largest(facts.queries) * list_bytes(facts);
   add_traffic(cost, facts);
   // All wait for the slowest of each step.
   double pairs = 0;
@@ -198,8 +198,8 @@ LayoutCost landmarks_cost(const LayoutFacts& facts, const SearchOptions& how) {
   const auto list = static_cast<double>(list_bytes(facts));
   const double away = (p - 1) / p;
   const double queries = static_cast<double>(sum(facts.queries)) / p;
-  const double moved = static_cast<double>(part) * (row + 8) * away +
-      queries * away * (row + list) + queries * (asked - 1) * (row + 2 * list);
+  const double moved = static_cast<double>(part) * (row + 8) * away + queries * away * (row + list) +
+                       queries * (asked - 1) * (row + 2 * list);
   cost.received_bytes = static_cast<std::int64_t>(moved);
   cost.total_bytes = static_cast<std::int64_t>(moved * p);
   const std::int64_t each = 4 * (row_bytes(facts) + 2 * list_bytes(facts));
@@ -223,8 +223,8 @@ void check(const LayoutFacts& facts, const SearchOptions& how) {
   if (how.batch_rows < 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("batch_rows = {}; it must be 0 or more", how.batch_rows));
   if (how.replicas < 0 || (how.replicas > 0 && ranks_of(facts) % how.replicas != 0))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("replicas = {} but there are {} ranks, which it must divide", how.replicas, ranks_of(facts)));
+    throw Error(ErrorCode::invalid_argument, fmt::format("replicas = {} but there are {} ranks, which it must divide",
+                                                         how.replicas, ranks_of(facts)));
 }
 
 // Which rank has too little for a cost, or −1.

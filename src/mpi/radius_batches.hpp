@@ -1,5 +1,5 @@
-// radius_batches.hpp: radius search with layout stationary: batches of queries with their radii go to all ranks, lists of
-// any length come back, and are merged at the queries' ranks.
+// radius_batches.hpp: radius search with layout stationary: batches of queries with their radii go to all ranks, lists
+// of any length come back, and are merged at the queries' ranks.
 #pragma once
 
 #include <span>
@@ -62,7 +62,8 @@ class RadiusBatches {
       const auto radii = part(batch_radii_, first, rows);
       if (rank == ranks_.rank()) {
         pack_rows(asked_.queries, batch * asked_.batch_rows, rows, place.data());
-        const auto from = radii_.subspan(size_of(std::min(batch * asked_.batch_rows, asked_.queries.rows)), radii.size());
+        const auto from =
+            radii_.subspan(size_of(std::min(batch * asked_.batch_rows, asked_.queries.rows)), radii.size());
         std::copy(from.begin(), from.end(), radii.begin());
         own = place;
         own_radii_ = radii;

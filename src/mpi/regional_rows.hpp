@@ -51,8 +51,8 @@ std::vector<double> sample_of(const Metric& metric, MatrixView<T> rows, std::int
 template <Element T>
 class Regrouping {
  public:
-  Regrouping(Communicator& ranks, Agreement& agreement, MatrixView<T> own, std::int64_t first_id,
-             std::int64_t all_rows, const Options& options)
+  Regrouping(Communicator& ranks, Agreement& agreement, MatrixView<T> own, std::int64_t first_id, std::int64_t all_rows,
+             const Options& options)
       : ranks_(ranks), agreement_(agreement), own_(own), first_id_(first_id), all_rows_(all_rows), options_(options) {}
 
   void run(RegionalRows<T>& out) {
@@ -132,8 +132,7 @@ class Regrouping {
     const double* at = all.data();
     for (int rank = 0; rank < ranks_.size(); ++rank) {
       std::vector<CellSummary>& cells = out.of_ranks.emplace_back();
-      for (int cell = 0; cell < kCellsOfRank; ++cell, at += size)
-        cells.push_back(CellSummary::unpacked(at, own_.cols));
+      for (int cell = 0; cell < kCellsOfRank; ++cell, at += size) cells.push_back(CellSummary::unpacked(at, own_.cols));
     }
   }
 

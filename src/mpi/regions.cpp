@@ -43,9 +43,8 @@ int CellTree::build(double* sample, std::int64_t rows, std::int64_t dims, int fi
   const std::int64_t left_rows = std::clamp<std::int64_t>(rows * left_cells / cells, 1, rows - 1);
   std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return sample[a * dims + axis] < sample[b * dims + axis];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t a, std::int64_t b) { return sample[a * dims + axis] < sample[b * dims + axis]; });
   std::vector<double> sorted;
   sorted.reserve(static_cast<std::size_t>(rows * dims));
   for (const std::int64_t row : order) sorted.insert(sorted.end(), sample + row * dims, sample + (row + 1) * dims);

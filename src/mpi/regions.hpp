@@ -1,11 +1,11 @@
-// regions.hpp: how layout landmarks cuts space: into cells, so many for each rank, and what all ranks know of the points
-// of each cell, so that a query is only sent where neighbors may be.
+// regions.hpp: how layout landmarks cuts space: into cells, so many for each rank, and what all ranks know of the
+// points of each cell, so that a query is only sent where neighbors may be.
 //
 // Cells are the leaves of a binary tree over a sample of all points: a node is cut where the sample is widest. Of each
-// cell everyone knows the box around its points and, from a landmark, which is one of them, the nearest and the farthest
-// one. A cell is ruled out for a query by its box, where the metric adds up magnitudes of differences, or by the
-// triangle inequality (core/triangle_bounds.hpp): only if all its points have keys strictly above the query's k-th, so
-// ties survive. Cells decide what is moved, and never what is found.
+// cell everyone knows the box around its points and, from a landmark, which is one of them, the nearest and the
+// farthest one. A cell is ruled out for a query by its box, where the metric adds up magnitudes of differences, or by
+// the triangle inequality (core/triangle_bounds.hpp): only if all its points have keys strictly above the query's k-th,
+// so ties survive. Cells decide what is moved, and never what is found.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class CellTree {
  private:
   struct Node {
     std::int64_t axis = 0;
-    double cut = 0;      // coordinates below it go left
+    double cut = 0;            // coordinates below it go left
     int children[2] = {0, 0};  // of nodes; cells are −1, −2, …
   };
   int build(double* sample, std::int64_t rows, std::int64_t dims, int first_cell, int cells);
@@ -69,7 +69,7 @@ class CellSummary {
   static std::size_t packed_size(std::int64_t dims);
 
   double count = 0;
-  double nearest = 0;   // from the landmark
+  double nearest = 0;  // from the landmark
   double farthest = 0;
   std::vector<double> landmark;
   std::vector<double> low;

@@ -25,9 +25,8 @@ struct Replica {
 
 // The rows of the ranks of a column. Those of all ranks follow each other, and need no ids of their own.
 template <Element T>
-void gather_rows(const Group& column, Agreement& agreement, MatrixView<T> own,
-                 const std::vector<std::int64_t>& counts, const std::vector<std::int64_t>& first_ids, bool all,
-                 Options options, Replica<T>& replica) {
+void gather_rows(const Group& column, Agreement& agreement, MatrixView<T> own, const std::vector<std::int64_t>& counts,
+                 const std::vector<std::int64_t>& first_ids, bool all, Options options, Replica<T>& replica) {
   const std::int64_t cols = own.cols;
   const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   replica = {};

@@ -69,7 +69,8 @@ Neighbors<DistanceOf<T>> search_ring(Communicator& ranks, Agreement& agreement, 
       }
       // Nothing is made of rows for which there are no queries.
       if (asked.queries.rows == 0) return;
-      const Shard<T> shard(MatrixView<T>(here.data(), rows.counts[holder], cols), {rows.first_ids[holder], {}}, options);
+      const Shard<T> shard(MatrixView<T>(here.data(), rows.counts[holder], cols), {rows.first_ids[holder], {}},
+                           options);
       found = shard.search(asked.queries, asked.k, self, &found);
     });
     messages.wait();

@@ -31,8 +31,9 @@ void require_same(const Communicator& ranks, const NamedValues& mine) {
     if (index == mine.size()) continue;
     const std::string other = ranks.broadcast(mine[index].second, rank);
     const std::string here = ranks.broadcast(mine[index].second, 0);
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} is {} on rank 0 but {} on rank {}; all ranks must give the same",
-                                                         mine[index].first, here, other, rank));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is {} on rank 0 but {} on rank {}; all ranks must give the same", mine[index].first,
+                            here, other, rank));
   }
 }
 

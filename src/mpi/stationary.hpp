@@ -1,5 +1,5 @@
-// stationary.hpp: rows stay, queries come in batches. The ranks of a group have all rows together, and each searches its
-// shard for the queries of all; lists go back to the queries' ranks, which merge them.
+// stationary.hpp: rows stay, queries come in batches. The ranks of a group have all rows together, and each searches
+// its shard for the queries of all; lists go back to the queries' ranks, which merge them.
 //
 // Overlap   while batch i is searched, the queries of i + 1 arrive and the lists of i − 1 leave.
 // Memory    per batch row of a rank: its row twice and its list three times, for each rank of the group.
@@ -86,8 +86,7 @@ class StationarySearch {
     for (int member = 0; member < size(); ++member) {
       const std::int64_t rows = rows_in(member, batch);
       for (std::int64_t r = 0; asked_.self() && r < rows; ++r)
-        to.self[size_of(first + r)] =
-            asked_.first_ids[size_of(group_.rank_of(member))] + batch * asked_.batch_rows + r;
+        to.self[size_of(first + r)] = asked_.first_ids[size_of(group_.rank_of(member))] + batch * asked_.batch_rows + r;
       if (member == me()) {
         pack_rows(asked_.queries, batch * asked_.batch_rows, rows, to.rows.data() + first * cols);
         first_own = first;

@@ -14,25 +14,6 @@ Matrix<float> rows_of(std::int64_t rows, std::int64_t dims = 3) {
   return matrix_of<float>(rows, dims, [](std::int64_t r, std::int64_t c) { return 1 + (r * 7 + c * 3) % 11; });
 }
 
-// All ranks throw an Error with this code and the same text, which has all that is mentioned.
-template <class Work>
-void expect_refused(ErrorCode code, const std::vector<std::string>& mentions, Work work) {
-  std::string text = "nothing was thrown";
-  ErrorCode got = ErrorCode::internal;
-  try {
-    work();
-  } catch (const Error& error) {
-    text = error.what();
-    got = error.code();
-  }
-  EXPECT_EQ(got, code) << text;
-  for (const std::string& mention : mentions) EXPECT_NE(text.find(mention), std::string::npos) << text;
-  std::uint64_t hash = std::hash<std::string>{}(text);
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks()));
-  MPI_Allgather(&hash, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
-  for (const std::uint64_t other : all) EXPECT_EQ(other, hash) << text;
-}
-
 std::string last_rank() {
   return ranks() == 1 ? "" : fmt::format("rank {}: ", ranks() - 1);
 }
@@ -151,17 +132,6 @@ TEST(MpiErrors, ACancelledRankStopsAll) {
     expect_refused(ErrorCode::cancelled, {last_rank()}, [&] { index.search(rows.view(), 5, by(layout, 100)); });
   stop = false;
   EXPECT_EQ(index.search(rows.view(), 1).ids.size(), 2000U);
-}
-
-TEST(MpiErrors, PowersOfTwoBackends) {
-  const auto backends = available_backends();
-  if (ranks() == 1 || std::find(backends.begin(), backends.end(), Backend::emulated) == backends.end())
-    GTEST_SKIP() << "this needs the emulated backend and two ranks";
-  const Matrix<float> rows = rows_of(5);
-  Options options = options_of(Metric::minkowski(3));
-  options.backend = is_last() ? Backend::emulated : Backend::cpu;
-  expect_refused(ErrorCode::invalid_argument, {"minkowski(3)", "cpu", "emulated"},
-                 [&] { mpi::Index<float>(MPI_COMM_WORLD, rows.view(), options); });
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ TEST(MpiLandmarks, NoCellThatHoldsANeighborIsRuledOut) {
     for (std::int64_t q = 0; q < 12; ++q) {
       mpi::metric_point(metric, sample.queries.row(q), 1, kDims, point);
       for (std::int64_t cell = 0; cell < 4; ++cell) {
-        const auto nearest =
-            search(sample.base.view().rows_from(16 * cell, 16), sample.queries.view().rows_from(q, 1), 1, options_of(metric));
+        const auto nearest = search(sample.base.view().rows_from(16 * cell, 16), sample.queries.view().rows_from(q, 1),
+                                    1, options_of(metric));
         EXPECT_TRUE(bounds.may_hold(cells[static_cast<std::size_t>(cell)], point, bounds.theta(nearest.distances[0])))
             << to_string(metric) << ", query " << q << ", cell " << cell;
       }

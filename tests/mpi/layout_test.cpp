@@ -78,8 +78,8 @@ TEST(MpiLayout, ALayoutByName) {
                          [&] { mpi::explain(facts_of(8, 800, 80), how); }));
   how = {};
   how.batch_rows = -1;
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"batch_rows = -1"},
-                         [&] { mpi::explain(facts_of(8, 800, 80), how); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::invalid_argument, {"batch_rows = -1"}, [&] { mpi::explain(facts_of(8, 800, 80), how); }));
 }
 
 TEST(MpiLayout, LandmarksAreForFewDimensions) {
@@ -93,8 +93,8 @@ TEST(MpiLayout, LandmarksAreForFewDimensions) {
 
 TEST(MpiLayout, Names) {
   for (const std::string& name : mpi::layout_names()) EXPECT_EQ(to_string(mpi::parse_layout(name)), name);
-  EXPECT_TRUE(fails_with(ErrorCode::invalid_argument, {"unknown layout 'star'", "ring"},
-                         [] { mpi::parse_layout("star"); }));
+  EXPECT_TRUE(
+      fails_with(ErrorCode::invalid_argument, {"unknown layout 'star'", "ring"}, [] { mpi::parse_layout("star"); }));
 }
 
 }  // namespace

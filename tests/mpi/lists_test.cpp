@@ -30,8 +30,8 @@ void expect_same_within(const Metric& metric, double radius, std::uint64_t seed)
   for (std::int64_t q = 0; q < 21; ++q) radii.push_back(static_cast<D>(radius * static_cast<double>(q % 5)));
   const kith::Index<T> whole(sample.base.view(), options_of(metric));
   mpi::Index<T> index(MPI_COMM_WORLD, rows.of(sample.base), options_of(metric));
-  const std::span<const D> mine =
-      std::span<const D>(radii).subspan(static_cast<std::size_t>(queries.first()), static_cast<std::size_t>(queries.count()));
+  const std::span<const D> mine = std::span<const D>(radii).subspan(static_cast<std::size_t>(queries.first()),
+                                                                    static_cast<std::size_t>(queries.count()));
   expect_rows(index.search_radius(queries.of(sample.queries), mine, by(mpi::Layout::automatic, 4)),
               whole.search_radius(sample.queries.view(), radii), queries);
   const std::vector<D> one{static_cast<D>(radius)};

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "kith/error.hpp"
 #include "kith/mpi.hpp"
 #include "support/problem.hpp"
 #include "support/random.hpp"
@@ -75,6 +77,25 @@ template <class Found>
 testing::AssertionResult same_lists(const Found& got, const Found& expected) {
   auto ids = same_bits(got.ids, expected.ids);
   return ids ? same_bits(got.distances, expected.distances) : ids << " (ids)";
+}
+
+// All ranks throw an Error with this code and the same text, which has all that is mentioned.
+template <class Work>
+void expect_refused(ErrorCode code, const std::vector<std::string>& mentions, Work work) {
+  std::string text = "nothing was thrown";
+  ErrorCode got = ErrorCode::internal;
+  try {
+    work();
+  } catch (const Error& error) {
+    text = error.what();
+    got = error.code();
+  }
+  EXPECT_EQ(got, code) << text;
+  for (const std::string& mention : mentions) EXPECT_NE(text.find(mention), std::string::npos) << text;
+  std::uint64_t hash = std::hash<std::string>{}(text);
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks()));
+  MPI_Allgather(&hash, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+  for (const std::uint64_t other : all) EXPECT_EQ(other, hash) << text;
 }
 
 // One thread for each rank: they share the machine.

@@ -1,4 +1,5 @@
-// What goes between ranks: as many bytes as the model of the layouts says, in pieces of any size, and beside the search.
+// What goes between ranks: as many bytes as the model of the layouts says, in pieces of any size, and beside the
+// search.
 #include "mpi/communicator.hpp"
 
 #include <chrono>
