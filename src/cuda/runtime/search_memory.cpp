@@ -132,7 +132,9 @@ SearchMemory::SearchMemory(cudaStream_t stream, bool hands_on) : stream_(stream)
 }
 
 SearchMemory::~SearchMemory() {
-  if (device_ >= 0) HandedOn::instance().end(device_, stream_);
+  if (device_ < 0) return;
+  const CurrentDevice current(device_);
+  HandedOn::instance().end(device_, stream_);
 }
 
 std::size_t size_handed_on(std::size_t bytes) {

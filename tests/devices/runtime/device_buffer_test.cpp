@@ -6,6 +6,9 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/search_memory.hpp"
 #include "cuda/runtime/stream.hpp"
+#include "kith/index.hpp"
+#include "support/compare.hpp"
+#include "support/problem.hpp"
 
 namespace kith::test {
 namespace {
@@ -39,21 +42,45 @@ TEST_F(BuffersOfDevices, IsHandedOnToSearchesOfItsDevice) {
   EXPECT_EQ(again.data(), memory);
 }
 
-TEST_F(BuffersOfDevices, IsFreedByItsDevice) {
-  std::optional<DeviceBuffer<int>> of_1;
+// So do lists of what a search leaves, with their events.
+TEST_F(BuffersOfDevices, IsLeftToSearchesOfItsDevice) {
+  set(1);
+  const KeepSpares keeps;
   {
-    set(1);
-    of_1.emplace(1000, nullptr);
-    KITH_CUDA(cudaMemsetAsync(of_1->data(), 1, 4000, nullptr));  // before it is freed, in the stream of device 1
+    const SearchMemory search(nullptr, true);
+    const DeviceBuffer<char> of_1(5000, nullptr);
+    set(0);
   }
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_GT(device::bytes_handed_on(1), 0U);
+  EXPECT_EQ(device::bytes_handed_on(0), 0U);
+}
+
+// The emulator refuses calls with a stream of another device than the current one.
+TEST_F(BuffersOfDevices, IsFreedByItsDevice) {
+  set(1);
+  const device::Stream stream;
+  std::optional<DeviceBuffer<int>> of_1(std::in_place, 1000, stream);
   set(0);
   of_1.reset();
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   int current = -1;
   KITH_CUDA(cudaGetDevice(&current));
   EXPECT_EQ(current, 0);
-  KITH_CUDA(cudaDeviceSynchronize());  // what device 0 has to do
   set(1);
-  KITH_CUDA(cudaDeviceSynchronize());
+}
+
+TEST_F(BuffersOfDevices, GoWithTheirIndex) {
+  const auto sample = generate<float>(Kind::gaussian, {60, 4, 3}, MetricKind::euclidean, 1);
+  Options options;
+  options.backend = Backend::emulated;
+  set(1);
+  std::optional<Index<float>> index(std::in_place, sample.base.view(), options);
+  const auto found = index->search(sample.queries.view(), 5);
+  set(0);
+  index.reset();
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_TRUE(same_answer(search(sample.base.view(), sample.queries.view(), 5, options), found));
 }
 
 }  // namespace
