@@ -7,8 +7,8 @@ build=${1:-build/release}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-"$build/cli/kith" gen --kind uniform --rows 200000 --dims 128 --seed 1 -o "$folder/base.fbin"
-"$build/cli/kith" gen --kind uniform --rows 2000 --dims 128 --seed 2 -o "$folder/queries.fbin"
+"$build/cli/kith" gen --kind uniform --rows 400000 --dims 128 --seed 1 -o "$folder/base.fbin"
+"$build/cli/kith" gen --kind uniform --rows 4000 --dims 128 --seed 2 -o "$folder/queries.fbin"
 
 seconds() {
   tests/mpi/mpirun.sh mpirun "$1" "$build/cli/kith-mpi" search --base "$folder/base.fbin" --queries "$folder/queries.fbin" \

@@ -103,7 +103,7 @@ struct ExchangeReport {
   Layout layout = Layout::stationary;
   std::int64_t sent_bytes = 0;  // as LayoutCost counts them
   std::int64_t received_bytes = 0;
-  std::int64_t memory_bytes = 0;  // of buffers and copies, beside what LayoutCost::memory_bytes leaves out
+  std::int64_t memory_bytes = 0;  // of copies of rows that the index keeps for its next search
   // Layout landmarks:
   std::int64_t moved_rows = 0;  // that came here when rows were put together by region
   std::int64_t asked_away = 0;  // own queries that lie in another rank's region
