@@ -66,6 +66,8 @@ assert_type(kith.topk(points, 1, output="kth_only"), npt.NDArray[np.number[Any]]
 assert_type(kith.explain((10, 2), 3, k=1).method, str)
 assert_type(kith.explain((10, 2), 3, k=1, device="a100").device, str)
 assert_type(kith.explain((10, 2), 3, k=1, period=[1.0, 0.0]).period, List[float])
+assert_type(kith.explain((10, 2), 3, k=1, devices=[0, 1]).stripes, List[Tuple[int, int, int, float]])
+assert_type(kith.search(points, points, 2, devices="all").indices, Integers)
 
 assert_type(kith.search(points, points, 2, metric="seuclidean", V=[1.0, 2.0]).indices, Integers)
 assert_type(kith.search(points, points, 2, metric=kith.Expression("sum(abs(x - y))")).distances, Floats)
@@ -133,3 +135,5 @@ kith.dask.search(points, points, 2, metric="manhattan", pad_missing=True)
 kith.dask.search(points, points, 2, metric="manhatten")  # wrong
 kith.dask.NearestNeighbors(3, metric="cosine").fit(points)
 kith.dask.KNeighborsClassifier(3, weights="far")  # wrong
+kith.search_batches(points, points, 1, devices=[0])  # wrong
+kith.search(points, points, 2, devices="0,1")  # wrong

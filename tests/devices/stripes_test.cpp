@@ -4,7 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "api/devices/worker.hpp"
+#include "core/datasheets.hpp"
+#include "core/derived_profile.hpp"
 
 namespace kith::test {
 namespace {
@@ -39,6 +45,35 @@ TEST(Stripes, MayBeEmpty) {
       const Rows counts = rows_of(rows, std::vector<double>(workers, 1.0));
       for (const std::int64_t count : counts) EXPECT_LE(count, rows / static_cast<std::int64_t>(workers) + 1);
     }
+}
+
+// Workers on devices by their datasheets, of which nothing is asked but their plans.
+std::vector<api::Worker> workers_on(const std::vector<std::pair<int, std::string>>& devices) {
+  std::vector<api::Worker> workers;
+  for (const auto& [id, name] : devices) {
+    api::Worker worker;
+    worker.device = id;
+    worker.machine = core::facts_of(*core::find_datasheet(name));
+    workers.push_back(std::move(worker));
+  }
+  return workers;
+}
+
+TEST(Stripes, GoByTheProfilesOfDevices) {
+  const Problem problem{1000000, 1, 128, 1, DType::float32};
+  const std::vector<double> alike = rates_of(workers_on({{0, "h100"}, {1, "h100"}, {1, "h100"}}), problem);
+  EXPECT_EQ(alike, std::vector<double>({1, 0.5, 0.5}));
+  const std::vector<double> mixed = rates_of(workers_on({{0, "a100"}, {1, "h100"}, {2, "a100"}}), problem);
+  EXPECT_GT(mixed[0], 0);
+  EXPECT_GT(mixed[1], 1.2 * mixed[0]);  // an H100 multiplies faster than that
+  EXPECT_EQ(mixed[2], mixed[0]);
+}
+
+// The search itself refuses it and says why.
+TEST(Stripes, AreEqualWhereNothingCanBePlanned) {
+  std::vector<api::Worker> workers = workers_on({{0, "a100"}, {1, "h100"}});
+  for (api::Worker& worker : workers) worker.options.memory_budget = 1;
+  EXPECT_EQ(rates_of(workers, {1000000, 1, 128, 1, DType::float32}), std::vector<double>({1, 1}));
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ double rate_of(const Worker& worker, const Problem& problem, std::int64_t worker
   }
 }
 
-// Shares of the base, in the order of the workers.
+}  // namespace
+
 std::vector<double> rates_of(const std::vector<Worker>& workers, const Problem& problem) {
   const bool alike = std::all_of(workers.begin(), workers.end(),
                                  [&](const Worker& worker) { return name_of(worker) == name_of(workers.front()); });
@@ -66,8 +67,6 @@ std::vector<double> rates_of(const std::vector<Worker>& workers, const Problem& 
   if (std::count(rates.begin(), rates.end(), 0) > 0) std::fill(rates.begin(), rates.end(), 1);
   return rates;
 }
-
-}  // namespace
 
 std::vector<Worker> make_workers(const Problem& problem, const Options& options) {
   const std::vector<int> ids = device_ids(options);

@@ -21,9 +21,12 @@ struct Worker {
   std::unique_ptr<WorkerThread> thread;
 };
 
-// The workers of options.devices, whose backend is resolved, with stripes of problem.base_rows points by what the
-// devices' profiles say of searches of such points. Workers of the same device share what it has. Error(no_device) for
-// a device that is not there names those that are.
+// What shares of such points workers should have: as the profiles of their devices say, the same of equal devices.
+// Those of one device share its rate.
+std::vector<double> rates_of(const std::vector<Worker>& workers, const Problem& problem);
+
+// The workers of options.devices, whose backend is resolved, with stripes of problem.base_rows points by their rates.
+// Workers of the same device share what it has. Error(no_device) for a device that is not there names those that are.
 std::vector<Worker> make_workers(const Problem& problem, const Options& options);
 
 // The plan of all workers, from one of each that has points: that of the slowest, and the stripes.

