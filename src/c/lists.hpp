@@ -10,7 +10,6 @@
 #include "c/arguments.hpp"
 #include "kith.h"
 #include "kith/graph.hpp"
-#include "kith/pivots.hpp"
 #include "kith/radius.hpp"
 
 namespace kith::c {
@@ -21,9 +20,10 @@ struct Lists {
   std::vector<std::int64_t> ids;
   std::vector<D> distances;
 
-  explicit Lists(RadiusNeighbors<D>&& found)
-      : offsets(std::move(found.offsets)), ids(std::move(found.ids)), distances(std::move(found.distances)) {}
-  explicit Lists(PivotRadiusNeighbors&& found) requires std::same_as<D, double>
+  // RadiusNeighbors, or what has its members.
+  template <class Found>
+  requires std::same_as<decltype(Found::distances), std::vector<D>>
+  explicit Lists(Found found)
       : offsets(std::move(found.offsets)), ids(std::move(found.ids)), distances(std::move(found.distances)) {}
   explicit Lists(Graph<D>&& graph)
       : offsets(std::move(graph.indptr)), ids(std::move(graph.indices)), distances(std::move(graph.data)) {}
