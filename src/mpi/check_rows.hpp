@@ -1,5 +1,5 @@
-// check_rows.hpp: the checks of points that every search makes, made where the points are: once, and with the numbers
-// that rows have among those of all ranks.
+// check_rows.hpp: the checks of points that every search makes, made where the points are, with the numbers that rows
+// have among those of all ranks. On one thread: of a base only when its index has found that something is wrong.
 #pragma once
 
 #include <fmt/format.h>
@@ -54,14 +54,19 @@ void check_directions(MatrixView<T> rows, const Metric& metric, std::int64_t fir
   }
 }
 
+// That this rank can read the rows.
 template <Element T>
-void check_rows(MatrixView<T> rows, const Options& options, std::int64_t first_row, const char* role) {
+void check_memory(MatrixView<T> rows, const char* role) {
   if (rows.rows == 0) return;
   if (rows.data == nullptr)
     throw Error(ErrorCode::invalid_argument, fmt::format("{} has no data (null pointer)", role));
   if (rows.memory == Memory::device)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} on a device; rows of a rank must be in host memory", role));
+}
+
+template <Element T>
+void check_rows(MatrixView<T> rows, const Options& options, std::int64_t first_row, const char* role) {
   if (options.check_finite) check_values(rows, options.metric, first_row, role);
   if (core::has_directions(options.metric)) check_directions(rows, options.metric, first_row, role);
 }

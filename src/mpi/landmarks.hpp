@@ -124,6 +124,7 @@ class LandmarkSearch {
     agreement_.run([&] {
       const MatrixView<T> queries(in.rows.data(), in.total, asked_.queries.cols);
       in.lists = regions_.shard->search(queries, asked_.k, in.self, &in.lists);
+      if (in.total > 0) answer_.report = in.lists.report;
     });
     agreement_.conclude();
     exchange_lists(in, out);

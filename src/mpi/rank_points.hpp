@@ -32,7 +32,6 @@ struct RankPoints {
   MatrixView<T> rows;
   Backend backend = Backend::cpu;
   std::int64_t budget = 0;
-  bool check_finite = true;          // of queries, as it was asked for
   std::vector<std::int64_t> counts;  // of rows, of each rank
   std::vector<std::int64_t> first_ids;
   std::int64_t points = 0;
@@ -44,13 +43,13 @@ struct RankPoints {
     refuse_what_depends_on_shards(options);
     agree_on_shape();
     together(ranks, [&] {
-      check_rows(rows, options, first_id(), "base");
+      check_memory(rows, "base");
       backend = explain_one().backend;
     });
     require_same_powers(ranks, options.metric, backend);
     budget = exchange_budget(options, backend, ranks.ranks_of_machine());
     make_local_options();
-    together(ranks, [&] { shard.emplace(rows, ShardIds{first_id(), {}}, options); });
+    together(ranks, [&] { make_shard(); });
   }
 
   std::int64_t first_id() const { return first_ids[size_of(ranks.rank())]; }
@@ -85,14 +84,22 @@ struct RankPoints {
     if (rows.rows == 0) rows = MatrixView<T>(nullptr, 0, dims);
   }
 
+  // The index knows a bad row by its number on this rank; all know it by its id.
+  void make_shard() {
+    try {
+      shard.emplace(rows, ShardIds{first_id(), {}}, options);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::bad_data) check_rows(rows, options, first_id(), "base");
+      throw;
+    }
+  }
+
   // Where a search would run.
   Plan explain_one() const { return kith::explain({1, 1, dims(), 1, dtype_of<T>()}, options); }
 
   void make_local_options() {
     if (options.memory_budget > 0 && backend == Backend::cpu)
       options.memory_budget = std::max<std::int64_t>(1, options.memory_budget / 2);
-    check_finite = options.check_finite;
-    options.check_finite = false;  // rows and queries are checked where they come from
     options.progress = until_failure(ranks, std::move(options.progress));
   }
 
@@ -119,9 +126,8 @@ struct RankPoints {
         throw Error(ErrorCode::invalid_argument, fmt::format("queries are {} × {} but the base has {} dimensions",
                                                              asked.queries.rows, asked.queries.cols, dims()));
       const std::vector<std::int64_t> firsts = firsts_of(asked.counts);
-      Options checked = options;
-      checked.check_finite = check_finite;
-      check_rows(asked.queries, checked, firsts[size_of(ranks.rank())], "queries");
+      check_memory(asked.queries, "queries");
+      check_rows(asked.queries, options, firsts[size_of(ranks.rank())], "queries");
     });
   }
 
