@@ -75,7 +75,8 @@ kith_status kith_bit_index_create_copy(const kith_bits* base, const char* metric
   return call([&] {
     need(out, "out");
     const kith::BitMetric by = bit_metric_of(metric);
-    *out = bit_table().add(std::make_shared<BitIndex>(copied_bytes(base, "base"), base->bits, by, options_of(options)));
+    std::vector<std::uint8_t> bytes = copied_bytes(base, "base");
+    *out = bit_table().add(std::make_shared<BitIndex>(std::move(bytes), base->bits, by, options_of(options)));
   });
 }
 
