@@ -2,6 +2,7 @@
 // as they were; so searches go on with theirs, and a change that fails leaves nothing behind.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -51,12 +52,19 @@ struct Segment {
   std::unique_ptr<const Index<T>> index{};
   std::function<void()> check_labels{};  // of a file's, before they are first used; null for those made here
 
+  // What they are refused for is said at every call. std::call_once would do, but that not every C library lets an
+  // exception through it.
   void require_labels() const {
-    if (check_labels) std::call_once(checked_, check_labels);
+    if (!check_labels || is_checked_.load(std::memory_order_acquire)) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_checked_.load(std::memory_order_relaxed)) return;
+    check_labels();
+    is_checked_.store(true, std::memory_order_release);
   }
 
  private:
-  mutable std::once_flag checked_;
+  mutable std::mutex mutex_;
+  mutable std::atomic<bool> is_checked_{false};
 };
 
 template <Element T>
