@@ -54,10 +54,15 @@ core::PeriodicAxis axis_of(const double* numbers, double period) {
   return axis;
 }
 
+// Each row once: hits are sorted by ranks that are theirs alone.
 template <class Id>
 void check_ids(const MappedArray<Id>& ids, std::int64_t rows, const char* what) {
-  for (const Id id : ids)
+  std::vector<bool> is_there(static_cast<std::size_t>(rows));
+  for (const Id id : ids) {
     if (static_cast<std::int64_t>(id) < 0 || static_cast<std::int64_t>(id) >= rows) refuse(what);
+    if (is_there[static_cast<std::size_t>(id)]) refuse(what);
+    is_there[static_cast<std::size_t>(id)] = true;
+  }
 }
 
 template <class F>
